@@ -1,0 +1,63 @@
+# Every target sets up what it needs in .venv, once, and again when pyproject.toml changes.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
+
+.PHONY: help demo test lint format bench docs clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo    train a network on handwritten digits, eager and compiled, and save it"
+	@echo "make test    run the tests, the doctests and the tour"
+	@echo "make lint    check style, types and layers"
+	@echo "make format  let ruff put the style right"
+	@echo "make bench   time Mycelia beside the other frameworks that are installed"
+	@echo "make docs    run the tour and write the reference to build/docs"
+	@echo "make clean   remove the environment and everything else that was made"
+
+$(RUN):
+	@echo "making $(VENV) with $(PYTHON)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Mycelia needs Python 3.11 or newer: make PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV)
+
+# the framework alone
+$(VENV)/.core: pyproject.toml | $(RUN)
+	@echo "installing mycelia"
+	@$(PIP) --editable .
+	@touch $@
+
+# with all that its developers use
+$(VENV)/.dev: pyproject.toml | $(RUN)
+	@echo "installing mycelia[dev]"
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core
+	@$(RUN) examples/digits.py
+
+test: $(VENV)/.dev
+	@$(RUN) -m pytest -q -n $(WORKERS)
+
+lint: $(VENV)/.dev
+	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m mypy
+	@$(VENV)/bin/lint-imports
+
+format: $(VENV)/.dev
+	@$(RUN) -m ruff check --fix
+	@$(RUN) -m ruff format
+
+bench: $(VENV)/.dev
+	@$(RUN) benchmarks/run.py
+
+docs: $(VENV)/.dev
+	@$(RUN) docs/tour.py
+	@$(RUN) -m pdoc --output-directory build/docs mycelia
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
