@@ -1,0 +1,124 @@
+"""A primitive ready to run: created once, then executed from machine code with raw pointers."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mycelia.runtime.onednn.constants import Arg, Query, post_op_arg
+from mycelia.runtime.onednn.layout import Packed
+from mycelia.runtime.onednn.library import ExecArg, OneDnnError, Owned, Refused, library
+from mycelia.runtime.onednn.post_ops import PostOp
+
+ALIGNMENT = 64  # of the scratchpad that `run` makes; a cache line
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One operand of an execution: set its memory's data handle, then execute."""
+
+    name: str
+    arg: int
+    layout: Packed
+    memory: int
+    owner: Owned = field(repr=False, compare=False)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the operand spans."""
+        return self.layout.bytes
+
+
+class Prepared:
+    """A created primitive and everything that machine code needs to execute it.
+
+    For each slot `dnnl_memory_set_data_handle(slot.memory, pointer)`, then
+    `dnnl_primitive_execute(primitive, stream, len(slots), args)`. The slots are in order of declaration; a
+    scratchpad, if one is needed, is the last. Two executions of one `Prepared` must not overlap:
+    they share the memory objects.
+    """
+
+    def __init__(self, descriptor: Owned, operands: Iterable[tuple[str, int]], keep: tuple[Any, ...] = ()) -> None:
+        lib = library()
+        self.descriptor = descriptor
+        self._keep = keep
+        self._primitive = Owned(lib.create("dnnl_primitive_create", descriptor.address), "dnnl_primitive_destroy")
+        self.primitive = self._primitive.address
+        self.stream = lib.stream
+        self.slots = tuple(
+            slot
+            for slot in (self._slot(name, arg) for name, arg in (*operands, ("scratchpad", Arg.scratchpad)))
+            if slot.bytes or slot.name != "scratchpad"
+        )
+        self._args = (ExecArg * len(self.slots))(*(ExecArg(slot.arg, slot.memory) for slot in self.slots))
+        self.args = ctypes.addressof(self._args)
+
+    def _slot(self, name: str, arg: int) -> Slot:
+        lib = library()
+        layout = Packed(lib.value("dnnl_primitive_desc_query_md", self.descriptor.address, Query.operand, arg))
+        made = lib.create("dnnl_memory_create", layout.descriptor.address, lib.engine, None)
+        return Slot(name, int(arg), layout, made, Owned(made, "dnnl_memory_destroy"))
+
+    @property
+    def implementation(self) -> str:
+        """The name of the code that oneDNN picked, such as `brgemm:avx512_core` or `ref:any`."""
+        name = ctypes.c_char_p()
+        library().call(
+            "dnnl_primitive_desc_query", self.descriptor.address, Query.implementation, 0, ctypes.byref(name)
+        )
+        return (name.value or b"").decode()
+
+    def slot(self, name: str) -> Slot:
+        """The operand called `name`."""
+        return next(slot for slot in self.slots if slot.name == name)
+
+    def bytes(self, name: str) -> int:
+        """The size of the operand `name`; 0 when there is no such operand."""
+        return sum(slot.bytes for slot in self.slots if slot.name == name)
+
+    def run(self, *operands: np.ndarray[Any, Any] | int) -> None:
+        """Execute on arrays or addresses, one for each slot in order; a scratchpad left out is made here."""
+        pointers = [operand if isinstance(operand, int) else operand.ctypes.data for operand in operands]
+        room = np.empty(0, np.uint8)
+        if len(pointers) == len(self.slots) - 1 and self.slots[-1].name == "scratchpad":
+            room = np.empty(self.slots[-1].bytes + ALIGNMENT, np.uint8)
+            pointers.append(-(-room.ctypes.data // ALIGNMENT) * ALIGNMENT)
+        if len(pointers) != len(self.slots):
+            raise OneDnnError(
+                f"{len(operands)} operands for {len(self.slots)} slots", given={"slots": [s.name for s in self.slots]}
+            )
+        lib = library()
+        for slot, pointer in zip(self.slots, pointers, strict=True):
+            lib.call("dnnl_memory_set_data_handle", slot.memory, pointer)
+        lib.call("dnnl_primitive_execute", self.primitive, self.stream, len(self.slots), self._args)
+
+    def close(self) -> None:
+        """Give the primitive and its memory objects back; also happens when this object is collected."""
+        for slot in self.slots:
+            slot.owner.close()
+        self._primitive.close()
+        self.descriptor.close()
+
+    def __repr__(self) -> str:
+        return f"Prepared({self.implementation}, {', '.join(f'{s.name}: {s.bytes}' for s in self.slots)})"
+
+
+def describe_primitive(create: str, *arguments: Any, asked: dict[str, object]) -> Owned:
+    """A primitive descriptor; a refusal tells what was asked for."""
+    try:
+        return Owned(library().create(create, *arguments), "dnnl_primitive_desc_destroy")
+    except Refused as refusal:
+        raise Refused(f"oneDNN refuses this {_noun(create)}: {refusal}", given=asked) from refusal
+
+
+def _noun(create: str) -> str:
+    return create.removeprefix("dnnl_").removesuffix("_primitive_desc_create").replace("_", " ")
+
+
+def post_op_operands(post_ops: tuple[PostOp, ...]) -> list[tuple[str, int]]:
+    """The extra slots that the chain reads: `operand0` for the first step, and so on."""
+    return [(f"operand{i}", post_op_arg(i)) for i, step in enumerate(post_ops) if step.operand is not None]
