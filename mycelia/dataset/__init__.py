@@ -1,0 +1,1 @@
+"""The data engine: from files to batches."""
