@@ -1,0 +1,98 @@
+"""Transforms made of transforms: in sequence, at random, in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.dataset import random
+from mycelia.dataset.transforms.base import TensorOperation
+from mycelia.dataset.transforms.validators import check_random_transform_ops, number
+
+Function = Callable[..., Any]
+
+
+def run(transforms: Sequence[Function], columns: tuple[Any, ...]) -> Any:
+    """Feed columns through transforms, one after another; a single column comes back bare.
+
+    >>> run([abs, float], (-2,))
+    2.0
+    """
+    for transform in transforms:
+        out = transform(*columns)
+        columns = out if isinstance(out, tuple) else (out,)
+    return columns[0] if len(columns) == 1 else columns
+
+
+@dataclass(frozen=True)
+class Compose(TensorOperation):
+    """Transforms applied one after another.
+
+    >>> Compose([abs, lambda x: x + 1])(-2)
+    3
+    """
+
+    transforms: Sequence[Function]
+
+    def __post_init__(self) -> None:
+        check_random_transform_ops(self.transforms)
+
+    def __call__(self, *columns: Any) -> Any:
+        return run(self.transforms, columns)
+
+
+@dataclass(frozen=True)
+class RandomApply(TensorOperation):
+    """All transforms in sequence with probability `prob`, else nothing.
+
+    >>> RandomApply([abs], prob=1.0)(-2)
+    2
+    """
+
+    transforms: Sequence[Function]
+    prob: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_random_transform_ops(self.transforms)
+        number("prob", self.prob, 0, 1)
+
+    def __call__(self, *columns: Any) -> Any:
+        applied = random.current().random() < self.prob
+        return run(self.transforms if applied else (), columns)
+
+
+@dataclass(frozen=True)
+class RandomChoice(TensorOperation):
+    """One of the transforms, each equally likely.
+
+    >>> RandomChoice([abs])(-2)
+    2
+    """
+
+    transforms: Sequence[Function]
+
+    def __post_init__(self) -> None:
+        check_random_transform_ops(self.transforms)
+
+    def __call__(self, *columns: Any) -> Any:
+        chosen = self.transforms[int(random.current().integers(len(self.transforms)))]
+        return run([chosen], columns)
+
+
+@dataclass(frozen=True)
+class RandomOrder(TensorOperation):
+    """All transforms, in an order drawn anew each time.
+
+    >>> RandomOrder([abs, float])(-2)
+    2.0
+    """
+
+    transforms: Sequence[Function]
+
+    def __post_init__(self) -> None:
+        check_random_transform_ops(self.transforms)
+
+    def __call__(self, *columns: Any) -> Any:
+        order = random.current().permutation(len(self.transforms))
+        return run([self.transforms[i] for i in order], columns)
