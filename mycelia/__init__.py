@@ -1,0 +1,1 @@
+"""Mycelia: a deep-learning framework, Python all the way down to LLVM."""

@@ -1,0 +1,425 @@
+"""Settings of the data engine. An iterator takes a frozen copy when it is made; nothing reads them later."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from mycelia.dataset import random
+from mycelia.errors import ArgumentError
+
+
+class ErrorSamplesMode(IntEnum):
+    """What becomes of a sample that cannot be read or transformed.
+
+    >>> ErrorSamplesMode.SKIP.name
+    'SKIP'
+    """
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything that a pipeline asks of its surroundings.
+
+    >>> Options(prefetch_size=3).prefetch_size
+    3
+    """
+
+    seed: int | None = None
+    num_parallel_workers: int = min(8, os.cpu_count() or 1)
+    prefetch_size: int = 2
+    error_samples_mode: ErrorSamplesMode = ErrorSamplesMode.RETURN
+    multiprocessing_start_method: str = "fork"
+    multiprocessing_timeout_interval: int = 300
+    enable_watchdog: bool = True
+    enable_shared_mem: bool = True
+    numa_enable: bool = False
+    debug_mode: bool = False
+    enable_autotune: bool = False
+    autotune_file: str = ""
+    autotune_interval: int = 0
+    callback_timeout: int = 60
+    do_copy: bool = False
+    sending_batches: int = 0
+
+
+class _Settings:
+    """The one place where options change."""
+
+    options = Options()
+
+
+def current_options() -> Options:
+    """The settings as they stand now.
+
+    >>> current_options().prefetch_size >= 1
+    True
+    """
+    return _Settings.options
+
+
+def restore(options: Options) -> None:
+    """Put back settings that `current_options` gave.
+
+    >>> before = current_options(); set_prefetch_size(9); restore(before); get_prefetch_size() == before.prefetch_size
+    True
+    """
+    _Settings.options = options
+
+
+def _set(**changes: Any) -> None:
+    _Settings.options = replace(_Settings.options, **changes)
+
+
+def _whole(name: str, value: object, low: int, high: int = 2**31 - 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ArgumentError(f"{name} must be a whole number in [{low}, {high}], and is {value!r}")
+    return value
+
+
+def _truth(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ArgumentError(f"{name} must be True or False, and is {value!r}")
+    return value
+
+
+def set_seed(seed: int) -> None:
+    """Make shuffles, samplers and random transforms repeatable.
+
+    >>> before = current_options(); set_seed(5); get_seed(); restore(before)
+    5
+    """
+    _set(seed=_whole("seed", seed, 0, 2**32 - 1))
+    random.seed_outside(seed)
+
+
+def get_seed() -> int | None:
+    """The seed, or None when every run is to differ.
+
+    >>> before = current_options(); restore(Options()); get_seed() is None; restore(before)
+    True
+    """
+    return _Settings.options.seed
+
+
+def set_num_parallel_workers(num: int) -> None:
+    """How many workers an operation has that does not say.
+
+    >>> before = current_options(); set_num_parallel_workers(3); get_num_parallel_workers(); restore(before)
+    3
+    """
+    _set(num_parallel_workers=_whole("num_parallel_workers", num, 1, 256))
+
+
+def get_num_parallel_workers() -> int:
+    """How many workers an operation has that does not say.
+
+    >>> get_num_parallel_workers() >= 1
+    True
+    """
+    return _Settings.options.num_parallel_workers
+
+
+def set_prefetch_size(size: int) -> None:
+    """How many finished results wait for the reader, beside those being made.
+
+    >>> before = current_options(); set_prefetch_size(4); get_prefetch_size(); restore(before)
+    4
+    """
+    _set(prefetch_size=_whole("prefetch_size", size, 1))
+
+
+def get_prefetch_size() -> int:
+    """How many finished results wait for the reader.
+
+    >>> get_prefetch_size() >= 1
+    True
+    """
+    return _Settings.options.prefetch_size
+
+
+def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
+    """Raise at a bad sample (RETURN), put a good neighbour in its place (REPLACE), or leave it out (SKIP).
+
+    >>> before = current_options(); set_error_samples_mode(ErrorSamplesMode.SKIP)
+    >>> get_error_samples_mode().name; restore(before)
+    'SKIP'
+    """
+    if not isinstance(error_samples_mode, ErrorSamplesMode):
+        raise ArgumentError(f"error_samples_mode must be an ErrorSamplesMode, and is {error_samples_mode!r}")
+    _set(error_samples_mode=error_samples_mode)
+
+
+def get_error_samples_mode() -> ErrorSamplesMode:
+    """What becomes of a bad sample.
+
+    >>> get_error_samples_mode() in ErrorSamplesMode
+    True
+    """
+    return _Settings.options.error_samples_mode
+
+
+def set_multiprocessing_start_method(start_method: str = "fork") -> None:
+    """How worker processes come into being: "fork", "spawn" or "forkserver".
+
+    >>> before = current_options(); set_multiprocessing_start_method("spawn")
+    >>> get_multiprocessing_start_method(); restore(before)
+    'spawn'
+    """
+    if start_method not in ("fork", "spawn", "forkserver"):
+        raise ArgumentError(f'start_method must be "fork", "spawn" or "forkserver", and is {start_method!r}')
+    _set(multiprocessing_start_method=start_method)
+
+
+def get_multiprocessing_start_method() -> str:
+    """How worker processes come into being.
+
+    >>> get_multiprocessing_start_method() in ("fork", "spawn", "forkserver")
+    True
+    """
+    return _Settings.options.multiprocessing_start_method
+
+
+def set_multiprocessing_timeout_interval(interval: int) -> None:
+    """After how many seconds without an answer the watchdog warns about a worker.
+
+    >>> before = current_options(); set_multiprocessing_timeout_interval(10)
+    >>> get_multiprocessing_timeout_interval(); restore(before)
+    10
+    """
+    _set(multiprocessing_timeout_interval=_whole("interval", interval, 1))
+
+
+def get_multiprocessing_timeout_interval() -> int:
+    """After how many seconds without an answer the watchdog warns.
+
+    >>> get_multiprocessing_timeout_interval() > 0
+    True
+    """
+    return _Settings.options.multiprocessing_timeout_interval
+
+
+def set_enable_watchdog(enable: bool) -> None:
+    """Whether slow worker processes are warned about.
+
+    >>> before = current_options(); set_enable_watchdog(False); get_enable_watchdog(); restore(before)
+    False
+    """
+    _set(enable_watchdog=_truth("enable", enable))
+
+
+def get_enable_watchdog() -> bool:
+    """Whether slow worker processes are warned about.
+
+    >>> isinstance(get_enable_watchdog(), bool)
+    True
+    """
+    return _Settings.options.enable_watchdog
+
+
+def set_enable_shared_mem(enable: bool) -> None:
+    """Whether worker processes hand over arrays in shared memory, or copy them through a pipe.
+
+    >>> before = current_options(); set_enable_shared_mem(False); get_enable_shared_mem(); restore(before)
+    False
+    """
+    _set(enable_shared_mem=_truth("enable", enable))
+
+
+def get_enable_shared_mem() -> bool:
+    """Whether worker processes hand over arrays in shared memory.
+
+    >>> isinstance(get_enable_shared_mem(), bool)
+    True
+    """
+    return _Settings.options.enable_shared_mem
+
+
+def set_numa_enable(numa_enable: bool) -> None:
+    """Whether worker processes stay on the processors they start on.
+
+    >>> before = current_options(); set_numa_enable(True); get_numa_enable(); restore(before)
+    True
+    """
+    _set(numa_enable=_truth("numa_enable", numa_enable))
+
+
+def get_numa_enable() -> bool:
+    """Whether worker processes stay on the processors they start on.
+
+    >>> isinstance(get_numa_enable(), bool)
+    True
+    """
+    return _Settings.options.numa_enable
+
+
+def set_debug_mode(debug_mode_flag: bool) -> None:
+    """Run every op in the reader's own thread, one after the other, so that a debugger can stop in it.
+
+    >>> before = current_options(); set_debug_mode(True); get_debug_mode(); restore(before)
+    True
+    """
+    _set(debug_mode=_truth("debug_mode_flag", debug_mode_flag))
+
+
+def get_debug_mode() -> bool:
+    """Whether every op runs in the reader's own thread.
+
+    >>> isinstance(get_debug_mode(), bool)
+    True
+    """
+    return _Settings.options.debug_mode
+
+
+def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
+    """Let the engine find workers and prefetch by measuring; the report goes to `<filepath_prefix>_0.json`.
+
+    >>> before = current_options(); set_enable_autotune(True); get_enable_autotune(); restore(before)
+    True
+    """
+    report = f"{filepath_prefix}_0.json" if filepath_prefix else ""
+    _set(enable_autotune=_truth("enable", enable), autotune_file=report)
+
+
+def get_enable_autotune() -> bool:
+    """Whether the engine tunes itself.
+
+    >>> isinstance(get_enable_autotune(), bool)
+    True
+    """
+    return _Settings.options.enable_autotune
+
+
+def set_autotune_interval(interval: int) -> None:
+    """How many steps lie between two decisions of the autotuner; 0 lets it choose.
+
+    >>> before = current_options(); set_autotune_interval(50); get_autotune_interval(); restore(before)
+    50
+    """
+    _set(autotune_interval=_whole("interval", interval, 0))
+
+
+def get_autotune_interval() -> int:
+    """How many steps lie between two decisions of the autotuner.
+
+    >>> get_autotune_interval() >= 0
+    True
+    """
+    return _Settings.options.autotune_interval
+
+
+def set_callback_timeout(timeout: int) -> None:
+    """How many seconds a synchronisation point waits for its `sync_update`.
+
+    >>> before = current_options(); set_callback_timeout(5); get_callback_timeout(); restore(before)
+    5
+    """
+    _set(callback_timeout=_whole("timeout", timeout, 1))
+
+
+def get_callback_timeout() -> int:
+    """How many seconds a synchronisation point waits.
+
+    >>> get_callback_timeout() > 0
+    True
+    """
+    return _Settings.options.callback_timeout
+
+
+def set_iterator_mode(do_copy: bool = False) -> None:
+    """Whether iterators hand out copies that nothing else refers to.
+
+    >>> before = current_options(); set_iterator_mode(do_copy=True); get_iterator_mode(); restore(before)
+    {'do_copy': True}
+    """
+    _set(do_copy=_truth("do_copy", do_copy))
+
+
+def get_iterator_mode() -> dict[str, bool]:
+    """How iterators hand out arrays.
+
+    >>> sorted(get_iterator_mode())
+    ['do_copy']
+    """
+    return {"do_copy": _Settings.options.do_copy}
+
+
+def set_sending_batches(batch_num: int) -> None:
+    """How many batches of an epoch a device queue passes on; 0 for all.
+
+    >>> before = current_options(); set_sending_batches(7); current_options().sending_batches; restore(before)
+    7
+    """
+    _set(sending_batches=_whole("batch_num", batch_num, 0))
+
+
+def set_auto_num_workers(enable: bool) -> None:
+    """Let the engine choose worker counts; the same as autotuning.
+
+    >>> before = current_options(); set_auto_num_workers(True); get_enable_autotune(); restore(before)
+    True
+    """
+    _set(enable_autotune=_truth("enable", enable))
+
+
+def get_auto_num_workers() -> bool:
+    """Whether the engine chooses worker counts.
+
+    >>> isinstance(get_auto_num_workers(), bool)
+    True
+    """
+    return _Settings.options.enable_autotune
+
+
+def set_auto_offload(offload: bool) -> None:
+    """Asking transforms to move to the training device: here both are the processor, so they already are there.
+
+    >>> set_auto_offload(True)
+    >>> get_auto_offload()
+    False
+    """
+    _truth("offload", offload)
+
+
+def get_auto_offload() -> bool:
+    """Whether transforms run on another device than the pipeline: there is none.
+
+    >>> get_auto_offload()
+    False
+    """
+    return False
+
+
+def load(file: str) -> None:
+    """Take settings from a JSON file of option names and values.
+
+    >>> import pathlib, tempfile
+    >>> before = current_options(); place = pathlib.Path(tempfile.mkdtemp(), "c.json")
+    >>> _ = place.write_text('{"prefetch_size": 6}'); load(str(place)); get_prefetch_size(); restore(before)
+    6
+    """
+    given = json.loads(Path(file).read_text())
+    known = {f.name for f in fields(Options)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ArgumentError(f"{file} has unknown settings {unknown}", hint=f"known are {sorted(known)}")
+    if "error_samples_mode" in given:
+        given["error_samples_mode"] = ErrorSamplesMode(given["error_samples_mode"])
+    _set(**given)
+
+
+def describe() -> dict[str, Any]:
+    """The settings as a plain dictionary, as `load` reads it.
+
+    >>> "seed" in describe()
+    True
+    """
+    return asdict(_Settings.options)

@@ -1,0 +1,84 @@
+"""What can go wrong in a pipeline, told with the file, the index and the stage."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from mycelia.errors import DependencyError, MyceliaError
+
+
+class DataError(MyceliaError, RuntimeError):
+    """A sample, a file or a stage of a pipeline failed.
+
+    >>> raise DataError("cannot decode", given={"file": "a.jpg"})
+    Traceback (most recent call last):
+    mycelia.dataset.errors.DataError: cannot decode
+      file: a.jpg
+    ...
+    """
+
+
+class WorkerDied(DataError):
+    """A worker process ended before it gave its answer.
+
+    >>> issubclass(WorkerDied, DataError)
+    True
+    """
+
+
+class RecordError(DataError):
+    """A record file is damaged, or not a record file.
+
+    >>> issubclass(RecordError, RuntimeError)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A sample that could not be made, in place of its row; crosses process borders.
+
+    >>> Failure.of(ValueError("odd"), "Map(f)", "index 3 of numpy").what
+    'ValueError: odd'
+    """
+
+    what: str
+    stage: str
+    origin: str
+    trace: str
+    hint: str = ""
+
+    @staticmethod
+    def of(error: BaseException, stage: str, origin: str) -> Failure:
+        """The failure that `error` means at a stage, for the sample from `origin`.
+
+        >>> Failure.of(KeyError("k"), "Batch", "index 0").stage
+        'Batch'
+        """
+        message = str(error).splitlines()[0] if str(error) else ""
+        trace = "".join(traceback.format_exception(error)[-6:])
+        return Failure(f"{type(error).__name__}: {message}", stage, origin, trace)
+
+    def error(self) -> DataError:
+        """The exception to raise for it.
+
+        >>> str(Failure("ValueError: odd", "Map(f)", "index 3", "").error()).splitlines()[1]
+        '  stage: Map(f)'
+        """
+        given = {"stage": self.stage, "sample": self.origin}
+        if self.trace:
+            given["in the worker"] = "\n    " + self.trace.strip().replace("\n", "\n    ")
+        return DataError(f"{self.what}, in {self.stage}", given=given, hint=self.hint or _SKIP_HINT)
+
+
+_SKIP_HINT = "dataset.config.set_error_samples_mode(ErrorSamplesMode.SKIP) leaves bad samples out"
+
+
+def missing(library: str, purpose: str) -> DependencyError:
+    """The error for an optional library that an op needs.
+
+    >>> str(missing("pyarrow", "ParquetDataset")).splitlines()[-1]
+    'hint: pip install "mycelia[data]"'
+    """
+    return DependencyError(f"{purpose} needs the library {library}", hint='pip install "mycelia[data]"')

@@ -1,0 +1,105 @@
+"""Errors that tell the user four things: what happened, with which values, where, and what to try."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import CodeType, FrameType
+
+PACKAGE = str(Path(__file__).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the user's own source: a line, and the columns on it when they are known."""
+
+    file: str
+    line: int
+    columns: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{Path(self.file).name}:{self.line}  {self.source}"
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.file, self.line).strip()
+
+    def caret(self) -> str:
+        """The line with the expression underlined; only the line when its columns are not known."""
+        text = linecache.getline(self.file, self.line).rstrip()
+        shown = f"{Path(self.file).name}:{self.line}  "
+        indent = len(text) - len(text.lstrip())
+        if self.columns is None or self.columns[1] <= self.columns[0]:
+            return shown + text.lstrip()
+        start, end = self.columns
+        return f"{shown}{text.lstrip()}\n  {' ' * (3 + len(shown) + start - indent)}{'^' * (end - start)}"
+
+
+def caller() -> Location | None:
+    """The nearest frame outside this package: the line the user wrote."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def location_of(code: CodeType, instruction: int, line: int) -> Location:
+    """Where an instruction of a code object stands in its source."""
+    position = next(islice(code.co_positions(), instruction // 2, None), (line, line, None, None))
+    start, end = position[2], position[3]
+    one_line = position[0] == position[1] == line and start is not None and end is not None
+    return Location(code.co_filename, line, (start, end) if one_line else None)  # type: ignore[arg-type]
+
+
+class MyceliaError(Exception):
+    """Base of every error a user can cause.
+
+    >>> print(MyceliaError("nothing fits", given={"x": "f32[2]"}, hint="try another").args[0].splitlines()[1])
+      x: f32[2]
+    """
+
+    def __init__(
+        self, what: str, *, given: Mapping[str, object] | None = None, at: Location | None = None, hint: str = ""
+    ) -> None:
+        self.where = at or caller()
+        lines = [what]
+        lines += [f"  {name}: {value}" for name, value in (given or {}).items()]
+        lines += [f"  at {self.where.caret()}"] if self.where else []
+        lines += [f"hint: {hint}"] if hint else []
+        super().__init__("\n".join(lines))
+
+
+class ShapeError(MyceliaError, ValueError):
+    """Shapes do not fit together."""
+
+
+class DTypeError(MyceliaError, TypeError):
+    """An operation does not accept this element type."""
+
+
+class ArgumentError(MyceliaError, ValueError):
+    """An argument has a value that the operation does not accept."""
+
+
+class GradientError(MyceliaError, RuntimeError):
+    """A value was differentiated through an operation that has no gradient."""
+
+
+class CaptureError(MyceliaError, RuntimeError):
+    """A Python program could not be turned into a graph."""
+
+
+class BranchError(MyceliaError, TypeError):
+    """The two ways through a branch, or two turns of a loop, disagree about a value."""
+
+
+class CompileError(MyceliaError, RuntimeError):
+    """A program could not be turned into machine code."""
+
+
+class DependencyError(MyceliaError, ImportError):
+    """Something outside Python packages is missing, or an extra was not installed."""

@@ -1,0 +1,53 @@
+"""The graph IR: immutable typed values, closed functions, and how to rewrite them."""
+
+from mycelia.ir import algebra
+from mycelia.ir.function import Function, substitute, toposort, users
+from mycelia.ir.interpret import constant, interpret
+from mycelia.ir.op import (
+    Back,
+    Cotangents,
+    Mistake,
+    Op,
+    Project,
+    Reader,
+    Sample,
+    no_gradient,
+    registry,
+    zero_gradient,
+)
+from mycelia.ir.rewrite import Rule, rewrite, rule, rule_for
+from mycelia.ir.value import Arithmetic, Param, Value, asking, fresh_params, located, operators
+from mycelia.ir.verify import inner_functions, verify
+
+__all__ = [
+    "Arithmetic",
+    "Back",
+    "Cotangents",
+    "Function",
+    "Mistake",
+    "Op",
+    "Param",
+    "Project",
+    "Reader",
+    "Rule",
+    "Sample",
+    "Value",
+    "algebra",
+    "asking",
+    "constant",
+    "fresh_params",
+    "inner_functions",
+    "interpret",
+    "located",
+    "no_gradient",
+    "operators",
+    "registry",
+    "rewrite",
+    "rule",
+    "rule_for",
+    "substitute",
+    "toposort",
+    "users",
+    "verify",
+    "zero_gradient",
+]

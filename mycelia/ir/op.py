@@ -1,0 +1,201 @@
+"""Op: everything the system knows about one primitive, in one class.
+
+The fields of an op are its attributes; its methods are its rules:
+
+    infer      types of inputs -> type of output; raises the user's error
+    reference  the meaning, in NumPy                        (oracle of every test; eager on small arrays)
+    element    one output element from input elements       (lowering; fusion is free)
+    expand     or: the same computation in other ops         (lowering by definition)
+    native     or: the sentence that says who lowers it      (a library call, loops, control flow: mycelia/lowering)
+    vjp        cotangent of output -> cotangents of inputs  (gradient)
+    augment    or: the op with residuals, and its pull-back  (ops that contain functions)
+    jvp        tangents of inputs -> tangent of output      (derived from vjp where the op does not say)
+    vmap       the same op with a leading batch axis        (vectorisation)
+    axes       which axes correspond across operands        (sharding)
+    samples    example calls                                (inputs of every law)
+    mistakes   bad calls and a piece of the message each must give
+
+An op that lacks a rule must say why: `vjp = no_gradient("its output is an integer")`.
+A class that neither defines a rule nor says why does not import.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from mycelia.errors import GradientError
+from mycelia.ir.value import Value
+from mycelia.loops import Expr, Index
+from mycelia.types import Array, TensorType, TupleType, Type
+
+Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each input
+Back = Callable[[Sequence[Any]], Cotangents]
+
+registry: dict[str, type[Op]] = {}
+REQUIRED = ("infer", "reference", "vmap", "axes", "samples")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An input as a lowering rule sees it: a type, and a way to read one element."""
+
+    type: TensorType
+    at: Callable[[Sequence[Index]], Expr]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An example call: the op with its attributes, and arrays to apply it to."""
+
+    op: Op
+    inputs: tuple[Any, ...]
+    smooth: bool = True  # whether finite differences may be taken at these inputs
+    note: str = ""
+
+    def __str__(self) -> str:
+        shapes = ",".join(f"{x.dtype}{list(x.shape)}" if hasattr(x, "shape") else "?" for x in self.inputs)
+        return f"{self.op}({shapes})" + (f" {self.note}" if self.note else "")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A call that must fail, and words that its message must contain."""
+
+    call: Callable[[], object]
+    error: type[Exception]
+    message: str
+
+
+@dataclass(frozen=True)
+class Op(ABC):
+    """Base of every primitive."""
+
+    name: ClassVar[str]
+    effect: ClassVar[bool] = False  # must run once, in order, even when nobody reads the result
+    native: ClassVar[str] = ""
+    commutative: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        if abstract:
+            return
+        cls.name = cls.__dict__.get("name", cls.__name__.lower())
+        missing = [rule for rule in REQUIRED if getattr(getattr(cls, rule), "__isabstractmethod__", False)]
+        if cls.vjp is Op.vjp and cls.augment is Op.augment:
+            missing.append("vjp or augment")
+        if cls.element is Op.element and cls.expand is Op.expand and not cls.native:
+            missing.append("element, expand or native")
+        if missing:
+            raise TypeError(f"op {cls.name} must define {', '.join(missing)} (see mycelia/ir/op.py)")
+        registry[cls.name] = cls
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Apply to values, tensors or patterns: the operand's class knows how. Several results come as a tuple."""
+        for x in inputs:
+            if type(x) is not Value:
+                return type(x).apply(self, inputs)
+        return self.results(Value(self, inputs))
+
+    def results(self, value: Value) -> Any:
+        """A value as its results: itself, or a tuple of projections."""
+        if isinstance(value.type, TupleType):
+            return tuple(Value(Project(i), (value,)) for i in range(len(value.type.elements)))
+        return value
+
+    @abstractmethod
+    def infer(self, *inputs: Any) -> Type: ...
+
+    @abstractmethod
+    def reference(self, *inputs: Any) -> Any: ...
+
+    def element(self, index: Sequence[Index], *inputs: Any) -> Expr:
+        raise AssertionError(f"{self.name} is not lowered by element")
+
+    def expand(self, *inputs: Any) -> Any:
+        """The same in other ops, or None to be lowered otherwise."""
+        return None
+
+    def vjp(self, ct: Any, out: Any, *inputs: Any) -> Cotangents:
+        raise AssertionError(f"{self.name} is differentiated by augment")
+
+    def augment(self, live: Sequence[bool], inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Back] | None:
+        """For ops that contain functions: results as values, and a function from cotangents of the live results
+        (None elsewhere) to cotangents of the inputs. None: differentiate by `vjp`."""
+        return None
+
+    def jvp(self, tangents: Sequence[Any], out: Any, *inputs: Any) -> Any:
+        """Tangent of the output from tangents of the inputs (None is zero); NotImplemented: derive it from `vjp`."""
+        return NotImplemented
+
+    @abstractmethod
+    def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Any) -> Any:
+        """The op where the inputs said to be `mapped` have a leading axis of `size`. All results are mapped."""
+
+    @abstractmethod
+    def axes(self, *inputs: Any) -> str:
+        """`a b, b c -> a c`: a name on both sides may be split, one only on the left is summed, 1 stays whole."""
+
+    @classmethod
+    @abstractmethod
+    def samples(cls) -> Iterable[Sample]: ...
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        return ()
+
+    def attributes(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __str__(self) -> str:
+        attributes = ", ".join(f"{k}={v}" for k, v in self.attributes().items())
+        return f"{self.name}[{attributes}]" if attributes else self.name
+
+
+@dataclass(frozen=True)
+class Project(Op, abstract=True):
+    """One of several results."""
+
+    index: int
+    name: ClassVar[str] = "project"
+
+    def infer(self, x: TupleType) -> Type:
+        return x.elements[self.index]
+
+    def reference(self, x: tuple[Array, ...]) -> Array:
+        return x[self.index]
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Any) -> Any:
+        raise AssertionError("transforms see through projections")
+
+    def axes(self, *inputs: Any) -> str:
+        raise AssertionError("partitioning sees through projections")
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        return ()
+
+
+registry["project"] = Project
+
+
+def no_gradient(reason: str) -> Callable[..., Cotangents]:
+    """A vjp rule for an op that has none, and must not be asked for one."""
+
+    def vjp(self: Op, ct: Any, out: Any, *inputs: Any) -> Cotangents:
+        raise GradientError(
+            f"{self.name} has no gradient: {reason}", at=getattr(out, "location", None), hint="use stop_gradient on it"
+        )
+
+    return vjp
+
+
+def zero_gradient(reason: str) -> Callable[..., Cotangents]:
+    """A vjp rule for an op through which nothing flows (a comparison, a rounding): all cotangents are zero."""
+
+    def vjp(self: Op, ct: Any, out: Any, *inputs: Any) -> Cotangents:
+        return (None,) * len(inputs)
+
+    vjp.__doc__ = reason
+    return vjp

@@ -1,0 +1,80 @@
+"""Rewrite rules: `@rule(lambda x: x + 0)` above the function that gives the replacement.
+
+The pattern is ordinary arithmetic on wildcards. The body receives what the wildcards matched and returns the
+replacement, or None to decline. A rule that looks at attributes takes the class of the op instead of a pattern:
+`@rule_for(Reshape)` above a function of the value.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.ir.function import Function, toposort
+from mycelia.ir.pattern import Apply, Wildcard, match
+from mycelia.ir.value import Value, located
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A name, the class of op at its root, and how to rewrite a value of that class."""
+
+    name: str
+    root: type
+    replace: Callable[[Value], Value | None]
+
+
+def rule(pattern: Callable[..., Any]) -> Callable[[Callable[..., Value | None]], Rule]:
+    """A rule whose left side is an expression."""
+    wildcards = {name: Wildcard(name) for name in inspect.signature(pattern).parameters}
+    left = pattern(**wildcards)
+    assert isinstance(left, Apply), "a pattern is an op applied to something"
+
+    def decorate(body: Callable[..., Value | None]) -> Rule:
+        def replace(value: Value) -> Value | None:
+            found = match(left, value, {})
+            return None if found is None else body(**found)
+
+        return Rule(body.__name__, type(left.op), replace)
+
+    return decorate
+
+
+def rule_for(*roots: type) -> Callable[[Callable[[Value], Value | None]], tuple[Rule, ...]]:
+    """A rule whose left side is any value made by one of these ops."""
+    return lambda body: tuple(Rule(body.__name__, root, body) for root in roots)
+
+
+def rewrite(fn: Function, rules: Iterable[Rule | tuple[Rule, ...]], limit: int = 50) -> Function:
+    """Apply `rules` everywhere, inner values first, until none applies."""
+    by_root: dict[type, list[Rule]] = {}
+    for r in rules:
+        for single in r if isinstance(r, tuple) else (r,):
+            by_root.setdefault(single.root, []).append(single)
+    for _ in range(limit):
+        new = _once(fn, by_root)
+        if new == fn:
+            return fn
+        fn = new
+    return fn
+
+
+def _once(fn: Function, rules: dict[type, list[Rule]]) -> Function:
+    new: dict[Value, Value] = {}
+    for v in toposort(fn.results):
+        inputs = tuple([new[x] for x in v.inputs])
+        with located(v.location):
+            out = v if inputs == v.inputs else Value(v.op, inputs)
+            new[v] = _rewritten(out, rules.get(type(out.op), ()))
+    return Function(fn.params, tuple(new[r] for r in fn.results))
+
+
+def _rewritten(value: Value, rules: Sequence[Rule]) -> Value:
+    for r in rules:
+        found = r.replace(value)
+        if found is not None and found is not value:
+            assert found.type == value.type, f"rule {r.name} changes {value.type} into {found.type}"
+            return found
+    return value

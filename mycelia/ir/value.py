@@ -1,0 +1,162 @@
+"""Values: the nodes of the graph.
+
+A value is an op applied to other values. Values are immutable and interned: building the same expression twice
+gives the same object. Therefore common subexpressions are shared by construction, unreachable values vanish by
+construction, and `a is b` decides structural equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
+
+from mycelia.errors import Location, caller
+from mycelia.types import DType, Shape, TensorType, Type
+
+if TYPE_CHECKING:
+    from mycelia.ir.op import Op
+
+_interned: WeakValueDictionary[tuple[object, ...], Value] = WeakValueDictionary()
+
+# Arithmetic on values is looked up here. `mycelia.primitives` fills it; `mycelia.ir` knows no operation by name.
+operators: dict[str, Callable[..., Any]] = {}
+
+
+class _Here:
+    """Where new values come from: asked from the user's frame while capturing, copied while transforming."""
+
+    location: Location | None = None
+    ask: bool = False
+
+
+@contextmanager
+def located(location: Location | None) -> Iterator[None]:
+    """New values inside the block are said to come from `location`."""
+    before = _Here.location, _Here.ask
+    _Here.location, _Here.ask = location, False
+    try:
+        yield
+    finally:
+        _Here.location, _Here.ask = before
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """New values inside the block come from the line of the user's file that is running."""
+    before = _Here.location, _Here.ask
+    _Here.ask = True
+    try:
+        yield
+    finally:
+        _Here.location, _Here.ask = before
+
+
+class Arithmetic:
+    """Python's operators, spelled with the primitives."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return operators["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return operators["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return operators["subtract"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return operators["subtract"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return operators["multiply"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return operators["multiply"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return operators["divide"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return operators["divide"](other, self)
+
+    def __neg__(self) -> Any:
+        return operators["negative"](self)
+
+
+class Value(Arithmetic):
+    """An op applied to values, with its type known from birth."""
+
+    __slots__ = ("__weakref__", "closed", "inputs", "known", "location", "op", "type")
+
+    op: Op | Param
+    inputs: tuple[Value, ...]
+    type: Type
+    location: Location | None
+    closed: bool  # depends on no parameter: its number is known, see `interpret.constant`
+    known: Any
+
+    def __new__(cls, op: Op | Param, inputs: tuple[Value, ...] = ()) -> Value:
+        key = (op, inputs)
+        found = _interned.get(key)
+        if found is not None:
+            return found
+        made = object.__new__(cls)
+        made.op, made.inputs, made.known = op, inputs, None
+        made.location = caller() if _Here.ask else _Here.location
+        if type(op) is Param:
+            made.type, made.closed = op.type, False
+        else:
+            made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
+            made.closed = not op.effect and all(x.closed for x in inputs)  # type: ignore[union-attr]
+        _interned[key] = made
+        return made
+
+    @staticmethod
+    def apply(op: Op, inputs: tuple[Any, ...]) -> Any:
+        """The op on values; several results come as a tuple."""
+        return op.results(Value(op, inputs))
+
+    @property
+    def tensor(self) -> TensorType:
+        """The type of a value that is known to be a tensor."""
+        assert isinstance(self.type, TensorType), f"{self.type} is not a tensor"
+        return self.type
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> DType:
+        return self.tensor.dtype
+
+    def __repr__(self) -> str:
+        return f"<{self.op}: {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter of a function. Scope 0 means: of the closed function it stands in. Others are being built."""
+
+    slot: int
+    type: Type
+    scope: int = 0
+    effect: ClassVar[bool] = False
+    name: ClassVar[str] = "param"
+
+    def __str__(self) -> str:
+        return f"param[{self.slot}]"
+
+
+_scopes = count(1)
+
+
+def fresh_params(types: tuple[Type, ...]) -> tuple[Value, ...]:
+    """Parameters that no other function has, for a function that is being built."""
+    scope = next(_scopes)
+    return tuple(Value(Param(slot, t, scope)) for slot, t in enumerate(types))

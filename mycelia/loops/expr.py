@@ -1,0 +1,180 @@
+"""Scalar expressions: how one element is computed from other elements.
+
+One node class with a `kind`, shared by construction: writing the same expression twice gives the same object, so
+a kernel computes it once. The kinds, by number of arguments:
+
+    0   const(value)   load(buffer, index)   position(index)   folded(fold)
+    1   neg abs not sqrt floor ceil rint trunc sign isnan cast  and the functions of codegen/vecmath: exp log tanh ...
+    2   add sub mul div mod pow max min and or xor shl shr mulhi  lt le gt ge eq ne
+    3   select(condition, then, otherwise)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mycelia.loops.index import Atom, Index, Variable
+from mycelia.types import DType, TensorType, bool_, row_major
+
+COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
+
+_interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Buffer:
+    """A place in memory for the elements of one tensor, in the order given by `strides` (in elements)."""
+
+    name: str
+    type: TensorType
+    strides: tuple[int, ...]
+
+    @staticmethod
+    def dense(name: str, type: TensorType) -> Buffer:
+        return Buffer(name, type, row_major(type.shape))
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fold:
+    """A reduction: `combine` over everything that one stage of a kernel visits, per row. See `Stage`."""
+
+    combine: str  # add, mul, max, min, and, or
+    dtype: DType
+
+
+class Expr:
+    """One scalar of a known element type."""
+
+    __slots__ = ("__weakref__", "args", "attribute", "dtype", "kind")
+
+    kind: str
+    args: tuple[Expr, ...]
+    dtype: DType
+    attribute: Any  # the constant, (buffer, offset index), the index, or the fold
+
+    def __new__(cls, kind: str, args: tuple[Expr, ...], dtype: DType, attribute: Any = None) -> Expr:
+        key = (kind, args, dtype, attribute)
+        if kind == "const":  # 0.0 == -0.0 == False, and nan != nan, but they are not the same constant
+            key = (kind, repr(attribute), dtype)  # type: ignore[assignment]
+        found = _interned.get(key)
+        if found is None:
+            found = object.__new__(cls)
+            found.kind, found.args, found.dtype, found.attribute = kind, args, dtype, attribute
+            _interned[key] = found
+        return found
+
+    def __add__(self, other: Expr) -> Expr:
+        return binary("add", self, other)
+
+    def __sub__(self, other: Expr) -> Expr:
+        return binary("sub", self, other)
+
+    def __mul__(self, other: Expr) -> Expr:
+        return binary("mul", self, other)
+
+    def __truediv__(self, other: Expr) -> Expr:
+        return binary("div", self, other)
+
+    def variables(self) -> set[Variable]:
+        """The loop variables that the value depends on."""
+        found: set[Variable] = set()
+        for e in self.walk():
+            if e.kind == "load":
+                found |= e.attribute[1].variables()
+            elif e.kind == "position":
+                found |= e.attribute.variables()
+        return found
+
+    def walk(self) -> list[Expr]:
+        """Every expression below this one and itself, each once, arguments first. Not what indices read."""
+        order: dict[Expr, None] = {}
+        stack = [(self, False)]
+        while stack:
+            e, ready = stack.pop()
+            if ready:
+                order[e] = None
+            elif e not in order:
+                stack.append((e, True))
+                stack += [(a, False) for a in e.args]
+        return list(order)
+
+    def substitute(self, new: dict[Atom, Index], folds: dict[Fold, Expr] | None = None) -> Expr:
+        """The expression with loop variables, and possibly folds, replaced."""
+        done: dict[Expr, Expr] = {}
+        for e in self.walk():
+            if e.kind == "load":
+                buffer, offset = e.attribute
+                done[e] = Expr("load", (), e.dtype, (buffer, offset.substitute(new)))
+            elif e.kind == "position":
+                done[e] = Expr("position", (), e.dtype, e.attribute.substitute(new))
+            elif e.kind == "folded" and folds and e.attribute in folds:
+                done[e] = folds[e.attribute]
+            else:
+                done[e] = Expr(e.kind, tuple(done[a] for a in e.args), e.dtype, e.attribute)
+        return done[self]
+
+    def __repr__(self) -> str:
+        if self.kind == "const":
+            return f"{self.attribute}"
+        if self.kind == "load":
+            return f"{self.attribute[0]}[{self.attribute[1]}]"
+        if self.kind in ("position", "folded"):
+            return f"{self.kind}({self.attribute})"
+        return f"{self.kind}({', '.join(map(repr, self.args))})"
+
+
+def const(value: float | int | bool, dtype: DType) -> Expr:
+    """A number.
+
+    >>> from mycelia.types import float32
+    >>> const(1.5, float32) * const(2.0, float32)
+    mul(1.5, 2.0)
+    """
+    exact = {"f": float, "b": bool}.get(dtype.kind, int)(value)
+    return Expr("const", (), dtype, exact)
+
+
+def unary(kind: str, x: Expr, dtype: DType | None = None) -> Expr:
+    """`kind` of one scalar; the element type is that of `x` unless said otherwise."""
+    return Expr(kind, (x,), dtype or (bool_ if kind == "isnan" else x.dtype))
+
+
+def binary(kind: str, x: Expr, y: Expr) -> Expr:
+    """`kind` of two scalars of the same element type."""
+    assert x.dtype is y.dtype, f"{kind} of {x.dtype} and {y.dtype}"
+    return Expr(kind, (x, y), bool_ if kind in COMPARISONS else x.dtype)
+
+
+def select(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """`then` where `condition` holds, else `otherwise`. Both are computed."""
+    assert condition.dtype is bool_, "select takes a bool"
+    assert then.dtype is otherwise.dtype, f"select of {then.dtype} and {otherwise.dtype}"
+    return Expr("select", (condition, then, otherwise), then.dtype)
+
+
+def cast(x: Expr, dtype: DType) -> Expr:
+    """The same number as another element type: floats round towards zero to integers, and non-zero is true."""
+    return x if x.dtype is dtype else Expr("cast", (x,), dtype)
+
+
+def load(buffer: Buffer, at: tuple[Index, ...]) -> Expr:
+    """The element of `buffer` at an index per axis."""
+    offset = Index(0)
+    for i, stride in zip(at, buffer.strides, strict=True):
+        offset = offset + i * stride
+    return Expr("load", (), buffer.type.dtype, (buffer, offset))
+
+
+def position(at: Index, dtype: DType) -> Expr:
+    """An index as a number: what `arange` is made of."""
+    return const(at.constant, dtype) if not at.terms else Expr("position", (), dtype, at)
+
+
+def folded(fold: Fold) -> Expr:
+    """The result of a reduction that an earlier stage has finished."""
+    return Expr("folded", (), fold.dtype, fold)

@@ -1,0 +1,103 @@
+"""Kernels: rows that may run side by side, and for each row a few stages of loops.
+
+    for row in rows:                      # independent: shared among threads
+        for stage in stages:              # one after the other
+            for column in stage.columns:  # nested loops, the last one in vectors
+                fold, store, update
+            finish: store what needs the finished folds
+
+An elementwise kernel is one stage. A softmax is three stages over one row: maximum; exponentials and their sum;
+quotient. A scatter is one stage of updates. There is nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mycelia.loops.expr import Buffer, Expr, Fold
+from mycelia.loops.index import Index, Variable
+
+
+@dataclass(frozen=True)
+class Store:
+    """`buffer[offset] = value`."""
+
+    buffer: Buffer
+    offset: Index
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Update:
+    """`buffer[offset] = combine(buffer[offset], value)`, in the order of the loops."""
+
+    buffer: Buffer
+    offset: Index
+    combine: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One nest of loops inside a row. `folds` run over all columns; `after` sees them finished."""
+
+    columns: tuple[Variable, ...]
+    folds: tuple[tuple[Fold, Expr], ...] = ()
+    actions: tuple[Store | Update, ...] = ()
+    after: tuple[Store, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Stages over rows. `scratch` buffers are private to a row."""
+
+    rows: tuple[Variable, ...]
+    stages: tuple[Stage, ...]
+    scratch: tuple[Buffer, ...] = ()
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Every buffer read or written that is not scratch, in order of first mention."""
+        found: dict[Buffer, None] = {}
+        for stage in self.stages:
+            for _, e in stage.folds:
+                _mention(e, found)
+            for action in (*stage.actions, *stage.after):
+                _mention(action.value, found)
+                _mention_index(action.offset, found)
+                found[action.buffer] = None
+        return tuple(b for b in found if b not in self.scratch)
+
+    def written(self) -> tuple[Buffer, ...]:
+        """The buffers that the kernel writes, without its scratch."""
+        out = {a.buffer: None for s in self.stages for a in (*s.actions, *s.after)}
+        return tuple(b for b in out if b not in self.scratch)
+
+    def __str__(self) -> str:
+        lines = [f"kernel rows({', '.join(f'{v}<{v.extent}' for v in self.rows)})"]
+        for stage in self.stages:
+            lines.append(f"  for ({', '.join(f'{v}<{v.extent}' for v in stage.columns)})")
+            lines += [f"    fold {f.combine} {e}" for f, e in stage.folds]
+            for a in stage.actions:
+                sign = "=" if isinstance(a, Store) else f"{a.combine}="
+                lines.append(f"    {a.buffer}[{a.offset}] {sign} {a.value}")
+            lines += [f"  {a.buffer}[{a.offset}] = {a.value}" for a in stage.after]
+        return "\n".join(lines)
+
+
+def _mention(e: Expr, found: dict[Buffer, None]) -> None:
+    for x in e.walk():
+        if x.kind == "load":
+            found[x.attribute[0]] = None
+            _mention_index(x.attribute[1], found)
+        elif x.kind == "position":
+            _mention_index(x.attribute, found)
+
+
+def _mention_index(at: Index, found: dict[Buffer, None]) -> None:
+    from_data = [a for a, _ in at.terms]
+    while from_data:
+        atom = from_data.pop()
+        if hasattr(atom, "value"):
+            _mention(atom.value, found)
+        elif hasattr(atom, "index"):
+            from_data += [a for a, _ in atom.index.terms]
