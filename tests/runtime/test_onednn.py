@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from dataclasses import dataclass
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from scipy import special
 
 from mycelia.runtime import onednn
-from mycelia.runtime.onednn import DataType, Layout
+from mycelia.runtime.onednn import DataType, Layout, Window
 
 RNG = np.random.default_rng(7)
 F32 = DataType.f32
@@ -118,6 +119,211 @@ def test_bfloat16_products_round_once_at_the_end():
     except onednn.Refused:
         pytest.skip("this processor has no bfloat16 products in oneDNN")
     close(out, lhs.astype(np.float32) @ rhs.astype(np.float32), 24)
+
+
+# --- convolution
+
+
+@dataclass(frozen=True)
+class Case:
+    """A convolution and its meaning in NumPy, in f64."""
+
+    source: tuple[int, ...]
+    weights: tuple[int, ...]
+    window: Window
+    groups: int = 1
+
+    @property
+    def rank(self) -> int:
+        return len(self.source) - 2
+
+    @property
+    def out(self) -> tuple[int, ...]:
+        return (self.source[0], self.weights[0], *self.window.extent(self.source[2:], self.weights[2:]))
+
+    def places(self, offset: tuple[int, ...]) -> tuple[object, ...]:
+        """Where in the padded source the window's element at `offset` lies, for all places of the window."""
+        along = zip(offset, self.window.dilations, self.window.strides, self.out[2:], strict=True)
+        return (..., *(slice(o * d, o * d + s * (n - 1) + 1, s) for o, d, s, n in along))
+
+    def padded(self, source: np.ndarray) -> np.ndarray:
+        edges = ((0, 0), (0, 0), *zip(self.window.before, self.window.after, strict=True))
+        return np.pad(source.astype(np.float64), edges)
+
+    def per_group(self, x: np.ndarray, axis: int) -> list[np.ndarray]:
+        return np.split(x, self.groups, axis)
+
+    def forward(self, source: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        def one(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+            return sum(
+                np.einsum("nc...,oc->no...", x[self.places(offset)], w[(..., *offset)])
+                for offset in np.ndindex(*self.weights[2:])
+            )
+
+        groups = zip(self.per_group(self.padded(source), 1), self.per_group(weights, 0), strict=True)
+        return np.concatenate([one(x, w) for x, w in groups], 1)
+
+    def gradients(self, source: np.ndarray, weights: np.ndarray, ct: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        padded = self.padded(source)
+        sources, cts = np.zeros_like(padded), np.zeros(self.weights)
+        groups = [self.per_group(x, a) for x, a in ((padded, 1), (weights, 0), (ct, 1), (sources, 1), (cts, 0))]
+        for x, w, c, dx, dw in zip(*groups, strict=True):
+            for offset in np.ndindex(*self.weights[2:]):
+                dx[self.places(offset)] += np.einsum("no...,oc->nc...", c, w[(..., *offset)])
+                flat = x[self.places(offset)].reshape(*x.shape[:2], -1)
+                dw[(..., *offset)] = np.einsum("ncp,nop->oc", flat, c.reshape(*c.shape[:2], -1))
+        inside = tuple(slice(b, b + n) for b, n in zip(self.window.before, self.source[2:], strict=True))
+        return sources[(..., *inside)], cts
+
+
+CASES = {
+    "1d": Case((2, 3, 17), (4, 3, 5), Window.moving((2,), padding=(2,))),
+    "2d": Case((2, 6, 14, 14), (16, 6, 5, 5), Window.moving((1, 1))),
+    "2d one channel": Case((3, 1, 12, 12), (6, 1, 5, 5), Window.moving((1, 1), padding=(2, 2))),
+    "2d strided dilated": Case((2, 8, 13, 15), (8, 8, 3, 3), Window.moving((2, 1), dilations=(1, 2), padding=(1, 2))),
+    "2d uneven padding": Case((1, 4, 8, 8), (4, 4, 3, 3), Window((2, 2), (1, 1), (0, 0), (1, 1))),
+    "2d groups": Case((2, 8, 9, 9), (12, 2, 3, 3), Window.moving((1, 1), padding=(1, 1)), groups=4),
+    "2d depthwise": Case((2, 8, 9, 9), (8, 1, 3, 3), Window.moving((1, 1), padding=(1, 1)), groups=8),
+    "3d": Case((1, 3, 6, 7, 8), (5, 3, 3, 3, 3), Window.moving((1, 1, 1), padding=(1, 1, 1))),
+}
+PHYSICAL = {"rows": Layout.rows, "channels last": Layout.channels_last}
+
+every_convolution = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_order = pytest.mark.parametrize("physical", PHYSICAL.values(), ids=PHYSICAL)
+
+
+def laid_out(layout: Layout, values: np.ndarray | None = None) -> np.ndarray:
+    """An array with the logical dims and the physical order of the layout, all NaN or holding `values`."""
+    size = 1 + sum(s * (d - 1) for s, d in zip(layout.strides, layout.dims, strict=True))
+    flat = np.full(size, np.nan, np.float32)
+    array = np.lib.stride_tricks.as_strided(flat, layout.dims, [4 * s for s in layout.strides])
+    if values is not None:
+        array[...] = values
+    return array
+
+
+@every_convolution
+@every_order
+def test_a_convolution_is_the_sum_over_its_window(case, physical):
+    source, weights, out = (physical(shape, F32) for shape in (case.source, case.weights, case.out))
+    x, w, bias = laid_out(source, normal(*case.source)), laid_out(weights, normal(*case.weights)), normal(case.out[1])
+    y = laid_out(out)
+    onednn.convolution(source, weights, out, case.window, groups=case.groups, bias=True, post_ops=(onednn.RELU,)).run(
+        x, w, bias, y
+    )
+    expected = np.maximum(case.forward(x, w) + bias.reshape(-1, *[1] * case.rank), 0)
+    close(y, expected, w[0].size)
+
+
+@every_convolution
+@every_order
+def test_the_gradients_of_a_convolution_are_its_transposes(case, physical):
+    source, weights, out = (physical(shape, F32) for shape in (case.source, case.weights, case.out))
+    x, w, ct = (laid_out(a, normal(*a.dims)) for a in (source, weights, out))
+    dx, dw, db = laid_out(source), laid_out(weights), np.empty(case.out[1], np.float32)
+    onednn.convolution_source_gradient(source, weights, out, case.window, groups=case.groups).run(ct, w, dx)
+    onednn.convolution_weights_gradient(source, weights, out, case.window, groups=case.groups, bias=True).run(
+        x, ct, dw, db
+    )
+    expected_dx, expected_dw = case.gradients(x, w, ct)
+    places = ct[:, 0].size
+    close(dx, expected_dx, case.weights[0] * w[0, 0].size)
+    close(dw, expected_dw, places)
+    close(db, ct.sum((0, *range(2, ct.ndim)), dtype=np.float64), places)
+
+
+@every_convolution
+def test_packed_weights_give_the_same_convolution_and_gradients(case):
+    source, out = Layout.channels_last(case.source, F32), Layout.channels_last(case.out, F32)
+    given, packed = Layout.rows(case.weights, F32), Layout.chosen(case.weights, F32)
+    x, w, ct = (laid_out(a, normal(*a.dims)) for a in (source, given, out))
+    y, dx, dw = laid_out(out), laid_out(source), laid_out(given)
+
+    def pack(prepared: onednn.Prepared) -> np.ndarray:
+        packing = prepared.slot("weights").layout
+        room = np.zeros(packing.bytes, np.uint8)
+        onednn.reorder(given.grouped(case.groups), packing).run(w, room)
+        return room
+
+    forward = onednn.convolution(source, packed, out, case.window, groups=case.groups)
+    forward.run(x, pack(forward), y)
+    close(y, case.forward(x, w), w[0].size)
+
+    to_source = onednn.convolution_source_gradient(source, packed, out, case.window, groups=case.groups)
+    to_source.run(ct, pack(to_source), dx)
+    to_weights = onednn.convolution_weights_gradient(source, packed, out, case.window, groups=case.groups)
+    packing = to_weights.slot("weights_gradient").layout
+    room = np.zeros(packing.bytes, np.uint8)
+    to_weights.run(x, ct, room)
+    onednn.reorder(packing, given.grouped(case.groups)).run(room, dw)
+    expected_dx, expected_dw = case.gradients(x, w, ct)
+    close(dx, expected_dx, case.weights[0] * w[0, 0].size)
+    close(dw, expected_dw, ct[:, 0].size)
+
+
+@every_order
+def test_a_residual_is_added_before_the_activation(physical):
+    case = CASES["2d groups"]
+    source, weights, out = (physical(shape, F32) for shape in (case.source, case.weights, case.out))
+    x, w, residual = (laid_out(a, normal(*a.dims)) for a in (source, weights, out))
+    y = laid_out(out)
+    chain = (onednn.Combine(onednn.Algorithm.add, out), onednn.RELU)
+    onednn.convolution(source, weights, out, case.window, groups=case.groups, post_ops=chain).run(x, w, y, residual)
+    close(y, np.maximum(case.forward(x, w) + residual, 0), w[0].size)
+    total = laid_out(out, residual)
+    chain = (onednn.Accumulate(), onednn.RELU)
+    onednn.convolution(source, weights, out, case.window, groups=case.groups, post_ops=chain).run(x, w, total)
+    close(total, y, w[0].size)
+
+
+# --- pooling
+
+POOLS = {
+    "1d": ((2, 3, 11), (3,), Window.moving((2,), padding=(1,))),
+    "2d": ((2, 6, 8, 8), (2, 2), Window.moving((2, 2))),
+    "2d overlapping": ((2, 8, 9, 11), (3, 3), Window.moving((2, 1), padding=(1, 1))),
+    "2d uneven padding": ((1, 5, 7, 7), (3, 2), Window((2, 2), (1, 1), (0, 1), (1, 0))),
+    "3d": ((1, 4, 6, 6, 6), (2, 2, 2), Window.moving((2, 2, 2))),
+}
+KINDS = {"max": onednn.MAX, "average": onednn.AVERAGE, "average with padding": onednn.AVERAGE_WITH_PADDING}
+
+
+def pooled(kind: onednn.Algorithm, x: np.ndarray, case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """The values of all windows along a new last axis, and the weight with which each counts."""
+    padded, inside = case.padded(x), case.padded(np.ones_like(x))
+    offsets = list(np.ndindex(*case.weights[2:]))
+    values = np.stack([padded[case.places(o)] for o in offsets], -1)
+    counts = np.stack([inside[case.places(o)] for o in offsets], -1)
+    if kind == onednn.MAX:
+        return values, np.arange(len(offsets)) == np.argmax(np.where(counts > 0, values, -np.inf), -1)[..., None]
+    size = len(offsets) if kind == onednn.AVERAGE_WITH_PADDING else counts.sum(-1, keepdims=True)
+    return values, counts / size
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize(("shape", "kernel", "window"), POOLS.values(), ids=POOLS)
+@every_order
+def test_pooling_weighs_each_window_and_its_gradient_spreads_by_the_same_weights(kind, shape, kernel, window, physical):
+    case = Case(shape, (shape[1], 1, *kernel), window)
+    source, out = physical(case.source, F32), physical(case.out, F32)
+    x, ct, y, dx = laid_out(source, normal(*shape)), laid_out(out, normal(*case.out)), laid_out(out), laid_out(source)
+    values, weights = pooled(kind, x, case)
+
+    onednn.pooling(kind, source, out, kernel, window, training=False).run(x, y)
+    close(y, (values * weights).sum(-1), 2)
+
+    training = onednn.pooling(kind, source, out, kernel, window, training=True)
+    workspace = [np.zeros(training.bytes("workspace"), np.uint8)] if kind == onednn.MAX else []
+    y[...] = np.nan
+    training.run(x, y, *workspace)
+    close(y, (values * weights).sum(-1), 2)
+
+    onednn.pooling_gradient(kind, source, out, kernel, window).run(ct, dx, *workspace)
+    spread = case.padded(np.zeros_like(x))
+    for i, offset in enumerate(np.ndindex(*kernel)):
+        spread[case.places(offset)] += ct * weights[..., i]
+    inside = tuple(slice(b, b + n) for b, n in zip(window.before, shape[2:], strict=True))
+    close(dx, spread[(..., *inside)], 9)
 
 
 # --- the contract with generated code
