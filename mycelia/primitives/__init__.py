@@ -1,0 +1,12 @@
+"""The primitives: ops with all their rules, and the functions that apply them. One module per family."""
+
+# ruff: noqa: F403  # each module lists what it offers in its own __all__
+from mycelia.primitives.binary import *
+from mycelia.primitives.comparison import *
+from mycelia.primitives.contraction import *
+from mycelia.primitives.creation import *
+from mycelia.primitives.elementwise import *
+from mycelia.primitives.movement import *
+from mycelia.primitives.reduction import *
+from mycelia.primitives.select import *
+from mycelia.primitives.unary import *

@@ -1,0 +1,311 @@
+"""Functions of two elements. A Python number among the operands takes the element type of the other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.ir import Cotangents, Value, operators, zero_gradient
+from mycelia.loops import Expr, binary, const, select, unary
+from mycelia.primitives.elementwise import Elementwise, lifted, unbroadcast
+from mycelia.primitives.family import BITS, INTS, NUMBERS
+from mycelia.types import Array
+
+__all__ = [
+    "Add",
+    "And",
+    "Atan2",
+    "Binary",
+    "Divide",
+    "FloorDivide",
+    "Maximum",
+    "Minimum",
+    "Multiply",
+    "Or",
+    "Power",
+    "Remainder",
+    "ShiftLeft",
+    "ShiftRight",
+    "Subtract",
+    "Xor",
+    "add",
+    "atan2",
+    "divide",
+    "floor_divide",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "power",
+    "remainder",
+    "shift_left",
+    "shift_right",
+    "subtract",
+]
+
+
+class Binary(Elementwise, abstract=True):
+    """A function of two elements. Its gradient is said by `pull`, without a thought of broadcasting."""
+
+    arity = 2
+
+    def vjp(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        dx, dy = self.pull(ct, out, x, y)
+        return unbroadcast(dx, x.shape), unbroadcast(dy, y.shape)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        """Cotangents of the operands, each of the shape of the output."""
+        raise AssertionError(f"{self.name} has no gradient")
+
+
+class Add(Binary):
+    """x + y.
+
+    >>> Add().reference(np.array([1.0, 2.0]), np.array(1.0))
+    array([2., 3.])
+    """
+
+    dtypes, kind, oracle, commutative = NUMBERS, "add", np.add, True
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return ct, ct
+
+
+class Subtract(Binary):
+    """x - y."""
+
+    dtypes, kind, oracle = NUMBERS, "sub", np.subtract
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return ct, -ct
+
+
+class Multiply(Binary):
+    """x * y."""
+
+    dtypes, kind, oracle, commutative = NUMBERS, "mul", np.multiply, True
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return ct * y, ct * x
+
+
+class Divide(Binary):
+    """x / y, of floating numbers."""
+
+    kind, oracle, domain = "div", np.divide, (0.5, 2.0)
+    points = (0.0, -1.0, 3.0, math.inf)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        dx = ct / y
+        return dx, -dx * out
+
+
+class FloorDivide(Binary):
+    """The largest whole number not above x / y; integers divided by zero give zero.
+
+    >>> FloorDivide().reference(np.array([7, -7]), np.array([2, 2]))
+    array([ 3, -4])
+    """
+
+    name = "floor_divide"
+    dtypes, domain = NUMBERS, (0.7, 9.0)
+    points = (-7.0, -2.0, -1.0, 1.0, 3.0, 6.0)
+    oracle = np.floor_divide
+    vjp = zero_gradient("it is constant between jumps")
+
+    def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
+        return _floor_divide_float(x, y) if x.dtype.is_float else _floor_divide_int(x, y)
+
+
+class Remainder(Binary):
+    """x - y * floor(x / y): it has the sign of y; of integers divided by zero it is zero.
+
+    >>> Remainder().reference(np.array([7, -7]), np.array([2, 2]))
+    array([1, 1])
+    """
+
+    dtypes, domain = NUMBERS, (0.7, 9.0)
+    points = (-7.0, -2.0, -1.0, 1.0, 3.0, 6.0)
+    oracle = np.remainder
+
+    def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
+        if x.dtype.is_float:
+            return _with_sign_of(binary("mod", x, y), y)
+        zero = const(0, x.dtype)
+        return select(_is_trap(y), zero, _with_sign_of(binary("mod", x, _tame(y)), y))
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return ct, -ct * p.floor(x / y)
+
+
+def _is_trap(y: Expr) -> Expr:
+    """Whether a division by y traps: by zero, and by -1, where the least number has no quotient."""
+    zero = binary("eq", y, const(0, y.dtype))
+    return binary("or", zero, binary("eq", y, const(-1, y.dtype))) if y.dtype.kind == "i" else zero
+
+
+def _tame(y: Expr) -> Expr:
+    return select(_is_trap(y), const(1, y.dtype), y)
+
+
+def _with_sign_of(r: Expr, y: Expr) -> Expr:
+    """A remainder of truncated division, moved to the side of zero where y is."""
+    if y.dtype.kind == "u":
+        return r
+    zero = const(0, r.dtype)
+    other_side = binary("ne", binary("lt", r, zero), binary("lt", y, zero))
+    return select(binary("and", binary("ne", r, zero), other_side), r + y, r)
+
+
+def _floor_divide_int(x: Expr, y: Expr) -> Expr:
+    divisor = _tame(y)
+    quotient = (x - _with_sign_of(binary("mod", x, divisor), divisor)) / divisor  # exact
+    quotient = select(binary("eq", y, const(0, y.dtype)), const(0, y.dtype), quotient)
+    if y.dtype.kind == "u":
+        return quotient
+    return select(binary("eq", y, const(-1, y.dtype)), unary("neg", x), quotient)
+
+
+def _floor_divide_float(x: Expr, y: Expr) -> Expr:
+    """Through the remainder, which is exact: 1 // 0.1 is 9, though 1 / 0.1 rounds to 10."""
+    zero, half, one = (const(c, x.dtype) for c in (0.0, 0.5, 1.0))
+    r = binary("mod", x, y)
+    nearly = (x - r) / y
+    other_side = binary("ne", binary("lt", r, zero), binary("lt", y, zero))
+    nearly = select(binary("and", binary("ne", r, zero), other_side), nearly - one, nearly)
+    below = unary("floor", nearly)
+    whole = select(binary("gt", nearly - below, half), below + one, below)
+    return select(binary("eq", y, zero), x / y, whole)
+
+
+class Power(Binary):
+    """x to the power y, of floating numbers."""
+
+    kind, oracle, domain = "pow", np.power, (0.3, 2.0)
+    points = (0.0, 1.0, 2.0, -3.0, 0.5)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        at_zero = p.equal(x, 0.0)
+        exponent = p.select(p.logical_and(at_zero, p.equal(y, 0.0)), p.ones_like(y), y - 1.0)  # x**0 is flat at 0
+        dx = ct * y * p.power(x, exponent)
+        dy = ct * out * p.log(p.select(at_zero, p.ones_like(x), x))  # 0**y is flat for positive y
+        return dx, dy
+
+
+class Atan2(Binary):
+    """The angle at which the point with ordinate x and abscissa y is seen: the first operand is the ordinate."""
+
+    kind, oracle, domain = "atan2", np.arctan2, (0.3, 2.0)
+    points = (0.0, -0.0, 1.0, -2.0, 1e10)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        scaled = ct / (x * x + y * y)
+        return scaled * y, -scaled * x
+
+
+class Extremum(Binary, abstract=True):
+    """One of two numbers; nan wins. Of equal operands each receives half the cotangent."""
+
+    dtypes, commutative = NUMBERS, True
+    points = (0.0, 1.0, -1.0, math.inf, math.nan)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        tie, nothing = p.equal(x, y), p.zeros_like(ct)
+        half = ct * 0.5
+        dx = p.select(tie, half, p.select(p.equal(x, out), ct, nothing))
+        dy = p.select(tie, half, p.select(p.equal(y, out), ct, nothing))
+        return dx, dy
+
+
+class Maximum(Extremum):
+    """The larger of x and y.
+
+    >>> Maximum().reference(np.array([1.0, 5.0]), np.array([3.0, np.nan]))
+    array([ 3., nan])
+    """
+
+    kind, oracle = "max", np.maximum
+
+
+class Minimum(Extremum):
+    """The smaller of x and y."""
+
+    kind, oracle = "min", np.minimum
+
+
+class Bitwise(Binary, abstract=True):
+    """Logic of bools, or of the bits of integers."""
+
+    dtypes, commutative, domain = BITS, True, (-9.0, 9.0)
+    vjp = zero_gradient("its output is not a real number")
+
+
+class And(Bitwise):
+    """x and y, bit by bit."""
+
+    kind, oracle = "and", np.bitwise_and
+
+
+class Or(Bitwise):
+    """x or y, bit by bit."""
+
+    kind, oracle = "or", np.bitwise_or
+
+
+class Xor(Bitwise):
+    """Either x or y, bit by bit.
+
+    >>> Xor().reference(np.array([3]), np.array([5]))
+    array([6])
+    """
+
+    kind, oracle = "xor", np.bitwise_xor
+
+
+class Shift(Binary, abstract=True):
+    """Bits moved by an amount that is taken modulo the number of bits."""
+
+    dtypes, domain = INTS, (-9.0, 9.0)
+    points = (0.0, 1.0, 7.0, -5.0, 33.0, -200.0)
+    vjp = zero_gradient("its output is an integer")
+
+    def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
+        return binary(self.kind, x, binary("and", y, const(y.dtype.bits - 1, y.dtype)))
+
+
+class ShiftLeft(Shift):
+    """`x` with its bits moved up.
+
+    >>> ShiftLeft().reference(np.array([1]), np.array([4]))
+    array([16])
+    """
+
+    name, kind = "shift_left", "shl"
+
+    @staticmethod
+    def oracle(x: Array, y: Array) -> Any:
+        return np.left_shift(x, y & (8 * y.dtype.itemsize - 1))
+
+
+class ShiftRight(Shift):
+    """`x` with its bits moved down; the sign stays."""
+
+    name, kind = "shift_right", "shr"
+
+    @staticmethod
+    def oracle(x: Array, y: Array) -> Any:
+        return np.right_shift(x, y & (8 * y.dtype.itemsize - 1))
+
+
+add, subtract, multiply, divide = lifted(Add()), lifted(Subtract()), lifted(Multiply()), lifted(Divide())
+floor_divide, remainder, power, atan2 = lifted(FloorDivide()), lifted(Remainder()), lifted(Power()), lifted(Atan2())
+maximum, minimum = lifted(Maximum()), lifted(Minimum())
+logical_and, logical_or, logical_xor = lifted(And()), lifted(Or()), lifted(Xor())
+shift_left, shift_right = lifted(ShiftLeft()), lifted(ShiftRight())
+
+operators.update(add=add, subtract=subtract, multiply=multiply, divide=divide, negative=lambda x: p.negative(x))

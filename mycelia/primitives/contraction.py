@@ -1,0 +1,199 @@
+"""Contractions: products summed over shared axes. The axis notation *is* the op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.ir import Cotangents, Mistake, Op, Sample, Value
+from mycelia.primitives.family import NUMBERS, broadcast_shape, check_dtype, draw, given, mapping, names, wide
+from mycelia.types import Array, DType, TensorType, bool_, float32
+
+__all__ = [
+    "Contract",
+    "Matrices",
+    "contract",
+    "matmul",
+    "matrices",
+]
+
+
+@dataclass(frozen=True)
+class Contract(Op):
+    """`lhs, rhs -> out`: multiply over all named axes, then sum those that `out` does not name.
+
+    >>> Contract("mk", "kn", "mn").reference(np.ones((2, 3)), np.ones((3, 2)))
+    array([[3., 3.],
+           [3., 3.]])
+    """
+
+    lhs: str
+    rhs: str
+    out: str
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    native: ClassVar[str] = "a matrix product of the library, or a fold inside a kernel"
+
+    def __post_init__(self) -> None:
+        lhs, rhs, out = set(self.lhs), set(self.rhs), set(self.out)
+        repeated = len(lhs) < len(self.lhs) or len(rhs) < len(self.rhs) or len(out) < len(self.out)
+        if repeated or not lhs ^ rhs <= out <= lhs | rhs:
+            raise ArgumentError(
+                f"{self.equation} is not a contraction of two operands",
+                hint="each letter stands once in an operand, and one that only one operand has stays in the output; "
+                "sum or take the diagonal of an operand first",
+            )
+
+    @property
+    def equation(self) -> str:
+        return f"{self.lhs},{self.rhs}->{self.out}"
+
+    def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        sizes = dict(zip(self.lhs, x.shape, strict=False))
+        fits = len(self.lhs) == len(x.shape) and len(self.rhs) == len(y.shape)
+        for axis, size in zip(self.rhs, y.shape, strict=False):
+            fits = fits and sizes.setdefault(axis, size) == size
+        if not fits:
+            self._complain(x, y)
+        if x.dtype is not y.dtype or x.dtype not in self.dtypes:
+            check_dtype(self, x, y)
+        return TensorType(x.dtype, tuple([sizes[a] for a in self.out]))
+
+    def _complain(self, x: TensorType, y: TensorType) -> None:
+        for letters, t in ((self.lhs, x), (self.rhs, y)):
+            if len(letters) != t.rank:
+                raise ShapeError(
+                    f"{self.equation}: {letters} names {len(letters)} axes, the operand has {t.rank}",
+                    given={self.lhs: x, self.rhs: y},
+                )
+        size = dict(zip(self.lhs, x.shape, strict=True))
+        axis, other = next((a, n) for a, n in zip(self.rhs, y.shape, strict=True) if size.get(a, n) != n)
+        raise ShapeError(
+            f"{self.equation}: axis {axis} has two sizes, {size[axis]} and {other}",
+            given={self.lhs: x, self.rhs: y},
+            hint="transpose one operand, or check which axis should be contracted",
+        )
+
+    def reference(self, x: Array, y: Array) -> Any:
+        plan = matrices(self)
+        size = dict(zip(self.lhs + self.rhs, x.shape + y.shape, strict=True))
+        b, m, k, n = (prod(size[a] for a in group) for group in (plan.batch, plan.rows, plan.summed, plan.columns))
+        left = wide(x).transpose(plan.left).reshape(b, m, k)
+        right = wide(y).transpose(plan.right).reshape(b, k, n)
+        product = np.matmul(left, right).reshape([size[a] for a in plan.batch + plan.rows + plan.columns])
+        return product.transpose(plan.result).astype(x.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return Contract(self.out, self.rhs, self.lhs)(ct, y), Contract(self.lhs, self.out, self.rhs)(x, ct)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, y: Value) -> Any:
+        b = next(c for c in names(52) if c not in self.lhs + self.rhs)
+        return Contract(b * mapped[0] + self.lhs, b * mapped[1] + self.rhs, b + self.out)(x, y)
+
+    def axes(self, x: TensorType, y: TensorType) -> str:
+        return mapping([self.lhs, self.rhs], self.out)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield Sample(cls("mk", "kn", "mn"), (draw(2, 4), draw(4, 6, seed=1)))
+        yield Sample(cls("bmk", "kn", "nbm"), (draw(2, 4, 6), draw(6, 2, seed=1)))
+        yield Sample(cls("bkm", "bnk", "bmn"), (draw(2, 3, 4), draw(2, 2, 3, seed=1)))
+        yield Sample(cls("ij", "ij", ""), (draw(2, 4), draw(2, 4, seed=1)))
+        yield Sample(cls("i", "j", "ji"), (draw(2), draw(4, seed=1)))
+        yield Sample(cls("ij", "j", "ij"), (draw(2, 4), draw(4, seed=1)))
+        yield Sample(cls("", "", ""), (draw(), draw(seed=1)))
+        yield Sample(cls("mk", "kn", "mn"), (draw(2, 0), draw(0, 3, seed=1)))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        op, x = cls("mk", "kn", "mn"), TensorType(float32, (2, 3))
+        yield Mistake(lambda: op.infer(x, x), ShapeError, "axis k has two sizes, 3 and 2")
+        yield Mistake(lambda: op.infer(x, x.with_shape((3,))), ShapeError, "kn names 2 axes, the operand has 1")
+        yield Mistake(lambda: op.infer(x.with_shape((2, 3, 4)), x), ShapeError, "mk names 2 axes")
+        yield Mistake(lambda: op.infer(x, TensorType(bool_, (3, 2))), DTypeError, "operands of one element type")
+        yield Mistake(lambda: cls("mk", "kn", "m"), ArgumentError, "is not a contraction of two operands")
+        yield Mistake(lambda: cls("mm", "mn", "mn"), ArgumentError, "each letter stands once in an operand")
+        yield Mistake(lambda: matmul(p.zeros(float32, (2, 3)), p.zeros(float32, (2, 3))), ShapeError, "matmul")
+        yield Mistake(lambda: matmul(p.zeros(float32, ()), p.zeros(float32, (2,))), ShapeError, "is a scalar")
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """A contraction as a batch of matrix products: the letters of each side, and the transposes around it."""
+
+    batch: str
+    rows: str
+    summed: str
+    columns: str
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    result: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def matrices(op: Contract) -> Matrices:
+    """How to see a contraction as a batch of matrix products.
+
+    >>> plan = matrices(Contract("bmk", "kn", "nbm"))
+    >>> plan.batch, plan.rows, plan.summed, plan.columns
+    ('', 'bm', 'k', 'n')
+    """
+    batch = "".join(a for a in op.lhs if a in op.rhs and a in op.out)
+    rows = "".join(a for a in op.lhs if a not in op.rhs)
+    summed = "".join(a for a in op.lhs if a not in op.out)
+    columns = "".join(a for a in op.rhs if a not in op.lhs)
+    left = tuple(op.lhs.index(a) for a in batch + rows + summed)
+    right = tuple(op.rhs.index(a) for a in batch + summed + columns)
+    return Matrices(batch, rows, summed, columns, left, right, tuple((batch + rows + columns).index(a) for a in op.out))
+
+
+def contract(lhs: str, rhs: str, out: str) -> Callable[[Any, Any], Any]:
+    """The contraction with these axis names, as a function of two operands.
+
+    >>> contract("mk", "kn", "mn")(p.zeros(float32, (2, 3)), p.zeros(float32, (3, 4))).shape
+    (2, 4)
+    """
+    return Contract(lhs, rhs, out)
+
+
+def matmul(x: Any, y: Any) -> Any:
+    """The matrix product as in NumPy: vectors are rows or columns, leading axes broadcast.
+
+    >>> matmul(p.zeros(float32, (5, 1, 2, 3)), p.zeros(float32, (6, 3, 4))).shape
+    (5, 6, 2, 4)
+    """
+    if not x.shape or not y.shape:
+        raise ShapeError(
+            "matmul needs vectors or matrices, and one operand is a scalar",
+            given=given((x.shape, y.shape)),
+            hint="use multiply for scalars",
+        )
+    common = broadcast_shape(x.shape[:-2], y.shape[:-2])
+    if common is None or x.shape[-1] != y.shape[-2 if len(y.shape) > 1 else 0]:
+        raise ShapeError(
+            f"matmul of shapes {x.shape} and {y.shape}: "
+            + ("leading axes do not broadcast" if common is None else "the inner axes differ"),
+            given=given((x.shape, y.shape)),
+            hint="the last axis of the first operand must equal the last but one of the second",
+        )
+    batch = names(len(common))
+    left, x = _batch_letters(x, batch)
+    right, y = _batch_letters(y, batch)
+    m, n = "M" * (len(x.shape) > len(left) + 1), "N" * (len(y.shape) > len(right) + 1)
+    kept = [a for a in batch if a in left + right]
+    out = Contract(left + m + "K", right + "K" + n, "".join(kept) + m + n)(x, y)
+    return p.reshape(out, (*common, *out.shape[len(kept) :]))
+
+
+def _batch_letters(x: Any, batch: list[str]) -> tuple[str, Any]:
+    """The letters of the leading axes of x that are not merely repeated, and x without those that are."""
+    own = len(x.shape) - min(len(x.shape), 2)
+    kept = [i for i in range(own) if x.shape[i] != 1]
+    letters = "".join(batch[len(batch) - own + i] for i in kept)
+    return letters, p.reshape(x, (*(x.shape[i] for i in kept), *x.shape[own:]))

@@ -1,0 +1,403 @@
+"""Reductions: fold along axes, which disappear. And running sums and positions of extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any as Anything
+from typing import ClassVar
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.errors import DTypeError, ShapeError
+from mycelia.ir import Cotangents, Mistake, Op, Sample, Value, zero_gradient
+from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
+from mycelia.types import Array, DType, TensorType, bool_, float32, int32
+
+__all__ = [
+    "All",
+    "Any",
+    "ArgMax",
+    "ArgMin",
+    "Cumsum",
+    "Max",
+    "Min",
+    "Prod",
+    "Reduction",
+    "Sum",
+    "arg_max",
+    "arg_min",
+    "axes_of",
+    "cumsum",
+    "mean",
+    "reduce_all",
+    "reduce_any",
+    "reduce_max",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+]
+
+
+@dataclass(frozen=True)
+class Reduction(Op, abstract=True):
+    """The family: fold `combine` over `dims`."""
+
+    dims: tuple[int, ...]
+    combine: ClassVar[str]
+    oracle: ClassVar[Anything]
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    native: ClassVar[str] = "a fold inside a kernel"
+    summed: ClassVar[str] = "1"  # how an axis that disappears may be split: not at all
+
+    def infer(self, x: TensorType) -> TensorType:
+        check_dims(self, x, self.dims)
+        if x.dtype not in self.dtypes:
+            check_dtype(self, x)
+        return TensorType(x.dtype, tuple([e for i, e in enumerate(x.shape) if i not in self.dims]))
+
+    def reference(self, x: Array) -> Anything:
+        return np.asarray(type(self).oracle(wide(x), self.dims)).astype(x.dtype, copy=False)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
+        return type(self)(tuple(d + 1 for d in self.dims))(x)
+
+    def axes(self, x: TensorType) -> str:
+        a = names(x.rank)
+        kept = [n for i, n in enumerate(a) if i not in self.dims]
+        return mapping([[n if n in kept or self.combine == "add" else "1" for n in a]], kept)
+
+    def spread(self, y: Anything, x: Anything) -> Anything:
+        """A value of the shape of the result, repeated to the shape of `x`."""
+        return p.broadcast(p.expand_dims(y, self.dims), x.shape)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        x = draw(2, 4, 3)
+        x = x > 0.3 if cls.dtypes == BOOLS else x
+        yield from (Sample(cls(dims), (x,)) for dims in [(0,), (0, 2), (0, 1, 2), (2,), ()])
+        yield Sample(cls(()), (np.array(x[0, 0, 0]),))
+        yield Sample(cls((1,)), (x[:0],))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        x = TensorType(cls.dtypes[-1], (2, 3))
+        wrong = float32 if cls.dtypes == BOOLS else bool_
+        yield Mistake(lambda: cls((2,)).infer(x), ShapeError, f"{cls.name} along an axis that {x} does not have")
+        yield Mistake(lambda: cls((1, 1)).infer(x), ShapeError, f"{cls.name} names an axis twice")
+        yield Mistake(lambda: cls((0,)).infer(x.with_dtype(wrong)), DTypeError, f"{cls.name} needs a")
+
+
+class Sum(Reduction):
+    """The sum over `dims`, in the element type of the operand (half precision is added up in float32).
+
+    >>> Sum((0,)).reference(np.ones((2, 3)))
+    array([2., 2., 2.])
+    """
+
+    combine, oracle = "add", np.sum
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (self.spread(ct, x),)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from super().samples()
+        yield Sample(cls((0,)), (draw(0, 2),))
+
+
+class Prod(Reduction):
+    """The product over `dims`. The gradient multiplies the other factors, so zeros among them do no harm."""
+
+    combine, oracle = "mul", np.prod
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        kept = [i for i in range(len(x.shape)) if i not in self.dims]
+        order = (*kept, *self.dims)
+        count = prod(x.shape[d] for d in self.dims)
+        last = len(kept)
+        rows = p.reshape(p.transpose(x, order), (*(x.shape[i] for i in kept), count))
+        halves = []
+        while rows.shape[last] > 1:  # multiply the two halves, again and again
+            size = rows.shape[last]
+            rows = p.pad(rows, (0,) * (last + 1), (0,) * last + (size % 2,), 1)
+            middle = rows.shape[last] // 2
+            left, right = p.take(rows, last, 0, middle), p.take(rows, last, middle, 2 * middle)
+            halves.append((left, right, size))
+            rows = left * right
+        ct = p.reshape(ct, (*ct.shape, 1))
+        for left, right, size in reversed(halves):
+            ct = p.take(p.concat([ct * right, ct * left], last), last, 0, size)
+        if count == 0:
+            return (p.zeros_like(x),)
+        return (p.transpose(p.reshape(ct, tuple(x.shape[i] for i in order)), np.argsort(order).tolist()),)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from super().samples()
+        yield Sample(cls((0,)), (draw(0, 2),))
+        yield Sample(cls((0,)), (np.array([[2, 0, 1], [0, 0, 3], [5, 1, 7]], "f"),), note="zeros among the factors")
+
+
+class Selection(Reduction, abstract=True):
+    """One of the elements; nan wins. Elements that are equally extreme share the cotangent equally."""
+
+    def infer(self, x: TensorType) -> TensorType:
+        out = super().infer(x)
+        if any(x.shape[d] == 0 for d in self.dims):
+            raise ShapeError(f"{self.name} of no elements has no value", given={"operand": x, "dims": self.dims})
+        return out
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        chosen = p.cast(p.equal(x, self.spread(out, x)), x.dtype)
+        share = ct / p.reduce_sum(chosen, self.dims)
+        return (chosen * self.spread(share, x),)
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        yield from super().mistakes()
+        empty = TensorType(float32, (2, 0))
+        yield Mistake(lambda: cls((1,)).infer(empty), ShapeError, f"{cls.name} of no elements has no value")
+
+
+class Max(Selection):
+    """The largest element along `dims`."""
+
+    combine, oracle = "max", np.max
+
+
+class Min(Selection):
+    """The smallest element along `dims`."""
+
+    combine, oracle = "min", np.min
+
+
+class All(Reduction):
+    """Whether all elements along `dims` are true."""
+
+    combine, oracle, dtypes = "and", np.all, BOOLS
+    vjp = zero_gradient("its output is a bool")
+
+
+class Any(Reduction):
+    """Whether any element along `dims` is true."""
+
+    combine, oracle, dtypes = "or", np.any, BOOLS
+    vjp = zero_gradient("its output is a bool")
+
+
+@dataclass(frozen=True)
+class Cumsum(Op):
+    """The running sum along `axis`.
+
+    >>> Cumsum(0).reference(np.arange(4))
+    array([0, 1, 3, 6])
+    """
+
+    axis: int
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    native: ClassVar[str] = "a loop along the axis that carries the sum"
+
+    def infer(self, x: TensorType) -> TensorType:
+        check_dims(self, x, (self.axis,), "axis")
+        check_dtype(self, x)
+        return x
+
+    def reference(self, x: Array) -> Array:
+        return np.cumsum(x, self.axis, wide(x).dtype).astype(x.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (p.flip(p.cumsum(p.flip(ct, (self.axis,)), self.axis), (self.axis,)),)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
+        return cumsum(x, self.axis + 1)
+
+    def axes(self, x: TensorType) -> str:
+        a = ["1" if i == self.axis else n for i, n in enumerate(names(x.rank))]
+        return mapping([a], a)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from (Sample(cls(axis), (draw(2, 4, 3),)) for axis in range(3))
+        yield Sample(cls(0), (draw(0, 2),))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        x = TensorType(float32, (2, 3))
+        yield Mistake(lambda: cls(2).infer(x), ShapeError, "cumsum along an axis that f32[2, 3] does not have")
+        yield Mistake(lambda: cls(0).infer(x.with_dtype(bool_)), DTypeError, "cumsum needs a numeric")
+
+
+@dataclass(frozen=True)
+class Position(Op, abstract=True):
+    """The family: where along `axis` the extreme element is, the first of equals; nan is extreme."""
+
+    axis: int
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    extreme: ClassVar[type[Reduction]]
+    oracle: ClassVar[Anything]
+    vjp = zero_gradient("its output is an integer")
+
+    def infer(self, x: TensorType) -> TensorType:
+        check_dims(self, x, (self.axis,), "axis")
+        check_dtype(self, x)
+        if x.shape[self.axis] == 0:
+            raise ShapeError(f"{self.name} of no elements has no value", given={"operand": x, "axis": self.axis})
+        return TensorType(int32, x.shape[: self.axis] + x.shape[self.axis + 1 :])
+
+    def reference(self, x: Array) -> Anything:
+        return np.asarray(type(self).oracle(wide(x), self.axis)).astype(np.int32)
+
+    def expand(self, x: Value) -> Anything:
+        fold = self.extreme((self.axis,))
+        hit = p.equal(x, fold.spread(fold(x), x))
+        if x.dtype.is_float:
+            hit = p.logical_or(hit, p.is_nan(x))
+        return Min((self.axis,))(p.select(hit, p.iota(int32, x.shape, self.axis), x.shape[self.axis]))
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
+        return type(self)(self.axis + 1)(x)
+
+    def axes(self, x: TensorType) -> str:
+        a = ["1" if i == self.axis else n for i, n in enumerate(names(x.rank))]
+        return mapping([a], [n for i, n in enumerate(a) if i != self.axis])
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from (Sample(cls(axis), (draw(2, 4, 3),)) for axis in range(3))
+        yield Sample(cls(0), (np.array([1, 3, 3, 1, 2], "f"),), note="ties")
+        yield Sample(cls(0), (np.array([1, np.nan, 3, np.nan, -1], "f"),), smooth=False, note="nan")
+        yield Sample(cls(1), (draw(0, 2),))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        x = TensorType(float32, (2, 0))
+        yield Mistake(lambda: cls(1).infer(x), ShapeError, f"{cls.name} of no elements has no value")
+        yield Mistake(lambda: cls(2).infer(x), ShapeError, f"{cls.name} along an axis that f32[2, 0] does not have")
+        yield Mistake(lambda: cls(0).infer(x.with_dtype(bool_)), DTypeError, f"{cls.name} needs a numeric")
+
+
+class ArgMax(Position):
+    """Where the largest element along `axis` is."""
+
+    name, extreme, oracle = "arg_max", Max, np.argmax
+
+
+class ArgMin(Position):
+    """Where the smallest element along `axis` is."""
+
+    name, extreme, oracle = "arg_min", Min, np.argmin
+
+
+Dims = int | Sequence[int] | None
+
+
+def axes_of(x: Anything, dims: Dims) -> tuple[int, ...]:
+    """Axes as counted from the front; None means all of them.
+
+    >>> axes_of(p.zeros(float32, (2, 3, 4)), -1), axes_of(p.zeros(float32, (2, 3)), None)
+    ((2,), (0, 1))
+    """
+    rank = len(x.shape)
+    if dims is None:
+        return tuple(range(rank))
+    chosen = (dims,) if isinstance(dims, int) else dims
+    return tuple(sorted(d + rank if -rank <= d < 0 else d for d in chosen))
+
+
+def _reduce(op: type[Reduction], x: Anything, dims: Dims, keepdims: bool) -> Anything:
+    axes = axes_of(x, dims)
+    out = op(axes)(x) if axes else x
+    return p.expand_dims(out, axes) if keepdims else out
+
+
+def reduce_sum(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """The sum over `dims`, or over everything.
+
+    >>> reduce_sum(p.zeros(float32, (2, 3)), -1, keepdims=True).shape
+    (2, 1)
+    """
+    return _reduce(Sum, x, dims, keepdims)
+
+
+def reduce_prod(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """The product over `dims`, or over everything.
+
+    >>> reduce_prod(p.zeros(float32, (2, 3)), 0).shape
+    (3,)
+    """
+    return _reduce(Prod, x, dims, keepdims)
+
+
+def reduce_max(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """The largest element along `dims`, or of all.
+
+    >>> reduce_max(p.zeros(float32, (2, 3)), 0).shape
+    (3,)
+    """
+    return _reduce(Max, x, dims, keepdims)
+
+
+def reduce_min(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """The smallest element along `dims`, or of all.
+
+    >>> reduce_min(p.zeros(float32, (2, 3)), 0).shape
+    (3,)
+    """
+    return _reduce(Min, x, dims, keepdims)
+
+
+def reduce_all(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """Whether all elements along `dims` are true.
+
+    >>> reduce_all(p.zeros(bool_, (2, 3)), 0).shape
+    (3,)
+    """
+    return _reduce(All, x, dims, keepdims)
+
+
+def reduce_any(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """Whether any element along `dims` is true.
+
+    >>> reduce_any(p.zeros(bool_, (2, 3)), 0).shape
+    (3,)
+    """
+    return _reduce(Any, x, dims, keepdims)
+
+
+def mean(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+    """The arithmetic mean over `dims`, or over everything.
+
+    >>> mean(p.zeros(float32, (2, 3)), -1).shape
+    (2,)
+    """
+    return reduce_sum(x, dims, keepdims) * (1.0 / max(1, prod(x.shape[d] for d in axes_of(x, dims))))
+
+
+def cumsum(x: Anything, axis: int) -> Anything:
+    """The running sum along `axis`.
+
+    >>> cumsum(p.zeros(float32, (2, 3)), -1).op
+    Cumsum(axis=1)
+    """
+    return Cumsum(*axes_of(x, axis))(x)
+
+
+def arg_max(x: Anything, axis: int) -> Anything:
+    """Where the largest element along `axis` is.
+
+    >>> str(arg_max(p.zeros(float32, (2, 3)), -1).type)
+    'i32[2]'
+    """
+    return ArgMax(*axes_of(x, axis))(x)
+
+
+def arg_min(x: Anything, axis: int) -> Anything:
+    """Where the smallest element along `axis` is.
+
+    >>> str(arg_min(p.zeros(float32, (2, 3)), -1).type)
+    'i32[2]'
+    """
+    return ArgMin(*axes_of(x, axis))(x)

@@ -1,0 +1,155 @@
+"""Choosing, converting, and stopping gradients, element by element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mycelia import loops
+from mycelia import primitives as p
+from mycelia.errors import DTypeError, ShapeError
+from mycelia.ir import Cotangents, Mistake, Sample, Value, zero_gradient
+from mycelia.loops import Expr
+from mycelia.primitives.creation import lift
+from mycelia.primitives.elementwise import NUMBER, Elementwise, unbroadcast
+from mycelia.primitives.family import ALL, draw, given
+from mycelia.primitives.unary import Unary
+from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32
+
+__all__ = [
+    "Cast",
+    "Select",
+    "StopGradient",
+    "cast",
+    "select",
+    "stop_gradient",
+]
+
+
+class Select(Elementwise):
+    """`x` where the condition holds, else y.
+
+    >>> Select().reference(np.array([True, False]), np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    array([1., 4.])
+    """
+
+    arity, dtypes, oracle = 3, ALL, np.where
+
+    def infer(self, condition: TensorType, *branches: TensorType) -> TensorType:
+        if condition.dtype is not bool_:
+            raise DTypeError(
+                f"select needs a bool to choose by, not {condition.dtype!r}",
+                given=given((condition, *branches)),
+                hint="compare it with something, for example `condition != 0`",
+            )
+        x = super().infer(*branches)
+        return x if condition.shape == x.shape else super().infer(condition.with_dtype(x.dtype), *branches)
+
+    def scalar(self, condition: Expr, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of three elements
+        return loops.select(condition, x, y)
+
+    def vjp(self, ct: Value, out: Value, condition: Value, x: Value, y: Value) -> Cotangents:
+        nothing = p.zeros_like(ct)
+        dx, dy = p.select(condition, ct, nothing), p.select(condition, nothing, ct)
+        return None, unbroadcast(dx, x.shape), unbroadcast(dy, y.shape)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        shapes: list[tuple[Shape, Shape, Shape]] = [
+            ((2, 4), (2, 4), (2, 4)),
+            ((), (), ()),
+            ((2, 1), (4,), (2, 4)),
+            ((4,), (2, 4), ()),
+            ((2, 4), (), (1,)),
+            ((0, 2), (2,), (1, 2)),
+        ]
+        for c, x, y in shapes:
+            yield Sample(cls(), (draw(*c) > 0, draw(*x, seed=1), draw(*y, seed=2)))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        two, three, flags = TensorType(float32, (2,)), TensorType(float32, (3,)), TensorType(bool_, (2,))
+        yield Mistake(lambda: cls().infer(two, two, two), DTypeError, "needs a bool to choose by")
+        yield Mistake(lambda: cls().infer(flags, two, three), ShapeError, "select cannot broadcast")
+        yield Mistake(lambda: cls().infer(flags, three, three), ShapeError, "select cannot broadcast")
+        yield Mistake(lambda: cls().infer(flags, two, two.with_dtype(int32)), DTypeError, "one element type")
+
+
+@dataclass(frozen=True)
+class Cast(Unary):
+    """The same numbers as another element type: floats lose their fraction in integers, and non-zero is true.
+
+    >>> Cast(int32).reference(np.array([1.7, -1.7]))
+    array([ 1, -1], dtype=int32)
+    """
+
+    dtype: DType
+    dtypes: ClassVar[tuple[DType, ...]] = ALL
+
+    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
+        return TensorType(self.dtype, shape)
+
+    def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array
+        return x.astype(self.dtype.numpy)
+
+    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
+        return loops.cast(x, self.dtype)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (p.cast(ct, x.dtype) if self.dtype.is_float and x.dtype.is_float else None,)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        x = draw(2, 3, low=0.0, high=100.0)
+        yield from (Sample(cls(dtype), (x,), smooth=dtype.bits >= 32) for dtype in ALL)
+        yield Sample(cls(float32), (np.array([-3, 0, 2, 1 << 24]),))
+        yield Sample(cls(float32), (np.array([True, False]),))
+        yield Sample(cls(bool_), (np.array([0.0, -0.0, 0.3, math.nan, -2.0]),))
+        yield Sample(cls(int32), (np.array([-1.7, 1.7, 0.5]),))
+
+
+class StopGradient(Unary):
+    """x, as a constant to every gradient."""
+
+    name, dtypes, oracle = "stop_gradient", ALL, np.positive
+    vjp = zero_gradient("that is what it is for")
+
+    def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array
+        return x
+
+    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
+        return x
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield Sample(cls(), (draw(2, 3),), smooth=False, note="the gradient is zero by decree")
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where `condition` holds, else y; of x and y one may be a Python number.
+
+    >>> flags = p.constant([True, False])
+    >>> str(select(flags, p.constant([1.0, 2.0]), 0.0).type)
+    'f64[2]'
+    """
+    if type(x) in NUMBER:
+        x = lift(x, y)
+    elif type(y) in NUMBER:
+        y = lift(y, x)
+    return Select()(condition, x, y)
+
+
+def cast(x: Any, dtype: DType) -> Any:
+    """`x` as another element type; itself where it is that already.
+
+    >>> cast(p.constant([1.5]), float32).dtype
+    float32
+    """
+    return x if x.dtype is dtype else Cast(dtype)(x)
+
+
+stop_gradient = StopGradient()

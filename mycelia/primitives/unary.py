@@ -1,0 +1,435 @@
+"""Functions of one element. Their functions are the ops themselves: `exp = Exp()`, so `exp(x)`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.ir import Cotangents, Value, zero_gradient
+from mycelia.loops import Expr, binary, const, unary
+from mycelia.primitives.elementwise import Elementwise
+from mycelia.primitives.family import BITS, NUMBERS
+from mycelia.types import Array, DType, Shape, TensorType, bool_
+
+__all__ = [
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Erf",
+    "Exp",
+    "Expm1",
+    "Floor",
+    "IsFinite",
+    "IsNan",
+    "Log",
+    "Log1p",
+    "Negative",
+    "Not",
+    "Reciprocal",
+    "Round",
+    "Rsqrt",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Sqrt",
+    "Tan",
+    "Tanh",
+    "Trunc",
+    "Unary",
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "ceil",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "expm1",
+    "floor",
+    "is_finite",
+    "is_nan",
+    "log",
+    "log1p",
+    "logical_not",
+    "negative",
+    "reciprocal",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+
+class Unary(Elementwise, abstract=True):
+    """A function of one element."""
+
+    arity = 1
+
+
+class Negative(Unary):
+    """-x; unsigned integers wrap.
+
+    >>> Negative().reference(np.array([1.0, -2.0]))
+    array([-1.,  2.])
+    """
+
+    dtypes, kind, oracle = NUMBERS, "neg", np.negative
+    points = (0.0, -0.0, 1e30)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (-ct,)
+
+
+class Abs(Unary):
+    """|x|, with slope 0 at 0."""
+
+    dtypes, kind, oracle = NUMBERS, "abs", np.abs
+    points = (0.0, -0.0, -1.0, -math.inf)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.sign(x),)
+
+
+class Sign(Unary):
+    """-1, 0 or 1; nan stays nan."""
+
+    dtypes, kind, oracle = NUMBERS, "sign", np.sign
+    points = (0.0, 1e-30, -1e-30, math.inf, math.nan)
+    vjp = zero_gradient("it is constant between jumps")
+
+
+class Sqrt(Unary):
+    """The square root."""
+
+    kind, oracle, domain = "sqrt", np.sqrt, (0.1, 2.0)
+    points = (0.0, 1e-30, 1e30, math.inf, -1.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct / (2.0 * out),)
+
+
+class Rsqrt(Unary):
+    """1 / sqrt(x)."""
+
+    kind, domain = "rsqrt", (0.1, 2.0)
+    points = (1e-30, 1e30, 4.0)
+
+    @staticmethod
+    def oracle(x: Array) -> Any:
+        return 1 / np.sqrt(x)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (-0.5 * ct * out * out * out,)
+
+
+class Reciprocal(Unary):
+    """1 / x."""
+
+    oracle, domain = np.reciprocal, (0.5, 2.0)
+    points = (-0.5, 1e-30, -1e30)
+
+    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
+        return const(1.0, x.dtype) / x
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (-ct * out * out,)
+
+
+class Exp(Unary):
+    """The exponential.
+
+    >>> Exp().reference(np.array([0.0]))
+    array([1.])
+    """
+
+    kind, oracle = "exp", np.exp
+    points = (0.0, -80.0, 80.0, -1e4, 1e4, math.inf, -math.inf)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * out,)
+
+
+class Expm1(Unary):
+    """exp(x) - 1, accurate near 0."""
+
+    kind, oracle = "expm1", np.expm1
+    points = (0.0, 1e-7, -1e-7, -80.0, 80.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * (out + 1.0),)
+
+
+class Log(Unary):
+    """The natural logarithm."""
+
+    kind, oracle, domain = "log", np.log, (0.1, 2.0)
+    points = (0.0, 1e-30, 1.0, 1e30, math.inf, -1.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct / x,)
+
+
+class Log1p(Unary):
+    """log(1 + x), accurate near 0."""
+
+    kind, oracle, domain = "log1p", np.log1p, (-0.9, 2.0)
+    points = (-1.0, 0.0, 1e-7, -1e-7, 1e30)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct / (1.0 + x),)
+
+
+class Tanh(Unary):
+    """The hyperbolic tangent."""
+
+    kind, oracle = "tanh", np.tanh
+    points = (0.0, 1e-7, -20.0, 20.0, 1e4, -math.inf)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * (1.0 - out * out),)
+
+
+class Sigmoid(Unary):
+    """1 / (1 + exp(-x))."""
+
+    kind = "sigmoid"
+    points = (0.0, -80.0, 80.0, 1e4, -1e4)
+
+    @staticmethod
+    def oracle(x: Array) -> Any:
+        small = np.exp(-np.abs(x))  # never overflows
+        return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * out * (1.0 - out),)
+
+
+class Erf(Unary):
+    """The error function."""
+
+    kind = "erf"
+    points = (0.0, 1e-7, -0.5, 4.0, -6.0, 30.0)
+
+    @staticmethod
+    def oracle(x: Array) -> Any:
+        return np.asarray(_ERF(x), x.dtype)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * (2.0 / math.sqrt(math.pi)) * p.exp(-x * x),)
+
+
+_ERF = np.frompyfunc(math.erf, 1, 1)
+
+
+class Sin(Unary):
+    """The sine."""
+
+    kind, oracle = "sin", np.sin
+    points = (0.0, 1e-7, math.pi, 50.0, -1000.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.cos(x),)
+
+
+class Cos(Unary):
+    """The cosine."""
+
+    kind, oracle = "cos", np.cos
+    points = (0.0, math.pi, 50.0, -1000.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (-ct * p.sin(x),)
+
+
+class Tan(Unary):
+    """The tangent."""
+
+    oracle, domain = np.tan, (-1.2, 1.2)
+    points = (0.0, 1e-7, 4.0, -10.0)
+
+    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
+        return unary("sin", x) / unary("cos", x)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * (1.0 + out * out),)
+
+
+class Asin(Unary):
+    """The inverse sine."""
+
+    kind, oracle, domain = "asin", np.arcsin, (-0.9, 0.9)
+    points = (-1.0, 0.0, 1.0, 1e-7)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.rsqrt((1.0 - x) * (1.0 + x)),)
+
+
+class Acos(Unary):
+    """The inverse cosine."""
+
+    kind, oracle, domain = "acos", np.arccos, (-0.9, 0.9)
+    points = (-1.0, 0.0, 1.0, 1e-7)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (-ct * p.rsqrt((1.0 - x) * (1.0 + x)),)
+
+
+class Atan(Unary):
+    """The inverse tangent."""
+
+    kind, oracle = "atan", np.arctan
+    points = (0.0, 1e-7, 1e10, -math.inf)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct / (1.0 + x * x),)
+
+
+class Sinh(Unary):
+    """The hyperbolic sine."""
+
+    kind, oracle = "sinh", np.sinh
+    points = (0.0, 1e-7, -80.0, 80.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.cosh(x),)
+
+
+class Cosh(Unary):
+    """The hyperbolic cosine."""
+
+    kind, oracle = "cosh", np.cosh
+    points = (0.0, -80.0, 80.0)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.sinh(x),)
+
+
+class Asinh(Unary):
+    """The inverse hyperbolic sine."""
+
+    kind, oracle = "asinh", np.arcsinh
+    points = (0.0, 1e-7, -1e10, 1e10)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.rsqrt(x * x + 1.0),)
+
+
+class Acosh(Unary):
+    """The inverse hyperbolic cosine."""
+
+    kind, oracle, domain = "acosh", np.arccosh, (1.2, 3.0)
+    points = (1.0, 1.0001, 1e10)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * p.rsqrt((x - 1.0) * (x + 1.0)),)
+
+
+class Atanh(Unary):
+    """The inverse hyperbolic tangent."""
+
+    kind, oracle, domain = "atanh", np.arctanh, (-0.9, 0.9)
+    points = (0.0, 1e-7, -1e-7, 0.999)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct / ((1.0 - x) * (1.0 + x)),)
+
+
+class Rounding(Unary, abstract=True):
+    """A nearby whole number."""
+
+    points = (0.0, -0.5, 0.5, 1.5, 2.5, -3.0, 1e30)
+    vjp = zero_gradient("it is constant between jumps")
+
+
+class Floor(Rounding):
+    """The largest whole number not above x."""
+
+    kind, oracle = "floor", np.floor
+
+
+class Ceil(Rounding):
+    """The smallest whole number not below x."""
+
+    kind, oracle = "ceil", np.ceil
+
+
+class Round(Rounding):
+    """The nearest whole number; a half goes to the even one.
+
+    >>> Round().reference(np.array([0.5, 1.5, 2.5]))
+    array([0., 2., 2.])
+    """
+
+    kind, oracle = "rint", np.rint
+
+
+class Trunc(Rounding):
+    """The nearest whole number towards zero."""
+
+    kind, oracle = "trunc", np.trunc
+
+
+class Not(Unary):
+    """Logical not of bools, every bit flipped of integers.
+
+    >>> Not().reference(np.array([True, False])), Not().reference(np.array([0, 5]))
+    (array([False,  True]), array([-1, -6]))
+    """
+
+    dtypes, kind, oracle, domain = BITS, "not", np.invert, (-9.0, 9.0)
+    vjp = zero_gradient("its output is not a real number")
+
+
+class Predicate(Unary, abstract=True):
+    """A question about one number."""
+
+    points = (0.0, math.inf, -math.inf, math.nan, 1e30)
+    vjp = zero_gradient("its output is a bool")
+
+    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
+        return TensorType(bool_, shape)
+
+
+class IsNan(Predicate):
+    """Whether x is not a number."""
+
+    name, kind, oracle = "is_nan", "isnan", np.isnan
+
+
+class IsFinite(Predicate):
+    """Whether x is neither infinite nor nan."""
+
+    name, oracle = "is_finite", np.isfinite
+
+    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
+        return binary("lt", unary("abs", x), const(math.inf, x.dtype))
+
+
+negative, abs, sign, logical_not = Negative(), Abs(), Sign(), Not()
+sqrt, rsqrt, reciprocal = Sqrt(), Rsqrt(), Reciprocal()
+exp, expm1, log, log1p, tanh, sigmoid, erf = Exp(), Expm1(), Log(), Log1p(), Tanh(), Sigmoid(), Erf()
+sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), Acos(), Atan()
+sinh, cosh, asinh, acosh, atanh = Sinh(), Cosh(), Asinh(), Acosh(), Atanh()
+floor, ceil, round, trunc = Floor(), Ceil(), Round(), Trunc()
+is_nan, is_finite = IsNan(), IsFinite()
