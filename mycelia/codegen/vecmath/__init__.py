@@ -1,0 +1,69 @@
+"""Vector math: elementary functions written as LLVM instructions, for one float or a vector of any width.
+
+No library is called and no branch is taken. How far a result may be from the true value is promised in `ACCURACY`,
+in units of its last place; the promise is tested over the whole range. Special values are those of C's `math.h`.
+Results too small for full precision may be flushed to 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from mycelia.codegen.vecmath import (
+    error_function,
+    exponential,
+    inverse_trigonometry,
+    logarithm,
+    power,
+    trigonometry,
+)
+from mycelia.codegen.vecmath.accuracy import ACCURACY
+from mycelia.codegen.vecmath.number import Number
+
+__all__ = ["ACCURACY", "FUNCTIONS", "emit"]
+
+BY_NAME: dict[str, Callable[..., Number]] = {
+    function.__name__: function
+    for function in (
+        exponential.exp,
+        exponential.exp2,
+        exponential.expm1,
+        exponential.sigmoid,
+        exponential.tanh,
+        exponential.sinh,
+        exponential.cosh,
+        logarithm.log,
+        logarithm.log2,
+        logarithm.log10,
+        logarithm.log1p,
+        logarithm.asinh,
+        logarithm.acosh,
+        logarithm.atanh,
+        power.pow,
+        power.rsqrt,
+        trigonometry.sin,
+        trigonometry.cos,
+        trigonometry.tan,
+        inverse_trigonometry.asin,
+        inverse_trigonometry.acos,
+        inverse_trigonometry.atan,
+        inverse_trigonometry.atan2,
+        error_function.erf,
+    )
+}
+FUNCTIONS: frozenset[str] = frozenset(BY_NAME)
+
+
+def emit(builder: ir.IRBuilder, function: str, *args: ir.Value) -> ir.Value:
+    """Write `function` of `args` at the builder's place: float or double, scalar or vector; the result has their type.
+
+    >>> vector = ir.VectorType(ir.FloatType(), 8)
+    >>> f = ir.Function(ir.Module(), ir.FunctionType(vector, [vector]), "exp8")
+    >>> builder = ir.IRBuilder(f.append_basic_block())
+    >>> str(builder.ret(emit(builder, "exp", f.args[0])).operands[0].type)
+    '<8 x float>'
+    """
+    assert function in BY_NAME, f"vecmath has no {function}; it has {', '.join(sorted(FUNCTIONS))}"
+    return BY_NAME[function](*(Number(builder, arg) for arg in args)).value

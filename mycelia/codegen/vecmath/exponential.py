@@ -1,0 +1,100 @@
+"""The exponential and what is made of it: exp, exp2, expm1, sigmoid, tanh, sinh, cosh.
+
+`x = n ln 2 + r` with a whole `n` gives `exp(x) = 2**n * exp(r)`; the scale `2**n` is put together from bits, and
+`exp(r) - 1 = r + r*r*Q(r)` is a polynomial. `n` is held below the greatest exponent, so that `r` may run up to ln 2 and
+beyond: numbers near overflow come out right, and greater ones overflow to infinity by themselves. A scale
+below the smallest full-precision number is 0: results below about 0.7 times that number are flushed.
+
+`Q` minimises the greatest relative error of `r + r*r*Q(r)` on [-ln 2 / 2, ln 2] (Remez exchange in 50 digits).
+"""
+
+from __future__ import annotations
+
+from mycelia.codegen.vecmath.number import F32, F64, Format, Number, fma, polynomial
+
+LOG2_E = 1.4426950408889634
+LN2, LN2_REST = 0.6931471805599453, 2.3190468138462996e-17  # ln 2 to 107 bits
+
+Q = {
+    F32: (0.49999997, 0.16666694, 0.041667636, 0.008327473, 0.0013854352, 0.00023021383),
+    F64: (
+        0.5,
+        0.1666666666666668,
+        0.04166666666666579,
+        0.008333333333324637,
+        0.0013888888889277686,
+        0.00019841269857481775,
+        2.4801586554722577e-05,
+        2.7557310639458676e-06,
+        2.755794781264107e-07,
+        2.5049094778104094e-08,
+        2.0700460663247794e-09,
+        1.8835734006600258e-10,
+    ),
+}
+
+
+def ln2_parts(form: Format) -> tuple[float, float]:
+    """ln 2 in two parts; the first, times any exponent, is exact."""
+    return form.split(LN2, LN2_REST, form.fraction + 1 - (form.bits - form.fraction))
+
+
+def scaled_expm1(x: Number, halvings: int = 0) -> tuple[Number, Number]:
+    """`scale` and `growth` with `exp(x) == 2**halvings * scale * (1 + growth)`, `scale` a power of two or 0."""
+    form = x.format
+    x = x.at_least((halvings - form.bias - 0.25) * LN2)
+    shifter = form.shifter + form.bias - halvings
+    shifted = fma(x, LOG2_E, shifter).at_most(form.shifter + 2 * form.bias)
+    n = shifted - shifter
+    high, low = ln2_parts(form)
+    r = fma(n, -low, fma(n, -high, x))
+    return (shifted.bits() << form.fraction).as_float(), fma(r * r, polynomial(r, Q[form]), r)
+
+
+def exp(x: Number) -> Number:
+    scale, growth = scaled_expm1(x)
+    return fma(scale, growth, scale)
+
+
+def exp2(x: Number) -> Number:
+    form = x.format
+    x = x.at_least(-form.bias - 0.25)
+    shifter = form.shifter + form.bias
+    shifted = (x + shifter).at_most(form.shifter + 2 * form.bias)
+    fraction = x - (shifted - shifter)
+    scale, r = (shifted.bits() << form.fraction).as_float(), fraction * LN2
+    growth = fma(fraction, LN2, r * r * polynomial(r, Q[form]))
+    return fma(scale, growth, scale)
+
+
+def expm1(x: Number) -> Number:
+    scale, growth = scaled_expm1(x)
+    return fma(scale, growth, scale - 1).signed_as(x)  # the sign of -0 would be lost
+
+
+def sigmoid(x: Number) -> Number:
+    scale, growth = scaled_expm1(-x)
+    return 1 / fma(scale, growth, scale + 1)
+
+
+def tanh(x: Number) -> Number:
+    enough = 10.0 if x.format is F32 else 20.0  # from here on tanh rounds to 1
+    size = abs(x).at_most(enough)
+    scale, growth = scaled_expm1(size + size)
+    grown = fma(scale, growth, scale - 1)  # exp(2x) - 1
+    return (grown / (grown + 2)).signed_as(x)
+
+
+def sinh(x: Number) -> Number:
+    scale, growth = scaled_expm1(abs(x), halvings=1)
+    half = fma(scale, growth, scale - 0.5)  # (exp(x) - 1) / 2
+    whole = (half + half + 1).at_most(x.format.largest)  # exp(x); the bound keeps inf / inf away
+    return (half + half / whole).signed_as(x)
+
+
+def cosh(x: Number) -> Number:
+    scale, growth = scaled_expm1(abs(x), halvings=1)
+    half = fma(scale, growth, scale)  # exp(x) / 2
+    return half + 0.25 / half
+
+
