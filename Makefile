@@ -3,7 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 RUN := $(VENV)/bin/python
-PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
 
 .PHONY: help demo test lint format bench docs clean
