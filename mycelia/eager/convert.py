@@ -1,0 +1,108 @@
+"""Data from outside as arrays, and tensors as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mycelia.eager.promotion import as_dtype
+from mycelia.errors import DTypeError, ShapeError
+from mycelia.primitives.creation import exact
+from mycelia.types import _BY_NUMPY, Array, DType, dtype_of
+
+_SPELLED = {"bool": "Bool", "bfloat16": "BFloat16"}
+
+
+def as_array(data: Any, dtype: Any = None) -> Array:
+    """A new array with this data. Python floats become float32, Python integers int64, arrays keep their type.
+
+    >>> as_array([1.5, 2]).dtype.name, as_array(3).dtype.name, as_array(np.zeros(2)).dtype.name
+    ('float32', 'int64', 'float64')
+    """
+    array = _raw(data)
+    if dtype is None:
+        if isinstance(data, float | list | tuple) and not isinstance(data, np.generic) and array.dtype == np.float64:
+            return array.astype(np.float32)
+        if array.dtype not in _BY_NUMPY:
+            raise DTypeError(
+                f"a tensor cannot hold {array.dtype}", given={"data": _short(data)}, hint="see mycelia.types.DTYPES"
+            )
+        return np.array(array)
+    wanted = as_dtype(dtype).numpy
+    if array.dtype not in _BY_NUMPY:
+        raise DTypeError(f"a tensor cannot be made from {_short(data)}", given={"dtype": wanted})
+    return array.astype(wanted)
+
+
+def _raw(data: Any) -> Array:
+    try:
+        array = np.asarray(_plain(data) if isinstance(data, list | tuple) else data)
+    except ValueError:
+        raise ShapeError(
+            "a tensor needs rows of equal length", given={"data": _short(data)}, hint="pad the rows, or keep a list"
+        ) from None
+    if array.dtype == object:
+        raise DTypeError(
+            f"a tensor cannot be made from {type(data).__name__}",
+            given={"data": _short(data)},
+            hint="numbers, nested lists of numbers, and NumPy arrays can be tensors",
+        )
+    return array
+
+
+def _plain(data: Any) -> Any:
+    return [_plain(x) for x in data] if isinstance(data, list | tuple) else getattr(data, "asnumpy", lambda: data)()
+
+
+def _short(data: Any) -> str:
+    text = repr(data)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def scalar(number: float | int | bool, dtype: np.dtype[Any]) -> Array:
+    """A Python number as an array without axes, the same one each time.
+
+    >>> scalar(2, np.dtype("float32"))
+    array(2., dtype=float32)
+    """
+    found = _scalars.get((number, dtype))
+    if found is None or not number:  # 0.0 and -0.0 are equal, and not the same
+        if len(_scalars) > 4096:
+            _scalars.clear()
+        found = np.array(exact(number, _BY_NUMPY[dtype]), dtype)
+        found.flags.writeable = False
+        _scalars[number, dtype] = found
+    return found
+
+
+_scalars: dict[tuple[Any, np.dtype[Any]], Array] = {}
+
+
+def spelled(dtype: DType) -> str:
+    """The name of an element type as it is printed.
+
+    >>> from mycelia.types import float32, uint8
+    >>> spelled(float32), spelled(uint8)
+    ('Float32', 'UInt8')
+    """
+    name = dtype.name
+    return _SPELLED.get(name) or (f"UInt{name[4:]}" if dtype.kind == "u" else name.capitalize())
+
+
+def shown(array: Array) -> str:
+    """A tensor with this data, in words.
+
+    >>> print(shown(np.array([1.0, 2.0], "f")))
+    Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+    """
+    dtype = dtype_of(array)
+    head = f"Tensor(shape={list(array.shape)}, dtype={spelled(dtype)}, value="
+    if array.ndim == 0:
+        return f"{head} {array.item():.6g})" if dtype.is_float else f"{head} {array.item()})"
+    if dtype.is_float:
+        array = array.astype(np.float64)
+        text = np.array2string(array, separator=", ", formatter={"float_kind": lambda x: f"{x: .8e}"})  # type: ignore[misc]  # NumPy's stub forbids a lambda here
+    else:
+        text = np.array2string(array, separator=", ")
+    return f"{head}{' ' if array.ndim == 1 else chr(10)}{text})"

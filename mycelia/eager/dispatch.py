@@ -1,0 +1,137 @@
+"""Running one op now, on arrays: by NumPy when they are small, by a native kernel when they are large and one is to hand.
+
+`native` is set by the runtime: it turns a function of the graph IR into a callable on arrays (a tuple of arrays comes
+back), or says None when it would not gain by it. It is asked once for each op and each set of types.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mycelia.eager.plan import Plan, plan_for
+from mycelia.eager.quiet import quietly
+from mycelia.ir import Function, Op
+from mycelia.types import Array, TensorType, TupleType, Type, type_of
+
+native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
+large = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
+MEMORY = 4096  # signatures remembered for one op; a program that shows more of them has no pattern to remember
+
+
+class _Mode(threading.local):
+    """Whether this thread is writing a graph down. Then even what depends on nothing becomes a part of the graph."""
+
+    capturing = False
+
+
+mode = _Mode()
+
+
+class Concrete(Exception):
+    """A number was asked for that exists only when the program runs. Capturing catches it and finds another way."""
+
+
+class Ready:
+    """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
+
+    __slots__ = ("kinds", "op", "plans")
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+
+    def run(self, arrays: tuple[Any, ...]) -> tuple[Any, Type]:
+        """The result, an array or a tuple of them, and its type."""
+        key = signature(arrays)
+        known = self.kinds.get(key)
+        if known is None:
+            known = self._meet(key, arrays)
+        kind, function = known
+        out = quietly(function, *arrays)
+        if kind.__class__ is TensorType:
+            return typed(out, kind), kind  # type: ignore[arg-type]  # mypy does not follow __class__
+        assert isinstance(kind, TupleType), f"{self.op.name} gives a {kind}, which eager mode does not hold"
+        return tuple(typed(o, k) for o, k in zip(out, kind.elements, strict=True)), kind
+
+    def _meet(self, key: tuple[Any, ...], arrays: tuple[Any, ...]) -> tuple[Type, Callable[..., Any]]:
+        """Infer the type, which is where a mistake is reported, and choose who computes."""
+        types = tuple(type_of(a) for a in arrays)
+        kind = self.op.infer(*types)
+        function = _native(self.op, types, kind) or self.op.reference
+        if len(self.kinds) >= MEMORY:
+            self.kinds.clear()
+        self.kinds[key] = kind, function
+        return kind, function
+
+    def plan(self, needed: tuple[bool, ...], live: tuple[bool, ...], arrays: tuple[Any, ...]) -> Plan:
+        """How cotangents go back through the op, at these types."""
+        key = (needed, live, *signature(arrays))
+        plan = self.plans.get(key)
+        if plan is None:
+            if len(self.plans) >= MEMORY:
+                self.plans.clear()
+            types = tuple(getattr(a, "type", None) or type_of(a) for a in arrays)
+            plan = self.plans[key] = plan_for(self.op, types, needed, live)
+        return plan
+
+    def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        if ct.__class__ is tuple:
+            live = tuple([c is not None for c in ct])
+            return self.plan(needed, live, inputs).run([c for c in ct if c is not None] + [*out, *inputs])
+        return self.plan(needed, ALONE, inputs).run([ct, out, *inputs])
+
+    def derive(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        held = tuple([x._data for x in inputs])
+        if ct.__class__ is tuple:
+            live = tuple([c is not None for c in ct])
+            return self.plan(needed, live, held).replay([c for c in ct if c is not None] + [*out, *inputs])
+        return self.plan(needed, ALONE, held).replay([ct, out, *inputs])
+
+
+ALONE = (True,)  # an op with one result, whose cotangent is known
+_ready: dict[tuple[type, Op], Ready] = {}
+
+
+def ready(op: Op) -> Ready:
+    """The op with its memory. Equal ops share one."""
+    key = op.__class__, op
+    found = _ready.get(key)
+    if found is None:
+        if len(_ready) >= MEMORY:
+            _ready.clear()
+        found = _ready[key] = Ready(op)
+    return found
+
+
+def signature(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What the type of a result depends on, in a form that is quick to make."""
+    if len(arrays) == 2:
+        x, y = arrays
+        return x.dtype, x.shape, y.dtype, y.shape
+    if len(arrays) == 1:
+        return arrays[0].dtype, arrays[0].shape
+    return tuple([part for x in arrays for part in (x.dtype, x.shape)])
+
+
+def typed(out: Any, kind: TensorType) -> Array:
+    """A result as an array of exactly the type that was inferred."""
+    if out.__class__ is not np.ndarray:
+        out = np.asarray(out)
+    dtype = kind.dtype.numpy
+    return out if out.dtype is dtype else quietly(out.astype, dtype)  # type: ignore[no-any-return]
+
+
+def _native(op: Op, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
+    """A native kernel for large operands."""
+    results = kind.elements if isinstance(kind, TupleType) else (kind,)
+    if native is None or sum(t.size for t in (*types, *results)) < large:  # type: ignore[attr-defined]  # tensors all
+        return None
+    kernel = native(Function.build(op, *types))
+    if kernel is None:
+        return None
+    return kernel if isinstance(kind, TupleType) else lambda *arrays: kernel(*arrays)[0]

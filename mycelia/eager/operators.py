@@ -1,0 +1,234 @@
+"""Python's operators on tensors.
+
+The common case (two arrays of one element type, or an array and a Python number) goes straight to NumPy. Everything
+else, a mistake included, takes the long way through the op, which promotes, infers, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import operator as python
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.eager import dispatch
+from mycelia.eager.convert import as_array, scalar
+from mycelia.eager.dispatch import Ready, ready
+from mycelia.eager.promotion import common, common_with_number, floating
+from mycelia.eager.quiet import quiet_context
+from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.ir import Value
+from mycelia.types import DType, bool_, float64
+
+NUMBERS = frozenset((float, int, bool))
+BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
+FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
+TENSORS = {Tensor}  # and its subclasses that behave alike, see `Parameter`
+
+_new = object.__new__
+_ndarray = np.ndarray
+_run = quiet_context().run  # a second thread that is here at the same moment takes the long way
+
+
+def operand(x: Any) -> Tensor | float | int | bool | None:
+    """`x` as an operand: a tensor, or a Python number; None if it is neither."""
+    if isinstance(x, Tensor) or type(x) in NUMBERS:
+        return x
+    if isinstance(x, np.generic | bool | int | float):
+        return x.item() if isinstance(x, np.generic) else x
+    if isinstance(x, np.ndarray | list | tuple):
+        return wrap(as_array(x))
+    return wrap(x) if isinstance(x, Value) else None
+
+
+def together(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> tuple[Tensor, Tensor] | None:
+    """Two operands as tensors of one element type; None if one of them is no operand."""
+    a, b = operand(x), operand(y)
+    if a is None or b is None:
+        return None
+    if isinstance(a, Tensor):
+        dtype = common(a.dtype, b.dtype) if isinstance(b, Tensor) else common_with_number(a.dtype, type(b))
+    elif isinstance(b, Tensor):
+        dtype = common_with_number(b.dtype, type(a))
+    else:
+        a, b = wrap(as_array(a)), wrap(as_array(b))
+        dtype = common(a.dtype, b.dtype)
+    if widen is not None:
+        dtype = widen(dtype)
+    return _as(a, dtype), _as(b, dtype)
+
+
+def _as(x: Tensor | float | int | bool, dtype: DType) -> Tensor:
+    return cast(x, dtype) if isinstance(x, Tensor) else wrap(scalar(x, dtype.numpy))
+
+
+def long_way(
+    function: Callable[[Any, Any], Any], widen: Callable[[DType], DType] | None = None
+) -> Callable[[Any, Any], Any]:
+    """A binary operator by promotion and the op."""
+
+    def method(self: Any, other: Any) -> Any:
+        pair = together(self, other, widen)
+        return NotImplemented if pair is None else function(*pair)
+
+    return method
+
+
+def short_way(
+    compute: Callable[[Any, Any], Any], op: Any, slow: Callable[[Any, Any], Any], codes: frozenset[str] | None = None
+) -> Callable[[Any, Any], Any]:
+    """A binary operator that tries NumPy first, on arrays whose type has one of these codes."""
+    step = ready(op)
+
+    def method(self: Any, other: Any) -> Any:
+        a = self._data
+        if other.__class__ in TENSORS:
+            b = other._data
+            if a.__class__ is not _ndarray or b.__class__ is not _ndarray or a.dtype is not b.dtype:
+                return slow(self, other)
+            if codes is not None and a.dtype.char not in codes:
+                return slow(self, other)
+            its = other._tape
+        elif other.__class__ in NUMBERS and a.__class__ is _ndarray and a.dtype.char in FLOAT:
+            b, its = scalar(other, a.dtype), None
+        else:
+            return slow(self, other)
+        if a.size > dispatch.large:
+            return slow(self, other)
+        try:
+            out = _run(compute, a, b)
+        except (ValueError, RuntimeError, TypeError):
+            return slow(self, other)
+        if out.__class__ is not _ndarray:
+            out = np.asarray(out)
+        t = _new(Tensor)
+        t._data = out
+        tape = self._tape
+        if tape is None and its is None:
+            t._tape = None
+            return t
+        return _recorded(t, step, self, other, a, b, tape, its)
+
+    return method
+
+
+def _recorded(t: Tensor, step: Ready, x: Tensor, y: Any, a: Any, b: Any, mine: Any, its: Any) -> Tensor:
+    """The result `t`, put on the tape of its operands."""
+    if mine is its:
+        tape, places, needed = mine, (x._id, y._id), BOTH
+    elif its is None:
+        tape, places, needed = mine, (x._id, -1), LEFT
+    elif mine is None:
+        tape, places, needed = its, (-1, y._id), RIGHT
+    else:
+        return step.op(x, y)  # type: ignore[no-any-return]  # two tapes, of which at most one is open
+    if tape.open:
+        t._tape, t._id = tape, len(tape)
+        tape.append((step, places, needed, (a, b), t._data))
+    else:
+        t._tape = None
+    return t
+
+
+def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator as the right operand sees it."""
+
+    def reflected(self: Any, other: Any) -> Any:
+        return method(other, self)
+
+    return reflected
+
+
+def compared(compute: Callable[[Any, Any], Any], function: Callable[[Any, Any], Any], otherwise: Any) -> Callable[[Any, Any], Any]:
+    """A comparison, of which nothing is recorded. What cannot be compared gives `otherwise`."""
+
+    def method(self: Any, other: Any) -> Any:
+        a = self._data
+        if a.__class__ is _ndarray:
+            b = None
+            if other.__class__ in TENSORS:
+                b = other._data
+            elif other.__class__ in NUMBERS and a.dtype.char in FLOAT:
+                b = scalar(other, a.dtype)
+            if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= dispatch.large and a.shape == b.shape:
+                return wrap(np.asarray(compute(a, b)))
+        pair = together(self, other)
+        return otherwise if pair is None else function(*pair)
+
+    return method
+
+
+def _logical(of_bools: Callable[[Any, Any], Any], function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Arithmetic in which bools have a meaning of their own."""
+
+    def apply(x: Tensor, y: Tensor) -> Any:
+        return of_bools(x, y) if x.dtype is bool_ else function(x, y)
+
+    return apply
+
+
+def _power(self: Any, other: Any) -> Any:
+    """A small whole exponent means a product."""
+    if type(other) is int and 0 < other <= 16:
+        product: Any = None
+        square, rest = self, other
+        while rest:
+            if rest & 1:
+                product = square if product is None else product * square
+            rest >>= 1
+            square = square * square if rest else square
+        return +product if other == 1 else product
+    pair = together(self, other)
+    if pair is None:
+        return NotImplemented
+    x, y = pair
+    if x.dtype.is_float:
+        return p.power(x, y)
+    return cast(p.power(cast(x, float64), cast(y, float64)), x.dtype)
+
+
+def _install() -> None:
+    """Put the operators on Tensor."""
+    add = long_way(_logical(p.logical_or, p.add))
+    multiply = long_way(_logical(p.logical_and, p.multiply))
+    subtract, divide = long_way(p.subtract), long_way(p.divide, floating)
+    binary = {
+        "add": (short_way(python.add, p.Add(), add), add),
+        "sub": (short_way(python.sub, p.Subtract(), subtract), subtract),
+        "mul": (short_way(python.mul, p.Multiply(), multiply), multiply),
+        "truediv": (short_way(python.truediv, p.Divide(), divide, FLOAT), divide),
+        "pow": (_power, _power),
+    }
+    functions = {
+        "floordiv": p.floor_divide,
+        "mod": p.remainder,
+        "matmul": p.matmul,
+        "and": p.logical_and,
+        "or": p.logical_or,
+        "xor": p.logical_xor,
+        "lshift": p.shift_left,
+        "rshift": p.shift_right,
+    }
+    binary |= {name: (long_way(f), long_way(f)) for name, f in functions.items()}
+    for name, (method, slow) in binary.items():
+        setattr(Tensor, f"__{name}__", method)
+        setattr(Tensor, f"__r{name}__", swapped(slow))
+    comparisons = {
+        "lt": p.less,
+        "le": p.less_equal,
+        "gt": p.greater,
+        "ge": p.greater_equal,
+        "eq": p.equal,
+        "ne": p.not_equal,
+    }
+    for name, f in comparisons.items():
+        otherwise = {"eq": False, "ne": True}.get(name, NotImplemented)
+        setattr(Tensor, f"__{name}__", compared(getattr(python, name), f, otherwise))
+    for name, unary in {"neg": p.negative, "abs": p.abs, "invert": p.logical_not}.items():
+        setattr(Tensor, f"__{name}__", lambda self, unary=unary: unary(self))
+    Tensor.__pos__ = lambda self: self  # type: ignore[method-assign]  # a tensor is not changed in place
+
+
+_install()

@@ -1,0 +1,136 @@
+"""The tape: what was computed, in order, so that cotangents can flow back.
+
+A tape is a list of records; a tensor that is on a tape knows its place there. Only what depends on an input that is
+being differentiated is recorded, and nothing is while no gradient is being taken.
+
+Gradients nest. An inner one shares the tape of the outer one and begins where the tape ends: its inputs get places
+of their own, and a record before them cannot depend on them. So two gradients never see each other's cotangents,
+and what the inner one computes while going back is recorded for the outer one like anything else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from mycelia.eager.tensor import Tensor
+
+
+class Step(Protocol):
+    """A kind of computation that can be on a tape: an op, or a compiled function."""
+
+    def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        """Cotangents of the needed inputs (None: nothing flows), all as arrays."""
+
+    def derive(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        """The same on tensors, such that it can be differentiated again."""
+
+
+# the step (None: a beginning), the places of its inputs (-1: not on the tape), which inputs are on the tape, what the
+# inputs held, what came out: an array (or graph value), or a tuple of them, whose places follow that of the record
+Record = tuple[Step | None, tuple[int, ...], tuple[bool, ...], tuple[Any, ...], Any]
+
+
+class Tape(list[Record]):
+    """Records, while it is open; a closed tape takes no more."""
+
+    __slots__ = ("open",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open = True
+
+
+class _Current(threading.local):
+    """The open tape of each thread."""
+
+    tape: Tape | None = None
+
+
+_current = _Current()
+
+
+class Identity:
+    """A place of its own for a value that is on the tape already: where an inner gradient begins."""
+
+    def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        return (ct,)
+
+    derive = pull
+
+
+IDENTITY = Identity()
+
+
+class Recording:
+    """A stretch of tape for one gradient: `with Recording() as recording`.
+
+    `recording.leaf(x)` is `x` as an input of this gradient; `recording.watch(x)` makes `x` itself one until the end.
+    """
+
+    __slots__ = ("nested", "start", "tape", "watched")
+
+    def __enter__(self) -> Recording:
+        tape = _current.tape
+        self.nested = tape is not None
+        if tape is None:
+            tape = _current.tape = Tape()
+        self.tape, self.start = tape, len(tape)
+        self.watched: list[tuple[Tensor, int, Tape | None, int]] = []
+        return self
+
+    def leaf(self, x: Tensor) -> Tensor:
+        """A tensor equal to `x` that is an input of this gradient."""
+        leaf = x.detached()
+        leaf._tape, leaf._id = self.tape, self._place(x)
+        return leaf
+
+    def watch(self, x: Tensor) -> int:
+        """Make `x` itself, wherever it is read, an input of this gradient, and give its place."""
+        before = x._tape, x._id if x._tape is not None else -1
+        here = self._place(x)
+        self.watched.append((x, here, *before))
+        x._tape, x._id = self.tape, here
+        return here
+
+    def _place(self, x: Tensor) -> int:
+        place = len(self.tape)
+        if x._tape is self.tape:
+            self.tape.append((IDENTITY, (x._id,), (True,), (x._data,), x._data))
+        else:
+            self.tape.append((None, (), (), (), x._data))
+        return place
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for x, here, tape, place in reversed(self.watched):
+            if x._tape is self.tape and x._id == here:
+                x._tape, x._id = tape, place
+        if not self.nested:
+            self.tape.open = False
+            _current.tape = None
+
+
+def tape_of(inputs: Sequence[Any]) -> Tape | None:
+    """The open tape that one of these tensors is on."""
+    found: Tape | None = None
+    for x in inputs:
+        tape: Tape | None = getattr(x, "_tape", None)
+        if tape is not None and tape.open and tape is not found:
+            found = tape if found is None else _current.tape
+    return found
+
+
+def put(tape: Tape, step: Step, inputs: Sequence[Any], held: tuple[Any, ...], out: Any) -> int:
+    """Record one step and give the place of its result; several results have the places that follow."""
+    places = tuple([x._id if getattr(x, "_tape", None) is tape else -1 for x in inputs])
+    tape.append((step, places, tuple([i >= 0 for i in places]), held, out))
+    here = len(tape) - 1
+    if out.__class__ is tuple:
+        tape.extend((None, (), (), (), o) for o in out)
+        return here + 1
+    return here

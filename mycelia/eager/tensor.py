@@ -1,0 +1,279 @@
+"""Tensor: data with arithmetic. The same class holds an array now, or a value of a graph while one is written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.eager.convert import as_array, shown, spelled
+from mycelia.eager.dispatch import Concrete, mode, ready
+from mycelia.eager.promotion import as_dtype
+from mycelia.eager.tape import Tape, put, tape_of
+from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ir import Op, Value, constant
+from mycelia.types import _BY_NUMPY, Array, DType, Shape
+
+if TYPE_CHECKING:
+    from mycelia.eager.signatures import Operators
+else:
+    Operators = object
+
+_new = object.__new__
+
+
+class Tensor(Operators):
+    """An array of one element type that knows where it came from.
+
+    >>> x = Tensor([1.0, 2.0])
+    >>> x * x + 1
+    Tensor(shape=[2], dtype=Float32, value= [ 2.00000000e+00,  5.00000000e+00])
+    """
+
+    __slots__ = ("__weakref__", "_data", "_id", "_tape")
+
+    _data: Any  # np.ndarray, never changed in place while anyone else holds it; or ir.Value
+    _tape: Tape | None
+    _id: int  # place on the tape; not set without one
+    __array_priority__ = 100.0  # array + tensor is a tensor
+
+    def __init__(
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: int | Shape | None = None,
+        init: Callable[[Array], object] | None = None,
+    ) -> None:
+        self._tape = None
+        if isinstance(input_data, Tensor):
+            same = dtype is None or as_dtype(dtype) is input_data.dtype
+            self._data = input_data._data if same else cast(input_data, as_dtype(dtype))._data
+        elif isinstance(input_data, Value):
+            self._data = input_data
+        elif input_data is not None:
+            self._data = as_array(input_data, dtype)
+        elif shape is None or dtype is None or init is None:
+            raise ArgumentError(
+                "a tensor needs data, or a shape, a dtype and an init",
+                given={"shape": shape, "dtype": dtype, "init": init},
+                hint="for example Tensor([1.0, 2.0]) or Tensor(shape=(2, 2), dtype=ms.float32, init=One())",
+            )
+        else:
+            self._data = np.zeros(shape, as_dtype(dtype).numpy)
+            init(self._data)
+
+    # ------------------------------------------------------------------------------------------- how ops meet tensors
+
+    @staticmethod
+    def apply(op: Op, inputs: tuple[Any, ...]) -> Any:
+        """Run an op on tensors: now, or in the graph if one of them belongs to a graph; several results as a tuple."""
+        for x in inputs:
+            if (x._data.__class__ is Value) if isinstance(x, Tensor) else not x.closed:
+                return _in_graph(op, inputs)
+        held = tuple([x._data if isinstance(x, Tensor) else constant(x) for x in inputs])
+        step = ready(op)
+        out, kind = step.run(held)
+        tape = tape_of(inputs)
+        place = put(tape, step, inputs, held, out) if tape is not None and kind.differentiable else -1
+        if out.__class__ is tuple:
+            return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])
+        return wrap(out, tape, place)
+
+    def detached(self) -> Tensor:
+        """The same data, from which no gradient flows."""
+        return wrap(self._data)
+
+    def become(self, other: Tensor) -> None:
+        """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
+        self._data, self._tape = other._data, other._tape
+        if other._tape is not None:
+            self._id = other._id
+
+    # ---------------------------------------------------------------------------------------------------- attributes
+
+    @property
+    def shape(self) -> Shape:
+        return self._data.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> DType:
+        dtype = self._data.dtype
+        return _BY_NUMPY[dtype] if dtype.__class__ is not DType else dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self._data.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis, as in a dense row-major array."""
+        steps = np.cumprod((self.itemsize, *self.shape[:0:-1]))[::-1]
+        return tuple(int(s) for s in steps[len(steps) - self.ndim :])
+
+    @property
+    def T(self) -> Tensor:
+        """All axes reversed."""
+        return p.transpose(self, tuple(reversed(range(self.ndim))))  # type: ignore[no-any-return]
+
+    # ---------------------------------------------------------------------------------------------------- conversion
+
+    def asnumpy(self) -> Array:
+        """A NumPy array with the same numbers, of its own.
+
+        >>> Tensor([1, 2]).asnumpy()
+        array([1, 2])
+        """
+        return np.array(self.numbers())
+
+    def numbers(self) -> Array:
+        """The array inside, not to be written to. A tensor that belongs to a graph has none."""
+        data = self._data
+        if data.__class__ is not Value:
+            return data  # type: ignore[no-any-return]
+        if not data.closed:
+            raise Concrete(f"{data.type} has no numbers before the program runs")
+        return constant(data)  # type: ignore[no-any-return]
+
+    def item(self) -> float | int | bool:
+        """The number in a tensor of one element.
+
+        >>> Tensor([2.5]).item()
+        2.5
+        """
+        data = self.numbers()
+        if data.size != 1:
+            raise ShapeError(
+                f"only a tensor of one element is a number, not one of shape {self.shape}",
+                hint="reduce it first (sum, mean, all, any), or choose an element by an index",
+            )
+        return data.item()  # type: ignore[no-any-return]
+
+    def tolist(self) -> Any:
+        """The numbers as nested lists.
+
+        >>> Tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
+        return self.numbers().tolist()
+
+    @staticmethod
+    def from_numpy(array: Array) -> Tensor:
+        """A tensor that shares the memory of `array`; whoever then writes to the array changes the tensor.
+
+        >>> Tensor.from_numpy(np.arange(3)).shape
+        (3,)
+        """
+        if array.dtype not in _BY_NUMPY:
+            as_array(array)
+        return wrap(array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.numbers(), dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __index__(self) -> int:
+        number = self.item()
+        if isinstance(number, float):
+            raise TypeError(f"a tensor of {self.dtype!r} is not an index")
+        return int(number)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a tensor without axes has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[i] for i in range(len(self)))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __contains__(self, number: Any) -> bool:
+        return bool((self.numbers() == getattr(number, "_data", number)).any())
+
+    def __str__(self) -> str:
+        data = self._data
+        if data.__class__ is Value and not data.closed:
+            return repr(self)
+        return str(self.numbers())
+
+    def __repr__(self) -> str:
+        data = self._data
+        if data.__class__ is Value and not data.closed:
+            return f"Tensor(shape={list(data.shape)}, dtype={spelled(data.dtype)}, value=<not yet computed>)"
+        return shown(self.numbers())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if self.size == 1 else str(self), spec) if spec else str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tensor, (self.asnumpy(),)
+
+    def __copy__(self) -> Tensor:
+        return p.reshape(self, self.shape)  # type: ignore[no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return wrap(self._data)
+
+
+def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:
+    """A tensor around an array or a graph value that nobody will change; on `tape` if it has a place there."""
+    t = _new(Tensor)
+    t._data = data
+    if place >= 0:
+        t._tape, t._id = tape, place
+    else:
+        t._tape = None
+    return t
+
+
+def created(op: Op) -> Tensor:
+    """The tensor that an op without inputs makes."""
+    return wrap(Value(op) if mode.capturing else op.reference())
+
+
+def cast(x: Tensor, dtype: DType) -> Tensor:
+    """The same numbers in another element type."""
+    return x if x.dtype is dtype else p.cast(x, dtype)  # type: ignore[no-any-return]
+
+
+def as_value(x: Any) -> Value:
+    """A tensor as a value of the graph that is being written."""
+    data = x._data if isinstance(x, Tensor) else x
+    if data.__class__ is Value:
+        return data  # type: ignore[no-any-return]
+    return p.full(data.item(), _BY_NUMPY[data.dtype], ()) if data.ndim == 0 else p.constant(data)
+
+
+def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
+    held = tuple([as_value(x) for x in inputs])
+    value = Value(op, held)
+    out = op.results(value)
+    tape = tape_of(inputs)
+    place = put(tape, ready(op), inputs, held, out) if tape is not None and value.type.differentiable else -1
+    if out.__class__ is tuple:
+        return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])
+    return wrap(out, tape, place)
