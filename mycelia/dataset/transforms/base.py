@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,3 +85,13 @@ def extra(module: str, package: str, purpose: str) -> Any:
         raise DependencyError(
             f"{purpose} needs the package {package}", hint="pip install 'mycelia[data]', or the package itself"
         ) from None
+
+
+@cache
+def installed(module: str) -> bool:
+    """Whether a library can be imported.
+
+    >>> installed("json")
+    True
+    """
+    return importlib.util.find_spec(module) is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 
 
 class Inter(IntEnum):
@@ -16,7 +16,7 @@ class Inter(IntEnum):
     PILCUBIC = 5
 
 
-class Border(str, Enum):
+class Border(StrEnum):
     """What stands outside an image: a constant, its edge, its mirror without the edge, its mirror with the edge."""
 
     CONSTANT = "constant"
@@ -47,7 +47,7 @@ class SliceMode(IntEnum):
     DROP = 1
 
 
-class AutoAugmentPolicy(str, Enum):
+class AutoAugmentPolicy(StrEnum):
     """The dataset on which an AutoAugment policy was learned."""
 
     IMAGENET = "imagenet"

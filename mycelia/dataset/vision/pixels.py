@@ -43,9 +43,9 @@ def colour_of(fill: Any, image: Array) -> Array:
     >>> colour_of((1, 2, 3), np.zeros((2, 2, 3), np.uint8))
     array([1, 2, 3], dtype=uint8)
     """
-    colour = np.asarray(fill, image.dtype)
+    colour: Array = np.asarray(fill, image.dtype)
     if image.ndim == 2 and colour.ndim:
-        return colour[0]
+        return colour[:1].reshape(())
     if image.ndim == 3 and colour.ndim and colour.size not in (1, image.shape[2]):
         raise ShapeError("one fill per channel is needed", given={"fill": fill, "shape": image.shape})
     return colour

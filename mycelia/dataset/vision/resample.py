@@ -13,10 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import saturate
 
+# where OpenCV gives the same numbers, it is used when it is there: it is twenty times as fast
+OPENCV = {Inter.NEAREST: "INTER_NEAREST", Inter.LINEAR: "INTER_LINEAR", Inter.AREA: "INTER_AREA"}
 ONE = 2048  # fixed-point weights have 11 fractional bits, as in OpenCV
 
 
@@ -43,8 +45,8 @@ class Taps:
 def cubic(a: float) -> Callable[[Array], Array]:
     """Keys' cubic convolution kernel.
 
-    >>> cubic(-0.5)(np.array([0.0, 1.0, 2.0]))
-    array([1., 0., 0.])
+    >>> cubic(-0.5)(np.array([0.0, 0.5, 2.0]))
+    array([1.    , 0.5625, 0.    ])
     """
 
     def kernel(x: Array) -> Array:
@@ -62,16 +64,16 @@ def lanczos(x: Array) -> Array:
     >>> lanczos(np.array([0.0, 3.0]))
     array([1., 0.])
     """
-    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
+    return np.asarray(np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0))
 
 
 def nearest(size: int, out: int) -> Array:
     """The input that each output position copies."""
-    return np.minimum(np.floor(np.arange(out) * (size / out)), size - 1).astype(np.intp)
+    return np.asarray(np.minimum(np.floor(np.arange(out) * (size / out)), size - 1), np.intp)
 
 
 def linear_taps(size: int, out: int, *, clamp: bool) -> Taps:
-    """Two taps. `clamp` moves positions beyond the border onto it, which OpenCV does along rows and not along columns."""
+    """Two taps. `clamp` moves positions beyond the border onto it: OpenCV does so along rows, not along columns."""
     position = ((np.arange(out) + 0.5) * (size / out) - 0.5).astype(np.float32)
     first = np.floor(position)
     fraction = position - first
@@ -115,7 +117,7 @@ def area_growing_taps(size: int, out: int) -> Taps:
 
 
 def filter_taps(size: int, out: int, kernel: Callable[[Array], Array], support: float) -> Taps:
-    """Taps of a kernel that widens with the scale, so that shrinking does not alias; cut at the border and normalised."""
+    """Taps of a kernel that widens with the scale, so that shrinking does not alias; normalised within the border."""
     scale = size / out
     stretch = max(scale, 1.0)
     centre = (np.arange(out) + 0.5) * scale
@@ -152,6 +154,19 @@ def resize(image: Array, height: int, width: int, mode: Inter) -> Array:
     rows, columns = image.shape[:2]
     if (rows, columns) == (height, width):
         return image
+    if image.dtype == np.uint8 and mode in OPENCV and image.shape[2:] in ((), (3,), (4,)) and installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "resizing")
+        return np.asarray(opencv.resize(image, (width, height), interpolation=getattr(opencv, OPENCV[mode])))
+    return by_taps(image, height, width, mode)
+
+
+def by_taps(image: Array, height: int, width: int, mode: Inter) -> Array:
+    """The same with NumPy alone; a law of the tests says that both agree.
+
+    >>> by_taps(np.array([[0, 100]], np.uint8), 1, 4, Inter.NEAREST)
+    array([[  0,   0, 100, 100]], dtype=uint8)
+    """
+    rows, columns = image.shape[:2]
     if mode == Inter.NEAREST:
         return image[nearest(rows, height)][:, nearest(columns, width)]
     if mode == Inter.LINEAR and (rows, columns) == (2 * height, 2 * width) and image.dtype == np.uint8:
@@ -171,6 +186,9 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
                                     (0, down, down.index.shape[0] != image.shape[0])):  # fmt: skip
             image = saturate(np.floor(taps.along(axis, image) + 0.5), image.dtype) if changed else image
         return image
+    if mode == Inter.AREA and image.shape[:2] == (2 * down.index.shape[0], 2 * across.index.shape[0]):
+        quads = image[::2].astype(np.uint16) + image[1::2]
+        return np.asarray((quads[:, ::2] + quads[:, 1::2] + 2) >> 2, np.uint8)
     if mode == Inter.AREA and shrinking:
         return saturate(down.along(0, across.along(1, image)), image.dtype)
     rows = across.fixed().along(1, image)
@@ -178,5 +196,5 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
     if down.index.shape[1] == 2:  # OpenCV drops four bits before the second product and sixteen after it
         weight = weights.weight[:, :, None] if image.ndim == 2 else weights.weight[:, :, None, None]
         parts = [((rows[down.index[:, k]] >> 4) * weight[:, k]) >> 16 for k in (0, 1)]
-        return ((parts[0] + parts[1] + 2) >> 2).astype(np.uint8)
-    return np.clip((weights.along(0, rows) + (1 << 21)) >> 22, 0, 255).astype(np.uint8)
+        return np.asarray((parts[0] + parts[1] + 2) >> 2, np.uint8)
+    return np.asarray(np.clip((weights.along(0, rows) + (1 << 21)) >> 22, 0, 255), np.uint8)

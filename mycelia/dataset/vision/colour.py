@@ -1,0 +1,129 @@
+"""Colour as arithmetic: luma, blending, hue-saturation-value, lookup tables by histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.vision.pixels import saturate
+
+LUMA = np.array([4899, 9617, 1868])  # 0.299, 0.587, 0.114 in units of 2^-14, as OpenCV rounds them
+
+
+def luma(image: Array) -> Array:
+    """The brightness (H, W) of an RGB image, in its own type.
+
+    >>> luma(np.array([[[255, 255, 255], [255, 0, 0]]], np.uint8))
+    array([[255,  76]], dtype=uint8)
+    """
+    rgb = image[..., :3]
+    if image.dtype == np.uint8:
+        return np.asarray((rgb.astype(np.int32) @ LUMA + (1 << 13)) >> 14, np.uint8)
+    return saturate(rgb @ np.array([0.299, 0.587, 0.114], np.result_type(image.dtype, np.float32)), image.dtype)
+
+
+def blend(image: Array, other: Array | float, factor: float) -> Array:
+    """`other` at factor 0, the image at 1, beyond it at more: image * factor + other * (1 - factor), saturated.
+
+    >>> blend(np.array([10, 200], np.uint8), 100, 1.5)
+    array([  0, 250], dtype=uint8)
+    """
+    share = np.float32(factor)
+    return saturate(image * share + np.multiply(other, np.float32(1) - share, dtype=np.float32), image.dtype)
+
+
+def rgb_to_hsv(rgb: Array) -> Array:
+    """Hue, saturation and value, all in [0, 1], of colours (..., 3) in [0, 1].
+
+    >>> rgb_to_hsv(np.array([0.0, 1.0, 0.0]))
+    array([0.33333333, 1.        , 1.        ])
+    """
+    value, low = rgb.max(-1), rgb.min(-1)
+    chroma = value - low
+    safe = np.where(chroma == 0, 1, chroma)
+    r, g, b = np.moveaxis(rgb, -1, 0)
+    hue = np.select(
+        [chroma == 0, value == r, value == g],
+        [np.zeros_like(chroma), (g - b) / safe, 2 + (b - r) / safe],
+        4 + (r - g) / safe,
+    )
+    saturation = np.where(value == 0, 0, chroma / np.where(value == 0, 1, value))
+    return np.stack([hue / 6 % 1.0, saturation, value], -1)
+
+
+def hsv_to_rgb(hsv: Array) -> Array:
+    """Colours (..., 3) in [0, 1] of hue, saturation and value.
+
+    >>> hsv_to_rgb(np.array([0.0, 1.0, 1.0]))
+    array([1., 0., 0.])
+    """
+    hue, saturation, value = np.moveaxis(hsv, -1, 0)
+    sector = np.floor(hue * 6)
+    f = hue * 6 - sector
+    p, q, t = value * (1 - saturation), value * (1 - f * saturation), value * (1 - (1 - f) * saturation)
+    sextants = [(value, t, p), (q, value, p), (p, value, t), (p, q, value), (t, p, value), (value, p, q)]
+    where = [sector.astype(int) % 6 == i for i in range(6)]
+    return np.stack([np.select(where, [s[k] for s in sextants]) for k in range(3)], -1)
+
+
+def shift_hue(image: Array, turn: float) -> Array:
+    """An RGB image with every hue moved by a fraction of the colour circle.
+
+    >>> shift_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3)
+    array([[[  0, 255,   0]]], dtype=uint8)
+    """
+    unit = 255.0 if image.dtype.kind in "iu" else 1.0
+    hsv = rgb_to_hsv(image / unit)
+    if image.dtype == np.uint8:  # hues of bytes are bytes: 256 to the circle
+        steps = np.rint(hsv[..., 0] * 256) % 256
+        hsv[..., 0] = (steps + int(turn * 255)) % 256 / 255  # OpenCV goes there by 256 and comes back by 255
+        hsv[..., 1] = np.rint(hsv[..., 1] * 255) / 255
+    else:
+        hsv[..., 0] = (hsv[..., 0] + turn) % 1.0
+    return saturate(hsv_to_rgb(hsv) * unit, image.dtype)
+
+
+def per_channel(image: Array, table_of: object) -> Array:
+    """Each channel of a byte image looked up in the table that `table_of` makes from its histogram."""
+    assert callable(table_of)
+    planes = image[..., None] if image.ndim == 2 else image
+    tables = [table_of(np.bincount(planes[..., c].ravel(), minlength=256)) for c in range(planes.shape[-1])]
+    return np.stack([t[planes[..., c]] for c, t in enumerate(tables)], -1).reshape(image.shape)
+
+
+def equalizing(histogram: Array) -> Array:
+    """The table that spreads a channel so that its histogram becomes flat.
+
+    >>> equalizing(np.bincount([10, 20, 30, 200], minlength=256))[[10, 20, 30, 200]]
+    array([  0,  85, 170, 255], dtype=uint8)
+    """
+    lowest = histogram[histogram > 0][0]
+    if lowest == histogram.sum():
+        return np.arange(256, dtype=np.uint8)
+    scale = np.float32(255.0) / np.float32(histogram.sum() - lowest)
+    return saturate((np.cumsum(histogram) - lowest).astype(np.float32) * scale, np.dtype(np.uint8))
+
+
+def stretching(histogram: Array, cutoff: float, ignore: Collection[int]) -> Array:
+    """The table that stretches a channel to the full range after cutting `cutoff` percent at both ends.
+
+    >>> stretching(np.bincount([50, 100, 150], minlength=256), 0, ()).tolist()[100]
+    127
+    """
+    counts = histogram.astype(np.int64)
+    counts[list(ignore)] = 0
+    if cutoff:
+        cut = int(counts.sum() * cutoff // 100)
+        for order in (slice(None), slice(None, None, -1)):
+            ends = counts[order]
+            taken = np.minimum(ends, np.maximum(cut - np.concatenate([[0], np.cumsum(ends)[:-1]]), 0))
+            ends -= taken
+    present = np.flatnonzero(counts)
+    low, high = (present[0], present[-1]) if len(present) else (0, 0)
+    if high <= low:
+        return np.arange(256, dtype=np.uint8)
+    scale = np.float32(255.0 / (high - low))
+    levels = np.arange(256, dtype=np.float32) * scale - np.float32(low) * scale
+    return np.clip(levels.astype(np.int64), 0, 255).astype(np.uint8)

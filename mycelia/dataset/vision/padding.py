@@ -1,0 +1,150 @@
+"""Adding borders, and cutting an image into patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.validators import integer, member, pair_of, sequence
+from mycelia.dataset.vision.base import ImageOperation
+from mycelia.dataset.vision.modes import Border, SliceMode
+from mycelia.dataset.vision.pixels import colour_of
+from mycelia.errors import ArgumentError, ShapeError
+
+Fill = int | tuple[int, int, int]
+
+
+def margins(padding: Any) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom, from one number, (left and right, top and bottom), or all four.
+
+    >>> margins((1, 2))
+    (1, 2, 1, 2)
+    """
+    if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
+        padding = (padding,) * 4
+    left, top, *rest = (integer("padding", p, 0) for p in sequence("padding", padding, 2, 4))
+    right, bottom = rest or (left, top)
+    return left, top, right, bottom
+
+
+def check_fill(fill: Any) -> None:
+    """Raise unless `fill` is a level in [0, 255], or three of them."""
+    levels = sequence("fill_value", fill, 3) if isinstance(fill, (tuple, list)) else (fill,)
+    for level in levels:
+        integer("fill_value", level, 0, 255)
+
+
+def pad(image: Array, left: int, top: int, right: int, bottom: int, fill: Any, mode: Border) -> Array:
+    """An image within borders.
+
+    >>> pad(np.array([[1, 2]]), 1, 0, 0, 0, 9, Border.CONSTANT)
+    array([[9, 1, 2]])
+    """
+    widths = [(top, bottom), (left, right)] + [(0, 0)] * (image.ndim - 2)
+    if mode != Border.CONSTANT:
+        return np.pad(image, widths, mode.value)  # type: ignore[no-any-return, call-overload]  # modes are NumPy's names
+    height, width = image.shape[:2]
+    out = np.empty((height + top + bottom, width + left + right, *image.shape[2:]), image.dtype)
+    out[...] = colour_of(fill, image)
+    out[top : top + height, left : left + width] = image
+    return out
+
+
+@dataclass(frozen=True)
+class Pad(ImageOperation):
+    """A border around the image: one width, (left and right, top and bottom), or (left, top, right, bottom).
+
+    >>> Pad((1, 0), fill_value=9)(np.array([[1, 2]], np.uint8))
+    array([[9, 1, 2, 9]], dtype=uint8)
+    """
+
+    padding: Any
+    fill_value: Fill = 0
+    padding_mode: Border = Border.CONSTANT
+
+    def __post_init__(self) -> None:
+        margins(self.padding)
+        check_fill(self.fill_value)
+        member("padding_mode", self.padding_mode, Border)
+
+    def apply(self, image: Array) -> Array:
+        """Pad every side."""
+        return pad(image, *margins(self.padding), self.fill_value, self.padding_mode)
+
+
+@dataclass(frozen=True)
+class PadToSize(ImageOperation):
+    """A border that brings the image to `size`; it stands in the middle, or at `offset` (top, left).
+
+    >>> PadToSize((1, 4))(np.array([[1, 2]], np.uint8))
+    array([[0, 1, 2, 0]], dtype=uint8)
+    """
+
+    size: int | tuple[int, int]
+    offset: int | tuple[int, int] | None = None
+    fill_value: Fill = 0
+    padding_mode: Border = Border.CONSTANT
+
+    def __post_init__(self) -> None:
+        pair_of("size", self.size, integer, 1)
+        if self.offset is not None:
+            pair_of("offset", self.offset, integer, 0)
+        check_fill(self.fill_value)
+        member("padding_mode", self.padding_mode, Border)
+
+    def apply(self, image: Array) -> Array:
+        """The image must fit in."""
+        (height, width), (rows, columns) = pair_of("size", self.size, integer, 1), image.shape[:2]
+        if self.offset is None:
+            top, left = (height - rows) // 2, (width - columns) // 2
+        else:
+            top, left = pair_of("offset", self.offset, integer, 0)
+        bottom, right = height - rows - top, width - columns - left
+        if min(top, left, bottom, right) < 0:
+            raise ShapeError(
+                "the image does not fit into the padded size",
+                given={"size": (height, width), "offset": (top, left), "image": image.shape},
+            )
+        return pad(image, left, top, right, bottom, self.fill_value, self.padding_mode)
+
+
+@dataclass(frozen=True)
+class SlicePatches(ImageOperation):
+    """The image cut into num_height x num_width equal patches, row by row; what does not divide is padded or dropped.
+
+    >>> SlicePatches(1, 2)(np.array([[1, 2, 3, 4]]))
+    (array([[1, 2]]), array([[3, 4]]))
+    """
+
+    num_height: int = 1
+    num_width: int = 1
+    slice_mode: SliceMode = SliceMode.PAD
+    fill_value: int = 0
+
+    def __post_init__(self) -> None:
+        integer("num_height", self.num_height, 1)
+        integer("num_width", self.num_width, 1)
+        member("slice_mode", self.slice_mode, SliceMode)
+        integer("fill_value", self.fill_value, 0, 255)
+
+    def apply(self, image: Array) -> Any:
+        """A tuple of patches; the image itself when it stays whole."""
+        counts = np.array([self.num_height, self.num_width])
+        size = np.array(image.shape[:2])
+        if (counts > size).any():
+            raise ArgumentError(
+                "there are more patches than pixels", given={"patches": counts.tolist(), "shape": image.shape}
+            )
+        rows, columns = (-(-size // counts) if self.slice_mode == SliceMode.PAD else size // counts).tolist()
+        if self.slice_mode == SliceMode.PAD:
+            bottom, right = (counts * [rows, columns] - size).tolist()
+            image = pad(image, 0, 0, right, bottom, self.fill_value, Border.CONSTANT)
+        patches = tuple(
+            image[i * rows : (i + 1) * rows, j * columns : (j + 1) * columns]
+            for i in range(self.num_height)
+            for j in range(self.num_width)
+        )
+        return patches if len(patches) > 1 else patches[0]

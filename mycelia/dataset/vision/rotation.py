@@ -1,0 +1,274 @@
+"""Moving an image as a plane: rotation, affine maps, perspective."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.transforms.base import Array, TensorOperation, extra
+from mycelia.dataset.transforms.validators import flag, member, number, sequence, span
+from mycelia.dataset.vision import warp
+from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
+from mycelia.dataset.vision.modes import Inter
+from mycelia.dataset.vision.padding import Fill, check_fill
+from mycelia.dataset.vision.resizing import pillow_filter
+from mycelia.errors import ArgumentError
+
+
+def middle(image: Array) -> tuple[float, float]:
+    """The centre (x, y) of the pixels of an image."""
+    return (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2
+
+
+def around_zero(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> tuple[float, float]:
+    """The interval (-value, value) of a number, or the interval given.
+
+    >>> around_zero("degrees", 30)
+    (-30.0, 30.0)
+    """
+    if isinstance(value, (int, float)):
+        limit = number(name, value, 0, high)
+        return -limit, limit
+    return span(name, value, low, high)
+
+
+@dataclass(frozen=True)
+class Rotate(ImageOperation):
+    """The image turned counter-clockwise about `center` (x, y); `expand` enlarges the frame to hold all of it.
+
+    >>> Rotate(180)(np.array([[1, 2, 3]], np.uint8))
+    array([[3, 2, 1]], dtype=uint8)
+    """
+
+    degrees: float
+    resample: Inter = Inter.NEAREST
+    expand: bool = False
+    center: tuple[float, float] | None = None
+    fill_value: Fill = 0
+
+    def __post_init__(self) -> None:
+        number("degrees", self.degrees)
+        member("resample", self.resample, Inter)
+        flag("expand", self.expand)
+        if self.center is not None:
+            sequence("center", self.center, 2)
+        check_fill(self.fill_value)
+
+    def apply(self, image: Array) -> Array:
+        """One inverse warp."""
+        height, width = image.shape[:2]
+        turn = warp.rotation(self.center or middle(image), self.degrees)
+        if self.expand:
+            extent = np.abs(turn[:2, :2]) @ [width, height]
+            turn[:2, 2] += extent / 2 - [width / 2, height / 2]
+            width, height = np.rint(extent).astype(int).tolist()
+        return warp.warp(image, turn, height, width, self.resample, self.fill_value)
+
+    def on_pil(self, image: Any) -> Any:
+        """Pillow images are turned by Pillow."""
+        return image.rotate(
+            self.degrees,
+            pillow_filter(self.resample),
+            self.expand,
+            self.center,
+            fillcolor=pillow_fill(self.fill_value, image),
+        )
+
+
+def pillow_fill(fill: Any, image: Any) -> Any:
+    """A fill as Pillow wants it: one number for one channel, else as many as there are channels."""
+    if len(image.getbands()) == 1:
+        return fill if isinstance(fill, int) else fill[0]
+    return (fill,) * len(image.getbands()) if isinstance(fill, int) else tuple(fill)
+
+
+@dataclass(frozen=True)
+class RandomRotation(RandomImageOperation):
+    """Rotation by an angle drawn from (-degrees, degrees), or from the interval given.
+
+    >>> RandomRotation((180, 180))(np.array([[1, 2, 3]], np.uint8))
+    array([[3, 2, 1]], dtype=uint8)
+    """
+
+    degrees: Any
+    resample: Inter = Inter.NEAREST
+    expand: bool = False
+    center: tuple[float, float] | None = None
+    fill_value: Fill = 0
+
+    def __post_init__(self) -> None:
+        around_zero("degrees", self.degrees)
+        Rotate(0, self.resample, self.expand, self.center, self.fill_value)
+
+    def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
+        """Rotation by one angle."""
+        angle = rng.uniform(*around_zero("degrees", self.degrees))
+        return Rotate(angle, self.resample, self.expand, self.center, self.fill_value)
+
+
+@dataclass(frozen=True)
+class Affine(ImageOperation):
+    """The image turned clockwise, scaled, sheared about its centre, and moved by parts of its width and height.
+
+    >>> Affine(0.0, (0.5, 0.0), 1.0, 0.0)(np.array([[1, 2]], np.uint8))
+    array([[0, 1]], dtype=uint8)
+    """
+
+    degrees: float
+    translate: tuple[float, float]
+    scale: float
+    shear: Any
+    resample: Inter = Inter.NEAREST
+    fill_value: Fill = 0
+
+    def __post_init__(self) -> None:
+        number("degrees", self.degrees, -180, 180)
+        for part in sequence("translate", self.translate, 2):
+            number("translate", part, -1, 1)
+        number("scale", self.scale, 0, above=True)
+        for part in self.shears():
+            number("shear", part, -180, 180)
+        member("resample", self.resample, Inter)
+        check_fill(self.fill_value)
+
+    def shears(self) -> tuple[float, float]:
+        """Shear along x and along y."""
+        if isinstance(self.shear, (int, float)):
+            return self.shear, 0.0
+        along_x, along_y = sequence("shear", self.shear, 2)
+        return along_x, along_y
+
+    def matrix(self, height: int, width: int, centre: tuple[float, float]) -> Array:
+        """From source to output, for an image of this size."""
+        move = (self.translate[0] * width, self.translate[1] * height)
+        return warp.affine(centre, self.degrees, move, self.scale, self.shears())
+
+    def apply(self, image: Array) -> Array:
+        """One inverse warp."""
+        height, width = image.shape[:2]
+        forward = self.matrix(height, width, middle(image))
+        return warp.warp(image, forward, height, width, self.resample, self.fill_value)
+
+    def on_pil(self, image: Any) -> Any:
+        """Pillow images are moved by Pillow, whose pixels have their centres at halves."""
+        width, height = image.size
+        inverse = np.linalg.inv(self.matrix(height, width, (width / 2, height / 2)))
+        pillow = extra("PIL.Image", "pillow", "a Pillow image")
+        return image.transform(
+            image.size,
+            pillow.Transform.AFFINE,
+            inverse[:2].ravel().tolist(),
+            pillow_filter(self.resample),
+            fillcolor=pillow_fill(self.fill_value, image),
+        )
+
+
+@dataclass(frozen=True)
+class RandomAffine(RandomImageOperation):
+    """An affine map with angle, translation, scale and shear drawn from intervals.
+
+    >>> RandomAffine(0, translate=(0.5, 0.5))(np.array([[1, 2]], np.uint8))
+    array([[0, 1]], dtype=uint8)
+    """
+
+    degrees: Any
+    translate: Any = None
+    scale: Any = None
+    shear: Any = None
+    resample: Inter = Inter.NEAREST
+    fill_value: Fill = 0
+
+    def __post_init__(self) -> None:
+        around_zero("degrees", self.degrees)
+        self.intervals()
+        if self.scale is not None and span("scale", self.scale, 0)[1] == 0:
+            raise ArgumentError("scale must reach above 0", given={"scale": self.scale})
+        member("resample", self.resample, Inter)
+        check_fill(self.fill_value)
+
+    def intervals(self) -> list[tuple[float, float]]:
+        """Where translation along x and y, and shear along x and y, are drawn from."""
+        move = sequence("translate", self.translate or (0, 0), 2, 4)
+        shear = self.shear or 0
+        if isinstance(shear, (int, float)):
+            shear = around_zero("shear", shear)
+        lean = sequence("shear", shear, 2, 4)
+        moves = [span("translate", part or (0, 0), -1, 1) for part in (move[:2], move[2:])]
+        return moves + [span("shear", part or (0, 0), -180, 180) for part in (lean[:2], lean[2:])]
+
+    def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
+        """An affine map; translations are whole pixels."""
+        angle = rng.uniform(*around_zero("degrees", self.degrees))
+        x, y, lean_x, lean_y = (rng.uniform(*interval) for interval in self.intervals())
+        move = (round(x * width) / width, round(y * height) / height)
+        scale = max(rng.uniform(*self.scale), 1e-6) if self.scale is not None else 1.0
+        turned = (angle + 180) % 360 - 180
+        return Affine(turned, move, scale, (lean_x, lean_y), self.resample, self.fill_value)
+
+
+@dataclass(frozen=True)
+class Perspective(ImageOperation):
+    """The projective map that takes four corners (x, y) to four others.
+
+    >>> corners = [[0, 0], [2, 0], [2, 1], [0, 1]]
+    >>> Perspective(corners, corners)(np.array([[1, 2, 3], [4, 5, 6]], np.uint8))
+    array([[1, 2, 3],
+           [4, 5, 6]], dtype=uint8)
+    """
+
+    start_points: Any
+    end_points: Any
+    interpolation: Inter = Inter.BILINEAR
+
+    def __post_init__(self) -> None:
+        for name in ("start_points", "end_points"):
+            for point in sequence(name, getattr(self, name), 4):
+                for coordinate in sequence(name, point, 2):
+                    number(name, coordinate)
+        member("interpolation", self.interpolation, Inter)
+
+    def apply(self, image: Array) -> Array:
+        """One inverse warp."""
+        forward = warp.perspective(self.start_points, self.end_points)
+        height, width = image.shape[:2]
+        return warp.warp(image, forward, height, width, self.interpolation)
+
+    def on_pil(self, image: Any) -> Any:
+        """Pillow images are moved by Pillow."""
+        backward = warp.perspective(self.end_points, self.start_points)
+        pillow = extra("PIL.Image", "pillow", "a Pillow image")
+        coefficients = backward.ravel()[:8].tolist()
+        kind = pillow.Transform.PERSPECTIVE
+        return image.transform(image.size, kind, coefficients, pillow_filter(self.interpolation))
+
+
+@dataclass(frozen=True)
+class RandomPerspective(RandomImageOperation):
+    """With probability `prob`, each corner moves inwards by up to `distortion_scale` of half the side.
+
+    >>> RandomPerspective(prob=1.0)(np.zeros((4, 5, 3), np.uint8)).shape
+    (4, 5, 3)
+    """
+
+    distortion_scale: float = 0.5
+    prob: float = 0.5
+    interpolation: Inter = Inter.BICUBIC
+
+    def __post_init__(self) -> None:
+        number("distortion_scale", self.distortion_scale, 0, 1)
+        number("prob", self.prob, 0, 1)
+        member("interpolation", self.interpolation, Inter)
+
+    def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
+        """Perspective with drawn corners."""
+        if rng.random() >= self.prob:
+            return SAME
+        right, bottom = width - 1, height - 1
+        reach = (int(self.distortion_scale * (width // 2)), int(self.distortion_scale * (height // 2)))
+        inwards = [[int(rng.integers(0, r + 1)) for r in reach] for _ in range(4)]
+        start = [[0, 0], [right, 0], [right, bottom], [0, bottom]]
+        end = [[abs(x - dx), abs(y - dy)] for (x, y), (dx, dy) in zip(start, inwards, strict=True)]
+        return Perspective(start, end, self.interpolation)

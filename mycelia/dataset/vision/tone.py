@@ -1,0 +1,347 @@
+"""Colour and contrast of an image: each pixel by a rule of its own, or by the histogram of its channel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.transforms.base import Array, extra
+from mycelia.dataset.transforms.validators import integer, member, number, sequence
+from mycelia.dataset.vision.base import ImageOperation
+from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching
+from mycelia.dataset.vision.filters import convolve, gaussian, smooth
+from mycelia.dataset.vision.modes import ConvertMode
+from mycelia.dataset.vision.pixels import require_image, saturate
+from mycelia.errors import ArgumentError, DTypeError
+
+
+def require_bytes(image: Array, name: str) -> None:
+    """Raise unless the elements are uint8."""
+    if image.dtype != np.uint8:
+        raise DTypeError(f"{name} needs an image of uint8", given={"dtype": image.dtype})
+
+
+@dataclass(frozen=True)
+class AdjustBrightness(ImageOperation):
+    """Every level times a factor.
+
+    >>> AdjustBrightness(2.0)(np.array([[10, 200]], np.uint8))
+    array([[ 20, 255]], dtype=uint8)
+    """
+
+    brightness_factor: float
+
+    def __post_init__(self) -> None:
+        number("brightness_factor", self.brightness_factor, 0)
+
+    def apply(self, image: Array) -> Array:
+        """Blend with black."""
+        return saturate(image * np.float32(self.brightness_factor), image.dtype)
+
+
+@dataclass(frozen=True)
+class AdjustContrast(ImageOperation):
+    """The distance of every level from the mean brightness times a factor.
+
+    >>> AdjustContrast(0.0)(np.array([[[0, 0, 0], [100, 100, 100]]], np.uint8)).ravel()
+    array([50, 50, 50, 50, 50, 50], dtype=uint8)
+    """
+
+    contrast_factor: float
+
+    def __post_init__(self) -> None:
+        number("contrast_factor", self.contrast_factor, 0)
+
+    def apply(self, image: Array) -> Array:
+        """Blend with the mean."""
+        grey = luma(image) if image.ndim == 3 and image.shape[2] >= 3 else image
+        mean = grey.mean(dtype=np.float64)
+        return blend(image, int(mean + 0.5) if image.dtype.kind in "iu" else mean, self.contrast_factor)
+
+
+@dataclass(frozen=True)
+class AdjustSaturation(ImageOperation):
+    """The distance of every colour from its grey times a factor.
+
+    >>> AdjustSaturation(0.0)(np.array([[[255, 0, 0]]], np.uint8))
+    array([[[76, 76, 76]]], dtype=uint8)
+    """
+
+    saturation_factor: float
+    channels = 3
+
+    def __post_init__(self) -> None:
+        number("saturation_factor", self.saturation_factor, 0)
+
+    def apply(self, image: Array) -> Array:
+        """Blend with the grey image."""
+        return blend(image, luma(image)[..., None], self.saturation_factor)
+
+
+@dataclass(frozen=True)
+class AdjustHue(ImageOperation):
+    """Every hue moved by a part of the colour circle, from -0.5 to 0.5.
+
+    >>> AdjustHue(0.0)(np.array([[[255, 0, 0]]], np.uint8))
+    array([[[255,   0,   0]]], dtype=uint8)
+    """
+
+    hue_factor: float
+    channels = 3
+
+    def __post_init__(self) -> None:
+        number("hue_factor", self.hue_factor, -0.5, 0.5)
+
+    def apply(self, image: Array) -> Array:
+        """Turn the circle."""
+        return shift_hue(image, self.hue_factor)
+
+    def on_pil(self, image: Any) -> Any:
+        """Pillow images are turned in Pillow's own hue, saturation and value."""
+        pillow = extra("PIL.Image", "pillow", "a Pillow image")
+        hue, saturation, value = image.convert("HSV").split()
+        turned = np.asarray(hue) + np.int64(int(self.hue_factor * 255))
+        bands = (pillow.fromarray((turned % 256).astype(np.uint8)), saturation, value)
+        return pillow.merge("HSV", bands).convert(image.mode)
+
+
+@dataclass(frozen=True)
+class AdjustSharpness(ImageOperation):
+    """The distance of the image from a smoothed one times a factor.
+
+    >>> AdjustSharpness(3.0)(np.full((4, 4), 9, np.uint8))[1]
+    array([9, 9, 9, 9], dtype=uint8)
+    """
+
+    sharpness_factor: float
+
+    def __post_init__(self) -> None:
+        number("sharpness_factor", self.sharpness_factor, 0)
+
+    def apply(self, image: Array) -> Array:
+        """Blend with the smooth image."""
+        return blend(image, smooth(image), self.sharpness_factor)
+
+
+@dataclass(frozen=True)
+class AdjustGamma(ImageOperation):
+    """255 * gain * (level / 255) ** gamma; for a float image, gain * level ** gamma.
+
+    >>> AdjustGamma(2.0)(np.array([[0, 128, 255]], np.uint8))
+    array([[  0,  64, 255]], dtype=uint8)
+    """
+
+    gamma: float
+    gain: float = 1
+    stacks = True
+
+    def __post_init__(self) -> None:
+        number("gamma", self.gamma, 0)
+        number("gain", self.gain)
+
+    def apply(self, image: Array) -> Array:
+        """By a table for bytes."""
+        if image.dtype == np.uint8:
+            levels = (np.arange(256) / 255) ** self.gamma * self.gain * 255.999
+            return np.clip(np.floor(levels), 0, 255).astype(np.uint8)[image]
+        return np.clip(image**self.gamma * self.gain, 0, 1).astype(image.dtype)
+
+
+@dataclass(frozen=True)
+class AutoContrast(ImageOperation):
+    """Each channel stretched to the full range, after `cutoff` percent at both ends; levels in `ignore` do not count.
+
+    >>> AutoContrast()(np.array([[50, 100, 150]], np.uint8))
+    array([[  0, 127, 255]], dtype=uint8)
+    """
+
+    cutoff: float = 0.0
+    ignore: Any = None
+
+    def __post_init__(self) -> None:
+        number("cutoff", self.cutoff, 0, 50)
+        if self.cutoff == 50:
+            raise ArgumentError("cutoff must be below 50", given={"cutoff": self.cutoff})
+        for level in self.ignored():
+            integer("ignore", level, 0, 255)
+
+    def ignored(self) -> tuple[int, ...]:
+        """The levels that do not count."""
+        if self.ignore is None:
+            return ()
+        return (self.ignore,) if isinstance(self.ignore, int) else sequence("ignore", self.ignore)
+
+    def apply(self, image: Array) -> Array:
+        """Bytes only: a histogram is needed."""
+        require_bytes(image, "AutoContrast")
+        return per_channel(image, partial(stretching, cutoff=self.cutoff, ignore=self.ignored()))
+
+
+@dataclass(frozen=True)
+class Equalize(ImageOperation):
+    """Each channel with a flat histogram.
+
+    >>> Equalize()(np.full((2, 2), 7, np.uint8))[0]
+    array([7, 7], dtype=uint8)
+    """
+
+    def apply(self, image: Array) -> Array:
+        """Bytes only: a histogram is needed."""
+        require_bytes(image, "Equalize")
+        return per_channel(image, equalizing)
+
+    def on_pil(self, image: Any) -> Any:
+        """Pillow images are equalized by Pillow, which counts in whole steps."""
+        return extra("PIL.ImageOps", "pillow", "a Pillow image").equalize(image)
+
+
+@dataclass(frozen=True)
+class Invert(ImageOperation):
+    """Every level subtracted from 255.
+
+    >>> Invert()(np.array([[0, 100]], np.uint8))
+    array([[255, 155]], dtype=uint8)
+    """
+
+    stacks = True
+
+    def apply(self, image: Array) -> Array:
+        """255 - image."""
+        return (255 - image).astype(image.dtype)
+
+
+@dataclass(frozen=True)
+class Posterize(ImageOperation):
+    """Only the highest `bits` bits of every level.
+
+    >>> Posterize(1)(np.array([[100, 200]], np.uint8))
+    array([[  0, 128]], dtype=uint8)
+    """
+
+    bits: int
+
+    def __post_init__(self) -> None:
+        integer("bits", self.bits, 0, 8)
+
+    def apply(self, image: Array) -> Array:
+        """Mask the lower bits."""
+        require_bytes(image, "Posterize")
+        return image & np.uint8(256 - (1 << (8 - self.bits)))
+
+
+@dataclass(frozen=True)
+class Solarize(ImageOperation):
+    """Levels within (min, max) inverted; with one number, or min = max, all levels from there up.
+
+    >>> Solarize(100)(np.array([[99, 100, 255]], np.uint8))
+    array([[ 99, 155,   0]], dtype=uint8)
+    """
+
+    threshold: Any
+
+    def __post_init__(self) -> None:
+        self.band()
+
+    def band(self) -> tuple[float, float]:
+        """The levels that are inverted, both ends included."""
+        pair = (self.threshold,) * 2 if isinstance(self.threshold, (int, float)) else self.threshold
+        low, high = (number("threshold", t, 0, 255) for t in sequence("threshold", pair, 2))
+        if low > high:
+            raise ArgumentError("threshold must be (min, max) with min <= max", given={"threshold": pair})
+        return low, 255 if low == high else high
+
+    def apply(self, image: Array) -> Array:
+        """Invert within the band."""
+        low, high = self.band()
+        return np.where((image >= low) & (image <= high), 255 - image, image).astype(image.dtype)
+
+
+@dataclass(frozen=True)
+class GaussianBlur(ImageOperation):
+    """A Gaussian filter of odd size; sizes and sigmas are (width, height). Without sigma the width decides for both.
+
+    >>> GaussianBlur(3, 1.0)(np.full((3, 3), 5, np.uint8))[0]
+    array([5, 5, 5], dtype=uint8)
+    """
+
+    kernel_size: Any
+    sigma: Any = None
+
+    def __post_init__(self) -> None:
+        for size in self.sizes():
+            if integer("kernel_size", size, 1) % 2 == 0:
+                raise ArgumentError("kernel_size must be odd", given={"kernel_size": self.kernel_size})
+        for sigma in self.sigmas():
+            number("sigma", sigma, 0)
+
+    def sizes(self) -> tuple[int, ...]:
+        """Width and height of the kernel."""
+        size = self.kernel_size
+        return (size, size) if isinstance(size, int) else sequence("kernel_size", size, 2)
+
+    def sigmas(self) -> tuple[float, ...]:
+        """Standard deviations along width and height; 0 stands for "from the size"."""
+        sigma = 0.0 if self.sigma is None else self.sigma
+        return (sigma, sigma) if isinstance(sigma, (int, float)) else sequence("sigma", sigma, 2)
+
+    def apply(self, image: Array) -> Array:
+        """Two passes with mirrored borders."""
+        (width, height), (along_x, along_y) = self.sizes(), self.sigmas()
+        spread = along_x or ((width - 1) * 0.5 - 1) * 0.3 + 0.8
+        return convolve(image, gaussian(height, along_y or spread), gaussian(width, spread))
+
+
+@dataclass(frozen=True)
+class ConvertColor(ImageOperation):
+    """The channels in another order or number.
+
+    >>> ConvertColor(ConvertMode.COLOR_RGB2BGR)(np.array([[[1, 2, 3]]], np.uint8))
+    array([[[3, 2, 1]]], dtype=uint8)
+    """
+
+    convert_mode: ConvertMode
+
+    def __post_init__(self) -> None:
+        member("convert_mode", self.convert_mode, ConvertMode)
+
+    def apply(self, image: Array) -> Array:
+        """The name of the mode tells both orders."""
+        source, to = self.convert_mode.name.removeprefix("COLOR_").split("2")
+        if source == "GRAY":
+            grey = image if image.ndim == 2 else image[..., 0]
+            colour = np.repeat(grey[..., None], 3, -1)
+        else:
+            require_image(image, "ConvertColor", len(source))
+            colour = image[..., :3]
+        if to == "GRAY":
+            return luma(colour[..., ::-1] if source.startswith("B") else colour)
+        if source != "GRAY" and source[0] != to[0]:
+            colour = colour[..., ::-1]
+        if len(to) == 3:
+            return np.ascontiguousarray(colour)
+        full = 255 if image.dtype.kind in "iu" else 1
+        alpha = image[..., 3:] if len(source) == 4 and source != "GRAY" else np.full_like(colour[..., :1], full)
+        return np.concatenate([colour, alpha], -1)
+
+
+@dataclass(frozen=True)
+class Grayscale(ImageOperation):
+    """The brightness alone, in one channel or repeated in three.
+
+    >>> Grayscale()(np.array([[[255, 0, 0]]], np.uint8))
+    array([[76]], dtype=uint8)
+    """
+
+    num_output_channels: int = 1
+
+    def __post_init__(self) -> None:
+        if integer("num_output_channels", self.num_output_channels) not in (1, 3):
+            raise ArgumentError("num_output_channels must be 1 or 3", given={"given": self.num_output_channels})
+
+    def apply(self, image: Array) -> Array:
+        """Luma; a grey image is taken as it is."""
+        grey = luma(image) if image.ndim == 3 and image.shape[2] >= 3 else image.reshape(image.shape[:2])
+        return grey if self.num_output_channels == 1 else np.repeat(grey[..., None], 3, -1)

@@ -1,0 +1,146 @@
+"""Videos: frames, sound and timestamps, read with PyAV."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.transforms.base import Array, TensorOperation, extra
+from mycelia.dataset.transforms.validators import integer, number, sequence, text
+from mycelia.dataset.vision.codec import encoded
+from mycelia.errors import ArgumentError
+
+UNITS = ("pts", "sec")
+
+
+def open_video(source: Any) -> Any:
+    """A container of streams, from a path or from a file in memory."""
+    av = extra("av", "av", "reading a video")
+    try:
+        return av.open(source)
+    except (av.error.FFmpegError, OSError) as error:
+        raise ArgumentError(f"not a video that can be read: {error}", given={"source": source}) from None
+
+
+def existing(filename: Any) -> str:
+    """The path of a file that is there."""
+    if not Path(text("filename", filename)).is_file():
+        raise ArgumentError("there is no such file", given={"filename": filename})
+    return str(filename)
+
+
+def check_unit(pts_unit: Any) -> None:
+    """Raise unless timestamps are asked for in a known unit."""
+    if text("pts_unit", pts_unit) not in UNITS:
+        raise ArgumentError("pts_unit must be 'pts' or 'sec'", given={"pts_unit": pts_unit})
+
+
+def frames_between(container: Any, stream: Any, start: float, end: float, pts_unit: str) -> list[Any]:
+    """The decoded frames of a stream whose timestamps lie within [start, end], in order of time."""
+    unit = float(stream.time_base) if pts_unit == "sec" else 1.0
+    container.seek(0)
+    found = [f for f in container.decode(stream) if f.pts is not None and start <= f.pts * unit <= end]
+    return sorted(found, key=lambda frame: frame.pts)
+
+
+def pictures(container: Any, start: float = 0, end: float = math.inf, pts_unit: str = "pts") -> Array:
+    """The frames of the first video stream, (T, H, W, 3)."""
+    if not container.streams.video:
+        return np.empty((0, 1, 1, 3), np.uint8)
+    stream = container.streams.video[0]
+    frames = [f.to_ndarray(format="rgb24") for f in frames_between(container, stream, start, end, pts_unit)]
+    return np.stack(frames) if frames else np.empty((0, stream.height, stream.width, 3), np.uint8)
+
+
+def sound(container: Any, start: float = 0, end: float = math.inf, pts_unit: str = "pts") -> Array:
+    """The samples of the first audio stream, (channels, time)."""
+    if not container.streams.audio:
+        return np.empty((1, 0), np.float32)
+    frames = frames_between(container, container.streams.audio[0], start, end, pts_unit)
+    return np.concatenate([f.to_ndarray() for f in frames], 1) if frames else np.empty((1, 0), np.float32)
+
+
+def read_video(
+    filename: str, start_pts: float = 0, end_pts: float | None = None, pts_unit: str = "pts"
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Frames (T, H, W, 3), sound (channels, time), and the rates of both, between two timestamps."""
+    check_unit(pts_unit)
+    start, end = number("start_pts", start_pts, 0), math.inf if end_pts is None else number("end_pts", end_pts, 0)
+    if end < start:
+        raise ArgumentError("end_pts lies before start_pts", given={"start_pts": start_pts, "end_pts": end_pts})
+    with open_video(existing(filename)) as container:
+        rates: dict[str, Any] = {}
+        if container.streams.video:
+            rates["video_fps"] = float(container.streams.video[0].average_rate)
+        if container.streams.audio:
+            rates["audio_fps"] = container.streams.audio[0].rate
+        return pictures(container, start, end, pts_unit), sound(container, start, end, pts_unit), rates
+
+
+def read_video_timestamps(filename: str, pts_unit: str = "pts") -> tuple[list[Any], float | None]:
+    """The timestamps of all frames, and the frames per second; without a video stream, none."""
+    check_unit(pts_unit)
+    with open_video(existing(filename)) as container:
+        if not container.streams.video:
+            return [], None
+        stream = container.streams.video[0]
+        stamps = sorted(p.pts for p in container.demux(stream) if p.pts is not None)
+        seconds = [float(t * stream.time_base) for t in stamps] if pts_unit == "sec" else stamps
+        return seconds, float(stream.average_rate)
+
+
+@dataclass(frozen=True)
+class DecodeVideo(TensorOperation):
+    """The bytes of a video file as frames (T, H, W, 3) and sound (channels, time).
+
+    >>> DecodeVideo()
+    DecodeVideo()
+    """
+
+    def apply(self, data: Array) -> tuple[Array, Array]:
+        """Read from memory."""
+        with open_video(io.BytesIO(encoded(data).tobytes())) as container:
+            return pictures(container), sound(container)
+
+
+class VideoDecoder:
+    """Single frames of a video, by index, and what is known of it."""
+
+    def __init__(self, source: str) -> None:
+        self.source = existing(source)
+        self.metadata = self._describe()
+
+    def _describe(self) -> dict[str, Any]:
+        """Size, duration, number of frames and rate of the first video stream."""
+        stamps, _ = read_video_timestamps(self.source)
+        with open_video(self.source) as container:
+            if not container.streams.video:
+                raise ArgumentError("the file has no video stream", given={"source": self.source})
+            stream = container.streams.video[0]
+            duration = stream.duration * stream.time_base if stream.duration is not None else math.nan
+            return {
+                "width": stream.width,
+                "height": stream.height,
+                "duration_seconds": round(float(duration), 6),
+                "num_frames": stream.frames or len(stamps),
+                "average_fps": float(stream.average_rate),
+            }
+
+    def get_frames_at(self, indices: list[int]) -> Array:
+        """The frames at these indices, (T, H, W, 3)."""
+        last = self.metadata["num_frames"] - 1
+        wanted = [integer("indices", i, 0, last) for i in sequence("indices", indices)]
+        shape = (len(wanted), self.metadata["height"], self.metadata["width"], 3)
+        out = np.empty(shape, np.uint8)
+        with open_video(self.source) as container:
+            for i, frame in enumerate(container.decode(container.streams.video[0])):
+                if i in wanted:
+                    out[[k for k, w in enumerate(wanted) if w == i]] = frame.to_ndarray(format="rgb24")
+                if i >= max(wanted, default=-1):
+                    break
+        return out
