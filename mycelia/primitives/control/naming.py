@@ -1,0 +1,76 @@
+"""Calls by name inside functions, however deep: which there are, and the same functions with other names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mycelia import primitives as p
+from mycelia.ir import Function, Op, Value, inner_functions, located
+
+if TYPE_CHECKING:
+    from mycelia.primitives.control.recursion import NamedCall
+
+
+def variant(name: str, of: str = "", mark: str = "") -> str:
+    """The name of something derived from what has this name, and a mark that tells it from others of the same name.
+
+    >>> variant("tree", mark="1f"), variant("tree#1f", "forward"), variant("tree.forward#1f", mark="2e")
+    ('tree#1f', 'tree.forward#1f', 'tree.forward#2e')
+    """
+    base, _, old = name.partition("#")
+    mark = mark or old
+    return (f"{base}.{of}" if of else base) + (f"#{mark}" if mark else "")
+
+
+@lru_cache(maxsize=4096)
+def calls(fn: Function) -> tuple[Value, ...]:
+    """The calls by name in `fn` and in the functions inside it. A recursion inside is a world of its own."""
+    found: list[Value] = []
+    for v in fn.values():
+        if isinstance(v.op, p.control.NamedCall):
+            found.append(v)
+        elif not isinstance(v.op, p.control.Recurse):
+            for inner in inner_functions(v.op):
+                found.extend(calls(inner))
+    return tuple(found)
+
+
+def callees(fn: Function) -> set[str]:
+    """Whom `fn` calls by name."""
+    return {_call(v).callee for v in calls(fn)}
+
+
+def _call(v: Value) -> NamedCall:
+    assert isinstance(v.op, p.control.NamedCall), f"{v} is no call"
+    return v.op
+
+
+@lru_cache(maxsize=4096)
+def renamed(fn: Function, names: tuple[tuple[str, str], ...]) -> Function:
+    """The same function, calling others."""
+    if not calls(fn):
+        return fn
+    new: dict[Value, Value] = {}
+    for v in fn.values():
+        with located(v.location):
+            new[v] = Value(_renamed(v.op, names), tuple([new[x] for x in v.inputs])) if v.inputs else v
+    return fn.with_results(new[r] for r in fn.results)
+
+
+def _renamed(op: Any, names: tuple[tuple[str, str], ...]) -> Op:
+    if isinstance(op, p.control.NamedCall):
+        return replace(op, callee=dict(names)[op.callee])
+    if isinstance(op, p.control.Recurse):
+        return op
+    changed = {name: new for name, old in op.attributes().items() if (new := _inside(old, names)) is not old}
+    return replace(op, **changed) if changed else op  # type: ignore[no-any-return]  # an op gives an op
+
+
+def _inside(attribute: Any, names: tuple[tuple[str, str], ...]) -> Any:
+    if isinstance(attribute, Function):
+        return renamed(attribute, names)
+    if isinstance(attribute, tuple) and any(isinstance(a, Function | tuple) for a in attribute):
+        return tuple(_inside(a, names) for a in attribute)
+    return attribute

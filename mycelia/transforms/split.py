@@ -1,0 +1,150 @@
+"""Parting a joint function into what runs forward and what runs backward, with residuals in between.
+
+Whatever the backward part needs and cannot see is a residual. A parameter is passed again, and a result is there
+already: neither is stored. A constant is made again. A cheap value whose inputs are at hand is computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from mycelia.ir import Function, Param, Value, located
+from mycelia.transforms.activity import Mask
+from mycelia.types import TensorType
+
+Save = Callable[[Value], bool]
+
+# Computing one of these again costs less than writing and reading it: views, and arithmetic without tables.
+CHEAP = frozenset(
+    "reshape transpose broadcast slice pad flip concat cast full iota negative abs sign floor ceil round trunc not "
+    "add subtract multiply divide maximum minimum and or xor shiftleft shiftright greater greaterequal less lessequal "
+    "equal notequal select stopgradient isnan isfinite reciprocal".split()
+)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A joint function in two parts.
+
+    `forward` takes the parameters, to the results and whatever must be stored. `backward` takes the residuals and
+    the cotangents of results, to cotangents of parameters. `residuals` says where each residual is found: they are
+    numbered through the parameters first, and through the results of `forward` then.
+    """
+
+    forward: Function
+    backward: Function
+    residuals: tuple[int, ...]
+
+    def kept(self, params: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
+        """The residuals among the parameters and the results of `forward`."""
+        everything = (*params, *results)
+        return tuple(everything[i] for i in self.residuals)
+
+
+def saves(v: Value) -> bool:
+    """The usual policy: save what is dear to compute again."""
+    return v.op.name not in CHEAP
+
+
+@lru_cache(maxsize=4096)
+def split(
+    joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves
+) -> Split:
+    """Part a joint function that has this many primal parameters and results (see `vjp`). `visible` says which of
+    these parameters and results whoever runs the backward part can pass to it again: all, unless said.
+
+    >>> from mycelia.transforms.vjp import vjp
+    >>> from mycelia.types import TensorType, float32
+    >>> square = Function.build(lambda x: x * x, TensorType(float32, ()))
+    >>> parts = split(vjp(square), 1, 1)
+    >>> parts.residuals, len(parts.forward.results)
+    ((0,), 1)
+    """
+    own, cotangents = joint.params[:params], joint.params[params:]
+    outs, pulled = joint.results[:results], joint.results[results:]
+    if visible is None:
+        visible = (True,) * (params + results)
+    places = {v: i for i, v in reversed(list(enumerate((*own, *outs)))) if visible[i]}
+    kept = _residuals(joint, {*own, *places}, pulled, cotangents, save)
+    stored = [v for v in kept if v not in places]
+    places.update((v, params + results + i) for i, v in enumerate(stored))
+    slots = [Value(Param(i, v.type)) for i, v in enumerate((*kept, *cotangents))]
+    backward = rebuild(pulled, dict(zip((*kept, *cotangents), slots, strict=True)))
+    return Split(
+        Function(own, (*outs, *stored)), Function(tuple(slots), backward), tuple(places[v] for v in kept)
+    )
+
+
+def _residuals(
+    joint: Function, given: set[Value], pulled: Sequence[Value], cotangents: Sequence[Value], save: Save
+) -> list[Value]:
+    """The primal values that the backward part starts from, where those `given` cost nothing."""
+    late = set(cotangents)  # depends on a cotangent
+    needed = set(pulled)
+    for v in joint.values():
+        if any(x in late for x in v.inputs):
+            late.add(v)
+            needed.update(v.inputs)
+    at_hand: set[Value] = set()
+    starts = set(given)
+    for v in joint.values():
+        if v in late:
+            continue
+        again = not save(v) and not v.op.effect and all(x in at_hand for x in v.inputs)
+        if v.closed or v in given or again:
+            at_hand.add(v)
+        elif v in needed:
+            source = _smaller(v, save)
+            starts.add(source)
+            at_hand.update((source, v))
+    return _frontier(joint, pulled, late, starts)
+
+
+def _smaller(v: Value, save: Save) -> Value:
+    """What to store so that `v` can be had: `v`, or what it is a larger view of."""
+    while len(v.inputs) == 1 and not save(v) and not v.op.effect and _bytes(v.inputs[0]) < _bytes(v):
+        (v,) = v.inputs
+    return v
+
+
+def _bytes(v: Value) -> float:
+    return v.type.nbytes if isinstance(v.type, TensorType) else float("inf")
+
+
+def _frontier(joint: Function, pulled: Sequence[Value], late: set[Value], starts: set[Value]) -> list[Value]:
+    """Those of `starts` that are met when walking up from the cotangents of parameters, in the order of `joint`."""
+    met: set[Value] = set()
+    seen: set[Value] = set()
+    stack = list(pulled)
+    while stack:
+        v = stack.pop()
+        if v in seen or v.closed:
+            continue
+        seen.add(v)
+        if v in starts and v not in late:
+            met.add(v)
+        else:
+            stack.extend(v.inputs)
+    order = {v: i for i, v in enumerate(joint.values())}
+    return sorted(met, key=order.__getitem__)
+
+
+def rebuild(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Value, ...]:
+    """The same results with some values replaced; what lies behind those is never looked at."""
+    done = dict(new)
+    stack = list(reversed(roots))
+    while stack:
+        v = stack[-1]
+        if v in done:
+            stack.pop()
+            continue
+        missing = [x for x in v.inputs if x not in done]
+        if missing:
+            stack.extend(reversed(missing))
+            continue
+        with located(v.location):
+            done[stack.pop()] = Value(v.op, tuple([done[x] for x in v.inputs]))
+    return tuple(done[r] for r in roots)

@@ -1,0 +1,69 @@
+"""Ops that contain functions: what the transforms ask of them beyond what they ask of every op."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mycelia.ir import Back, Op, Value
+from mycelia.types import TensorType, TupleType, Type
+
+
+@dataclass(frozen=True)
+class Structured(Op, abstract=True):
+    """An op that contains functions, or stands for one. It always has a tuple of results."""
+
+    total: ClassVar[bool] = True  # terminates for all inputs, if the functions inside do
+    straight: ClassVar[bool] = True  # runs each function inside at most once
+
+    @abstractmethod
+    def infer(self, *inputs: Any) -> TupleType: ...
+
+    @abstractmethod
+    def pullback(
+        self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
+    ) -> tuple[tuple[Value, ...], Back]:
+        """The results, computed so that their residuals are kept, and the way back: from cotangents of the live
+        results (None elsewhere) to cotangents of the wanted inputs (None elsewhere)."""
+
+    @abstractmethod
+    def pushforward(
+        self, tangents: Sequence[Any], inputs: Sequence[Value]
+    ) -> tuple[Sequence[Value], Sequence[Any]]:
+        """The results and their tangents, computed together. None stands for a tangent that is zero."""
+
+    def augment(self, live: Sequence[bool], inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Back]:
+        """The way back to every input."""
+        return self.pullback(live, tuple(x.type.differentiable for x in inputs), inputs)
+
+    def axes(self, *inputs: Any) -> str:
+        """No axis is split: a function inside may do anything with it."""
+        results = self.infer(*inputs).elements
+        return f"{', '.join(map(_whole, inputs))} -> {', '.join(map(_whole, results))}"
+
+
+def _whole(t: Type) -> str:
+    return " ".join("1" * t.rank) if isinstance(t, TensorType) else "1"
+
+
+def spread(mask: Sequence[bool], values: Sequence[Any]) -> list[Any]:
+    """The values, in order, where the mask is true; None elsewhere.
+
+    >>> spread((True, False, True), "ab")
+    ['a', None, 'b']
+    """
+    rest = iter(values)
+    placed = [next(rest) if m else None for m in mask]
+    assert next(rest, None) is None, "more values than places"
+    return placed
+
+
+def chosen(mask: Sequence[bool], values: Sequence[Any]) -> list[Any]:
+    """The values where the mask is true.
+
+    >>> chosen((True, False, True), "abc")
+    ['a', 'c']
+    """
+    return [v for v, m in zip(values, mask, strict=True) if m]
