@@ -12,6 +12,7 @@ a kernel computes it once. The kinds, by number of arguments:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -178,3 +179,18 @@ def position(at: Index, dtype: DType) -> Expr:
 def folded(fold: Fold) -> Expr:
     """The result of a reduction that an earlier stage has finished."""
     return Expr("folded", (), fold.dtype, fold)
+
+
+def neutral(combine: str, dtype: DType) -> float | int | bool:
+    """What changes nothing when combined."""
+    if combine in ("add", "or"):
+        return 0
+    if combine in ("mul", "and"):
+        return 1
+    if dtype.kind == "f":
+        return -inf if combine == "max" else inf
+    if dtype.kind == "b":
+        return combine == "min"
+    least = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
+    most = (1 << (dtype.bits - (dtype.kind == "i"))) - 1
+    return least if combine == "max" else most

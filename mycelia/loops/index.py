@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import count
+from math import gcd
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -126,6 +127,9 @@ class Index:
         whole, rest = self._split(divisor)
         if 0 <= rest.low and rest.high < divisor:
             return whole
+        step, coarse = rest._coarse(divisor)
+        if step > 1:
+            return whole + coarse // (divisor // step)
         key = ("quotient", rest, divisor)
         atom = _interned.setdefault(key, Quotient(rest, divisor))
         return whole + Index(0, ((atom, 1),))
@@ -136,6 +140,9 @@ class Index:
         _, rest = self._split(divisor)
         if 0 <= rest.low and rest.high < divisor:
             return rest
+        step, coarse = rest._coarse(divisor)
+        if step > 1:
+            return coarse % (divisor // step) * step + (rest - coarse * step)
         key = ("remainder", rest, divisor)
         return Index(0, ((_interned.setdefault(key, Remainder(rest, divisor)), 1),))
 
@@ -144,6 +151,17 @@ class Index:
         whole = _sum(self.constant // divisor, {a: c // divisor for a, c in self.terms})
         rest = _sum(self.constant % divisor, {a: c % divisor for a, c in self.terms})
         return whole, rest
+
+    def _coarse(self, divisor: int) -> tuple[int, Index]:
+        """`(step, coarse)` where self is `coarse * step` and something too small to carry into it; step divides
+        `divisor`. A step of 1 means that there is none."""
+        for step in sorted({gcd(c, divisor) for _, c in self.terms}, reverse=True):
+            large = {a: c // step for a, c in self.terms if c % step == 0}
+            coarse = _sum(self.constant // step, large)
+            fine = self - coarse * step
+            if step > 1 and 0 <= fine.low and fine.high < step:
+                return step, coarse
+        return 1, self
 
     def coefficient(self, atom: Atom) -> int:
         return next((c for a, c in self.terms if a is atom), 0)
@@ -174,6 +192,12 @@ class Index:
 
 def _sum(constant: int, terms: dict[Atom, int]) -> Index:
     kept = [(a, c) for a, c in terms.items() if c]
+    for atom, c in kept:
+        if isinstance(atom, Remainder):  # x // d * (d * c) + x % d * c is x * c
+            quotient = _interned.get(("quotient", atom.index, atom.divisor))
+            if quotient is not None and terms.get(quotient) == c * atom.divisor:
+                rest = {a: k for a, k in kept if a is not atom and a is not quotient}
+                return _sum(constant, rest) + atom.index * c
     kept.sort(key=lambda t: t[0].uid)
     return Index(constant, tuple(kept))
 

@@ -57,14 +57,19 @@ class Kernel:
 
     def buffers(self) -> tuple[Buffer, ...]:
         """Every buffer read or written that is not scratch, in order of first mention."""
+        return tuple(dict.fromkeys((*self.read(), *self.written())))
+
+    def read(self) -> tuple[Buffer, ...]:
+        """The buffers that the kernel reads, without its scratch."""
         found: dict[Buffer, None] = {}
         for stage in self.stages:
             for _, e in stage.folds:
-                _mention(e, found)
+                mention(e, found)
             for action in (*stage.actions, *stage.after):
-                _mention(action.value, found)
-                _mention_index(action.offset, found)
-                found[action.buffer] = None
+                mention(action.value, found)
+                mention_index(action.offset, found)
+                if isinstance(action, Update):
+                    found[action.buffer] = None
         return tuple(b for b in found if b not in self.scratch)
 
     def written(self) -> tuple[Buffer, ...]:
@@ -84,20 +89,22 @@ class Kernel:
         return "\n".join(lines)
 
 
-def _mention(e: Expr, found: dict[Buffer, None]) -> None:
+def mention(e: Expr, found: dict[Buffer, None]) -> None:
+    """Note every buffer that an expression reads, also for its indices."""
     for x in e.walk():
         if x.kind == "load":
             found[x.attribute[0]] = None
-            _mention_index(x.attribute[1], found)
+            mention_index(x.attribute[1], found)
         elif x.kind == "position":
-            _mention_index(x.attribute, found)
+            mention_index(x.attribute, found)
 
 
-def _mention_index(at: Index, found: dict[Buffer, None]) -> None:
+def mention_index(at: Index, found: dict[Buffer, None]) -> None:
+    """Note every buffer that an index reads."""
     from_data = [a for a, _ in at.terms]
     while from_data:
         atom = from_data.pop()
         if hasattr(atom, "value"):
-            _mention(atom.value, found)
+            mention(atom.value, found)
         elif hasattr(atom, "index"):
             from_data += [a for a, _ in atom.index.terms]

@@ -1,0 +1,1 @@
+"""Machine code: kernels and the driver that runs them, written as LLVM IR."""

@@ -1,0 +1,433 @@
+"""The driver: one native function that runs a whole program, step after step.
+
+    i32 run(ptr table[])
+
+The table holds every pointer that the program cannot know when it is compiled: inputs, outputs, constants, the arena,
+prepared library calls. So the machine code can be kept on disk and used again by another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import singledispatchmethod
+
+from llvmlite import ir
+
+from mycelia.codegen.heap import Heap, count, item_bytes
+from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer, span
+from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
+from mycelia.codegen.signature import signature
+from mycelia.codegen.target import Target
+from mycelia.loops import (
+    Block,
+    Branch,
+    Buffer,
+    Copy,
+    Enter,
+    Execution,
+    Invoke,
+    Kernel,
+    Launch,
+    Plan,
+    Program,
+    Repeat,
+    Routine,
+    Runtime,
+    Stream,
+)
+from mycelia.types import FrameType, TensorType, frame_fields
+
+VOID = ir.VoidType()
+FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
+TOO_DEEP = 1 << 16
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where the table keeps what is not a buffer."""
+
+    arena: int
+    heap: int
+    set_handle: int
+    execute: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Everything that the driver is made from."""
+
+    program: Program
+    plan: Plan
+    routines: Mapping[str, Plan]
+    executions: Mapping[int, tuple[Execution, ...]]  # id of an Invoke -> what it does
+    slots: Slots
+    streamed: frozenset[Buffer]
+    keeps_heap: bool  # results hold sequences or frames: the caller lets the heap go
+
+
+def emit_program(unit: Unit, target: Target, name: str) -> ir.Module:
+    """A module with the driver `name`, every kernel it launches, and `name.release` for its heap."""
+    module = ir.Module(name)
+    module.triple = target.triple
+    Driver(module, unit, target, name).run()
+    return module
+
+
+class Driver:
+    """Emits the functions of one program."""
+
+    def __init__(self, module: ir.Module, unit: Unit, target: Target, name: str) -> None:
+        self.module, self.unit, self.target, self.name = module, unit, target, name
+        self.heap = Heap(module)
+        self.kernels: dict[str, ir.Function] = {}
+        self.routines: dict[str, ir.Function] = {}
+        for r in unit.program.routines:
+            kind = ir.FunctionType(i32, [pointer, pointer, i64])
+            self.routines[r.name] = ir.Function(module, kind, f"{name}.{r.name}")
+            self.routines[r.name].linkage = "internal"
+
+    def run(self) -> None:
+        release = self.heap.release(f"{self.name}.release")
+        function = ir.Function(self.module, ir.FunctionType(i32, [pointer]), self.name)
+        frame = Frame(self, function, function.args[0], self.unit.plan)
+        frame.base = frame.slot(self.unit.slots.arena)
+        frame.flush_subnormals()
+        frame.block(self.unit.program.block)
+        if not self.unit.keeps_heap and self._uses_heap():
+            frame.b.call(release, [frame.heap_record()])
+        frame.finish()
+        for routine in self.unit.program.routines:
+            self._routine(routine)
+
+    def _uses_heap(self) -> bool:
+        steps = self.unit.program.block.walk()
+        return bool(self.unit.program.routines) or any(isinstance(s, Repeat | Runtime) for s in steps)
+
+    def _routine(self, routine: Routine) -> None:
+        function = self.routines[routine.name]
+        plan = self.unit.routines[routine.name]
+        frame = Frame(self, function, function.args[0], plan, function.args[1], function.args[2])
+        frame.arguments = {b: i for i, b in enumerate((*routine.inputs, *routine.outputs))}
+        frame.enter(plan.arena)
+        frame.block(routine.block)
+        frame.finish()
+
+    def kernel(self, kernel: Kernel) -> ir.Function:
+        """The function of a kernel; equal kernels over other buffers share it."""
+        key = signature(kernel, self.unit.streamed)
+        if key not in self.kernels:
+            streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
+            self.kernels[key] = emit_kernel(self.module, kernel, f"{self.name}.k{len(self.kernels)}", self.target, streamed)
+            self.kernels[key].linkage = "internal"
+        return self.kernels[key]
+
+    def share(self) -> ir.Function:
+        """void share(ptr {kernel, buffers, span, grain}): run this thread's part of a kernel."""
+        found = self.module.globals.get("share")
+        if found is not None:
+            return found
+        f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share")
+        f.linkage = "internal"
+        b = ir.IRBuilder(f.append_basic_block("entry"))
+        flush(b, self.module)
+        work = f.args[0]
+        kernel, buffers = Heap.get(b, work, 0), Heap.get(b, work, 1)
+        total, grain = Heap.get(b, work, 2, i64), Heap.get(b, work, 3, i64)
+        me, all_ = (
+            b.sext(b.call(self.heap.external(n, i32), []), i64) for n in ("omp_get_thread_num", "omp_get_num_threads")
+        )
+        pieces = b.udiv(b.add(total, b.sub(grain, i64(1))), grain)
+
+        def bound(thread: ir.Value) -> ir.Value:
+            at = b.mul(b.udiv(b.mul(pieces, thread), all_), grain)
+            return b.select(b.icmp_unsigned("<", at, total), at, total)
+
+        run = seen_as(kernel, KERNEL_TYPE.as_pointer())
+        b.call(run, [buffers, bound(me), bound(b.add(me, i64(1)))])
+        b.ret_void()
+        return f
+
+
+def flush(b: ir.IRBuilder, module: ir.Module) -> None:
+    """Subnormal numbers are zero from here on, in this thread: they make loops ten times slower."""
+    control = room(b, i32)
+    b.store(i32(FLUSH), control)
+    name = "llvm.x86.sse.ldmxcsr"
+    ldmxcsr = module.globals.get(name) or ir.Function(module, ir.FunctionType(VOID, [pointer]), name)
+    b.call(ldmxcsr, [control])
+
+
+class Frame:
+    """One function being written: where its buffers are, and the steps so far."""
+
+    def __init__(
+        self, driver: Driver, function: ir.Function, table: ir.Value, plan: Plan,
+        passed: ir.Value | None = None, depth: ir.Value | None = None,
+    ) -> None:  # fmt: skip
+        self.driver, self.function, self.table, self.plan = driver, function, table, plan
+        self.passed, self.depth = passed, depth if depth is not None else i64(0)
+        self.arguments: dict[Buffer, int] = {}
+        self.top = ir.IRBuilder(function.append_basic_block("entry"))
+        self.start = function.append_basic_block("start")
+        self.b = ir.IRBuilder(self.start)
+        self.base: ir.Value = pointer(None)
+        self.known: dict[tuple[bool, int], ir.Value] = {}
+        self.status = room(self.top, i32)
+        self.top.store(i32(0), self.status)
+        self.most = 1
+        self.lists: list[ir.Instruction] = []
+        self.stack_before: ir.Value | None = None
+        self.module, self.heap = driver.module, driver.heap
+
+    # -------------------------------------------------------------------------------------------- pointers
+
+    def slot(self, n: int, passed: bool = False) -> ir.Value:
+        """A pointer of the table, loaded once."""
+        key = (passed, n)
+        if key not in self.known:
+            table = self.passed if passed else self.table
+            where = self.top.gep(table, [i64(n)], inbounds=True, source_etype=pointer)
+            self.known[key] = self.top.load(where, typ=pointer)
+        return self.known[key]
+
+    def at(self, buffer: Buffer, nbytes: int = 0) -> ir.Value:
+        """The address of a buffer, or of a byte inside it."""
+        if buffer in self.arguments:
+            place = self.slot(self.arguments[buffer], passed=True)
+        else:
+            where = self.plan.places[buffer]
+            if where.slot is None:
+                return Heap.beyond(self.b, self.base, i64(where.offset + nbytes))
+            place = self.slot(where.slot)
+        return Heap.beyond(self.b, place, i64(nbytes)) if nbytes else place
+
+    def heap_record(self) -> ir.Value:
+        return self.slot(self.driver.unit.slots.heap)
+
+    def flush_subnormals(self) -> None:
+        self.before = room(self.top, i32)
+        name = "llvm.x86.sse.stmxcsr"
+        save = self.module.globals.get(name) or ir.Function(self.module, ir.FunctionType(VOID, [pointer]), name)
+        self.b.call(save, [self.before])
+        flush(self.b, self.module)
+
+    def enter(self, arena: int) -> None:
+        """Take room from the stack of routines, or give up."""
+        b, record = self.b, self.heap_record()
+        free = Heap.get(b, record, 4, i64)
+        end, deepest = Heap.get(b, record, 5, i64), Heap.get(b, record, 6, i64)
+        following = b.add(free, i64(arena))
+        bad = b.or_(b.icmp_unsigned(">", following, end), b.icmp_unsigned(">", self.depth, deepest))
+        with b.if_then(bad, likely=False):
+            b.ret(i32(TOO_DEEP))
+        Heap.set(b, record, 4, following)
+        self.stack_before = free
+        self.base = b.inttoptr(free, pointer)
+
+    def finish(self) -> None:
+        if self.stack_before is not None:
+            Heap.set(self.b, self.heap_record(), 4, self.stack_before)
+        else:
+            load = self.module.globals["llvm.x86.sse.ldmxcsr"]
+            self.b.call(load, [self.before])
+        self.b.ret(self.b.load(self.status, typ=i32))
+        self.top.branch(self.start)
+
+    # -------------------------------------------------------------------------------------------- steps
+
+    def block(self, block: Block) -> None:
+        for step in block.steps:
+            self.step(step)
+
+    @singledispatchmethod
+    def step(self, step: object) -> None:
+        raise AssertionError(f"{step} is no step")
+
+    @step.register
+    def _(self, step: Launch) -> None:
+        total = span(step.kernel)
+        if total == 0:
+            return
+        function = self.driver.kernel(step.kernel)
+        buffers = step.kernel.buffers()
+        table = room(self.top, ir.ArrayType(pointer, max(len(buffers), 1)))
+        for i, buffer in enumerate(buffers):
+            self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
+        if step.parallel and self.driver.target.threads > 1:
+            self._share(function, table, total, 1 if step.kernel.rows else 64)
+        else:
+            self.b.call(function, [table, i64(0), i64(total)])
+
+    def _share(self, function: ir.Function, table: ir.Value, total: int, grain: int) -> None:
+        work = room(self.top, ir.ArrayType(i64, 4))
+        for n, value in enumerate((seen_as(function, pointer), table, i64(total), i64(grain))):
+            Heap.set(self.b, work, n, value)
+        run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
+        self.b.call(run, [seen_as(self.driver.share(), pointer), work, i32(0), i32(0)])
+
+    @step.register
+    def _(self, step: Invoke) -> None:
+        unit = self.driver.unit
+        operands = (*step.inputs, *step.outputs)
+        for e in unit.executions[id(step)]:
+            for memory, operand, nbytes in e.memories:
+                if operand < 0:
+                    place = Heap.beyond(self.b, self.base, i64(self.plan.rooms[id(step)] + nbytes))
+                else:
+                    o = operands[operand]
+                    place = self.at(o.buffer, o.offset * o.buffer.type.dtype.itemsize + nbytes)
+                self._foreign(unit.slots.set_handle, i32, [self.slot(memory), place])
+            code = self._foreign(
+                unit.slots.execute, i32,
+                [self.slot(e.primitive), self.slot(e.stream), i32(e.count), self.slot(e.arguments)],
+            )  # fmt: skip
+            self._fail_if(code)
+
+    def _foreign(self, slot: int, result: ir.Type, args: list[ir.Value]) -> ir.Value:
+        """Call a function whose address is in the table."""
+        address = self.b.load(
+            self.b.gep(self.table, [i64(slot)], inbounds=True, source_etype=pointer), typ=pointer
+        )
+        kind = ir.FunctionType(result, [a.type for a in args])
+        return self.b.call(seen_as(address, kind.as_pointer()), args)
+
+    def _fail_if(self, code: ir.Value) -> None:
+        self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
+
+    @step.register
+    def _(self, step: Copy) -> None:
+        size = step.source.type.nbytes
+        self.heap.copy(self.b, self.at(step.target), self.at(step.source), size)
+
+    @step.register
+    def _(self, step: Branch) -> None:
+        taken = self.b.icmp_unsigned("!=", self.b.load(self.at(step.predicate), typ=i8), i8(0))
+        with self.b.if_else(taken) as (then, otherwise):
+            with then:
+                self.block(step.then)
+            with otherwise:
+                self.block(step.otherwise)
+
+    @step.register
+    def _(self, step: Repeat) -> None:
+        b = self.b
+        turns = self.at(step.count)
+        b.store(i64(0), turns)
+        length = self._length(step)
+        for s in step.writing:
+            if not s.fixed:
+                start = length if step.condition is None else i64(0)
+                made = b.call(self.heap.sequence(), [self.heap_record(), start, i64(_item(s))])
+                b.store(made, self.at(s.handle))
+        head, body, done = (b.append_basic_block(n) for n in ("turn", "body", "done"))
+        b.branch(head)
+        b.position_at_end(head)
+        if step.condition is not None:
+            assert step.predicate is not None
+            self.block(step.condition)
+            more = b.icmp_unsigned("!=", b.load(self.at(step.predicate), typ=i8), i8(0))
+        else:
+            more = b.icmp_signed("<", b.load(turns, typ=i64), length)
+        b.cbranch(more, body, done)
+        b.position_at_end(body)
+        turn = b.load(turns, typ=i64)
+        where = b.sub(b.sub(length, i64(1)), turn) if step.reverse else turn
+        for s in step.reading:
+            self._read(s, where)
+        self.block(step.body)
+        for s in step.writing:
+            if step.condition is not None and not s.fixed:
+                b.call(self.heap.append(_item(s)), [b.load(self.at(s.handle), typ=pointer), self.at(s.item)])
+            else:
+                self.heap.copy(b, self._element(s, where), self.at(s.item), s.item.type.nbytes)
+        b.store(b.add(b.load(turns, typ=i64), i64(1)), turns)
+        b.branch(head)
+        b.position_at_end(done)
+
+    def _length(self, step: Repeat) -> ir.Value:
+        if isinstance(step.length, Buffer):
+            return self.b.load(self.at(step.length), typ=i64)
+        return i64(step.length or 0)
+
+    def _element(self, s: Stream, where: ir.Value) -> ir.Value:
+        if s.fixed:
+            return Heap.beyond(self.b, self.at(s.handle), self.b.mul(where, i64(s.item.type.nbytes)))
+        data = Heap.get(self.b, self.b.load(self.at(s.handle), typ=pointer), 2)
+        return Heap.beyond(self.b, data, self.b.mul(where, i64(_item(s))))
+
+    def _read(self, s: Stream, where: ir.Value) -> None:
+        size = s.item.type.nbytes
+        if s.fixed:
+            self.heap.copy(self.b, self.at(s.item), self._element(s, where), size)
+            return
+        missing = self.b.icmp_unsigned("==", self.b.load(self.at(s.handle), typ=pointer), pointer(None))
+        with self.b.if_else(missing) as (then, otherwise):  # a null sequence of cotangents is all zero
+            with then:
+                self.heap.clear(self.b, self.at(s.item), size)
+            with otherwise:
+                self.heap.copy(self.b, self.at(s.item), self._element(s, where), size)
+
+    @step.register
+    def _(self, step: Enter) -> None:
+        everything = (*step.inputs, *step.outputs)
+        table = room(self.top, ir.ArrayType(pointer, max(len(everything), 1)))
+        for i, buffer in enumerate(everything):
+            self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
+        deeper = self.b.add(self.depth, i64(1))
+        code = self.b.call(self.driver.routines[step.routine], [self.table, table, deeper])
+        self._fail_if(code)
+
+    @step.register
+    def _(self, step: Runtime) -> None:
+        SERVICES[step.service](self, step)
+
+    # -------------------------------------------------------------------------------------------- services
+
+    def make_frame(self, step: Runtime) -> None:
+        fields = step.types
+        size = sum(item_bytes(t) for t in fields)
+        made = self.b.call(self.heap.bump(), [self.heap_record(), i64(max(size, 8))])
+        at = 0
+        for source, t in zip(step.inputs, fields, strict=True):
+            self.heap.copy(self.b, Heap.beyond(self.b, made, i64(at)), self.at(source), _bytes(t))
+            at += item_bytes(t)
+        self.b.store(made, self.at(step.outputs[0]))
+
+    def open_frame(self, step: Runtime) -> None:
+        held = self.b.load(self.at(step.inputs[0]), typ=pointer)
+        with self.b.if_else(self.b.icmp_unsigned("==", held, pointer(None))) as (then, otherwise):
+            with then:
+                for target, t in zip(step.outputs, step.types, strict=True):
+                    self.heap.clear(self.b, self.at(target), _bytes(t))
+            with otherwise:
+                at = 0
+                for target, t in zip(step.outputs, step.types, strict=True):
+                    self.heap.copy(self.b, self.at(target), Heap.beyond(self.b, held, i64(at)), _bytes(t))
+                    at += item_bytes(t)
+
+    def null(self, step: Runtime) -> None:
+        self.b.store(pointer(None), self.at(step.outputs[0]))
+
+    def add(self, step: Runtime) -> None:
+        x, y = (self.b.load(self.at(i), typ=pointer) for i in step.inputs)
+        total = self.b.call(self.heap.add(step.types[0]), [self.heap_record(), x, y])
+        self.b.store(total, self.at(step.outputs[0]))
+
+
+def _bytes(t: object) -> int:
+    return t.nbytes if isinstance(t, TensorType) else 8
+
+
+def _item(s: Stream) -> int:
+    return item_bytes(s.item.type)
+
+
+SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
+    "make_frame": Frame.make_frame,
+    "open_frame": Frame.open_frame,
+    "null": Frame.null,
+    "add": Frame.add,
+}
+
+__all__ = ["FrameType", "Slots", "TOO_DEEP", "Unit", "count", "emit_program", "frame_fields"]

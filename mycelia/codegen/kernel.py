@@ -1,0 +1,506 @@
+"""One LLVM function per kernel: rows, stages, nested loops, the last of them in vectors.
+
+    void kernel(ptr buffers[], i64 low, i64 high)
+
+runs the rows from `low` to `high`; a kernel without rows runs that part of its first column instead. Nothing is left
+to LLVM's loop passes, which do not run: what does not change inside a loop is computed before it, folds live in
+registers, and each fold keeps several partial results so that additions need not wait for one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from math import prod
+
+from llvmlite import ir
+
+from mycelia.codegen import scalar
+from mycelia.codegen.scalar import i32, i64
+from mycelia.codegen.target import Target
+from mycelia.loops import (
+    Buffer,
+    Datum,
+    Expr,
+    Fold,
+    Index,
+    Kernel,
+    Quotient,
+    Remainder,
+    Stage,
+    Store,
+    Update,
+    Variable,
+    neutral,
+)
+from mycelia.types import DType, int64
+
+pointer = ir.PointerType()
+KERNEL_TYPE = ir.FunctionType(ir.VoidType(), [pointer, i64, i64])
+HEAVY = 24  # expressions in a stage above which unrolling only costs registers
+
+
+def emit_kernel(
+    module: ir.Module, kernel: Kernel, name: str, target: Target, streamed: frozenset[Buffer] = frozenset()
+) -> ir.Function:
+    """Define `kernel` as the function `name`. Buffers that are `streamed` are written past the cache."""
+    function = ir.Function(module, KERNEL_TYPE, name)
+    function.attributes.add("nounwind")
+    _Emitter(function, kernel, target, streamed).run()
+    return function
+
+
+@dataclass
+class _Scope:
+    """What has been computed where the builder stands."""
+
+    scalars: dict[Expr, ir.Value] = field(default_factory=dict)
+    vectors: dict[Expr, ir.Value] = field(default_factory=dict)
+    offsets: dict[Index, ir.Value] = field(default_factory=dict)
+
+
+class _Emitter:
+    def __init__(self, function: ir.Function, kernel: Kernel, target: Target, streamed: frozenset[Buffer]) -> None:
+        self.function, self.kernel, self.target, self.streamed = function, kernel, target, streamed
+        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+        self.args, self.low, self.high = function.args
+        self.variables: dict[Variable, ir.Value] = {}
+        self.folds: dict[Fold, ir.Value] = {}
+        self.scope = _Scope()
+        self.vector: Variable | None = None  # the loop variable that runs in lanes
+        self.lanes = 1
+        self.pointers = {b: self._pointer(i) for i, b in enumerate(kernel.buffers())}
+        for buffer in kernel.scratch:
+            row = ir.ArrayType(scalar.memory_type(buffer.type.dtype), max(buffer.type.size, 1))
+            self.pointers[buffer] = scalar.room(self.b, row)
+            self.pointers[buffer].align = 64
+
+    def _pointer(self, slot: int) -> ir.Value:
+        where = self.b.gep(self.args, [i64(slot)], inbounds=True, source_etype=pointer)
+        return self.b.load(where, typ=pointer)
+
+    # -------------------------------------------------------------------------------------------- rows and stages
+
+    def run(self) -> None:
+        if self.kernel.rows:
+            self.loop(self.low, self.high, 1, [], self._row)
+        else:
+            for stage in self.kernel.stages:
+                self.stage(stage, (self.low, self.high))
+        self.b.ret_void()
+
+    def _row(self, row: ir.Value, _: Sequence[ir.Value]) -> list[ir.Value]:
+        rest = row
+        for v in reversed(self.kernel.rows[1:]):
+            self.variables[v] = self.b.urem(rest, i64(v.extent))
+            rest = self.b.udiv(rest, i64(v.extent))
+        self.variables[self.kernel.rows[0]] = rest
+        for stage in self.kernel.stages:
+            self.stage(stage, None)
+        return []
+
+    def stage(self, stage: Stage, flat: tuple[ir.Value, ir.Value] | None) -> None:
+        """`flat` is the part of the first column to run, when the kernel has no rows."""
+        self.scope = _Scope()
+        roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
+        width = self._width(stage, roots)
+        small = sum(len(r.walk()) for r in roots) <= HEAVY
+        unroll = (4 if stage.folds else 2) if width > 1 and small else 1
+        partial = [
+            [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]]
+            for f, _ in stage.folds
+        ]
+        carried = [p for group in partial for p in group]
+        if stage.columns:
+            carried = self._nest(stage, roots, list(stage.columns), carried, width, unroll, flat)
+        else:
+            self._hoist(roots, ())
+            carried = self._body(stage, carried, len(partial[0]) if partial else 0, -1)
+        parts = iter(carried)
+        for (fold, _), group in zip(stage.folds, partial, strict=True):
+            self.folds[fold] = self._finish(fold, [next(parts) for _ in group])
+        self.scope = _Scope()
+        for action in stage.after:
+            self._store(action)
+
+    def _nest(
+        self, stage: Stage, roots: list[Expr], columns: list[Variable], carried: list[ir.Value], width: int, unroll: int,
+        flat: tuple[ir.Value, ir.Value] | None,
+    ) -> list[ir.Value]:  # fmt: skip
+        """The loops over `columns`, outermost first; the last one in vectors."""
+        v, inner = columns[0], columns[1:]
+        self._hoist(roots, tuple(columns))
+        self._hoist_offsets(stage, tuple(columns))
+        low, high = flat or (i64(0), i64(v.extent))
+        known = None if flat else v.extent
+        if not inner:
+            return self._lanes(stage, v, low, high, known, carried, width, unroll)
+
+        def body(i: ir.Value, sums: Sequence[ir.Value]) -> list[ir.Value]:
+            outer = self.scope
+            self.scope = _Scope(dict(outer.scalars), dict(outer.vectors), dict(outer.offsets))
+            self.variables[v] = i
+            out = self._nest(stage, roots, inner, list(sums), width, unroll, None)
+            self.scope = outer
+            return out
+
+        return self.loop(low, high, 1, carried, body, known)
+
+    def _lanes(
+        self, stage: Stage, v: Variable, low: ir.Value, high: ir.Value, known: int | None, carried: list[ir.Value],
+        width: int, unroll: int,
+    ) -> list[ir.Value]:  # fmt: skip
+        """The innermost loop: whole groups of vectors, then single vectors, then what is left one by one."""
+        slots = (unroll if width > 1 else 0) + 1
+
+        def body(step: int, lanes: int) -> Callable[[ir.Value, Sequence[ir.Value]], list[ir.Value]]:
+            def emit(i: ir.Value, sums: Sequence[ir.Value]) -> list[ir.Value]:
+                now = list(sums)
+                outer = self.scope
+                for turn in range(step // lanes):
+                    self.scope = _Scope(outer.scalars.copy(), outer.vectors.copy(), outer.offsets.copy())
+                    self.variables[v] = self.b.add(i, i64(turn * lanes)) if turn else i
+                    self.vector, self.lanes = (v, lanes) if lanes > 1 else (None, 1)
+                    now = self._body(stage, now, slots, turn if lanes > 1 else -1)
+                self.scope, self.vector, self.lanes = outer, None, 1
+                return now
+
+            return emit
+
+        steps = [(1, 1)] if width == 1 else [(width * unroll, width), (width, width), (1, 1)]
+        if width > 1 and unroll == 1:
+            steps = steps[1:]
+        start = low
+        for step, lanes in steps:
+            if known is not None:
+                whole = known // step * step
+                begun = int(start.constant)
+                if whole > begun:
+                    carried = self.loop(start, i64(whole), step, carried, body(step, lanes), whole - begun)
+                    start = i64(whole)
+            elif step == 1:
+                carried = self.loop(start, high, 1, carried, body(1, 1))
+            else:
+                rest = self.b.urem(self.b.sub(high, start), i64(step))
+                end = self.b.sub(high, rest)
+                carried = self.loop(start, end, step, carried, body(step, lanes))
+                start = end
+        return carried
+
+    def _body(self, stage: Stage, carried: Sequence[ir.Value], slots: int, turn: int) -> list[ir.Value]:
+        """Fold and act once. `turn` says which of the partial results takes this vector; -1 is the scalar one."""
+        now = list(carried)
+        for n, (fold, e) in enumerate(stage.folds):
+            at = n * slots + (turn if turn >= 0 else slots - 1)
+            now[at] = scalar.emit(self.b, fold.combine, fold.dtype, fold.dtype, [now[at], self.value(e)])
+        values = [self.value(a.value) for a in stage.actions]
+        for action, value in zip(stage.actions, values, strict=True):
+            if isinstance(action, Update):
+                value = scalar.emit(
+                    self.b, action.combine, action.value.dtype, action.value.dtype,
+                    [self._load(action.buffer, action.offset), value],
+                )  # fmt: skip
+            self._write(action.buffer, action.offset, value)
+        return now
+
+    def loop(
+        self, low: ir.Value, high: ir.Value, step: int, carried: list[ir.Value],
+        body: Callable[[ir.Value, Sequence[ir.Value]], list[ir.Value]], known: int | None = None,
+    ) -> list[ir.Value]:  # fmt: skip
+        """`for i in range(low, high, step)`, with values carried from turn to turn in registers."""
+        if known == 0:
+            return carried
+        if known is not None and known == step:
+            return body(low, carried)
+        b, before = self.b, self.b.block
+        head, after = b.append_basic_block("loop"), b.append_basic_block("done")
+        if known is None:
+            b.cbranch(b.icmp_signed("<", low, high), head, after)
+        else:
+            b.branch(head)
+        b.position_at_end(head)
+        i = b.phi(i64)
+        i.add_incoming(low, before)
+        sums = [b.phi(c.type) for c in carried]
+        for phi, c in zip(sums, carried, strict=True):
+            phi.add_incoming(c, before)
+        new = body(i, sums)
+        following = b.add(i, i64(step))
+        i.add_incoming(following, b.block)
+        for phi, c in zip(sums, new, strict=True):
+            phi.add_incoming(c, b.block)
+        b.cbranch(b.icmp_signed("<", following, high), head, after)
+        end = b.block
+        b.position_at_end(after)
+        if known is not None:
+            return new
+        merged = []
+        for c, n in zip(carried, new, strict=True):
+            phi = b.phi(c.type)
+            phi.add_incoming(c, before)
+            phi.add_incoming(n, end)
+            merged.append(phi)
+        return merged
+
+    # -------------------------------------------------------------------------------------------- width, folds
+
+    def _width(self, stage: Stage, roots: list[Expr]) -> int:
+        """How many lanes the innermost loop has: 1 where writing in lanes would go wrong or not pay."""
+        if not stage.columns:
+            return 1
+        v = stage.columns[-1]
+        for action in stage.actions:
+            atoms = [a for a, _ in action.offset.terms if a is not v and v in index_variables(a)]
+            if atoms or action.offset.coefficient(v) != 1:
+                return 1
+        kinds = {e.dtype for r in roots for e in r.walk()}
+        if any(e.kind in ("mod", "pow") and e.args[0].dtype.kind != "f" for r in roots for e in r.walk()):
+            return 1
+        widest = max((8 if d.bits == 64 else 4) for d in kinds) if kinds else 4
+        width = self.target.vector_bytes // widest
+        if self.kernel.rows:
+            while width > 1 and width > v.extent:
+                width //= 2
+        return width
+
+    def _neutral(self, fold: Fold, lanes: int) -> ir.Value:
+        return scalar.constant(neutral(fold.combine, fold.dtype), fold.dtype, lanes)
+
+    def _finish(self, fold: Fold, parts: list[ir.Value]) -> ir.Value:
+        """All partial results as one number."""
+
+        def combine(x: ir.Value, y: ir.Value) -> ir.Value:
+            return scalar.emit(self.b, fold.combine, fold.dtype, fold.dtype, [x, y])
+
+        vectors, total = parts[:-1], parts[-1]
+        while len(vectors) > 1:
+            vectors = [combine(x, y) for x, y in zip(vectors[::2], vectors[1::2], strict=True)]
+        if not vectors:
+            return total
+        left = vectors[0]
+        lanes = scalar.lanes_of(left)
+        while lanes > 1:
+            half = lanes // 2
+            undefined = ir.Constant(left.type, ir.Undefined)
+            low = self.b.shuffle_vector(left, undefined, _mask(range(half)))
+            high = self.b.shuffle_vector(left, undefined, _mask(range(half, lanes)))
+            left, lanes = combine(low, high), half
+        return combine(self.b.extract_element(left, i32(0)), total)
+
+    # -------------------------------------------------------------------------------------------- expressions
+
+    def _hoist(self, roots: list[Expr], inner: tuple[Variable, ...]) -> None:
+        """Compute now what does not change in the loops over `inner`."""
+        varying = set(inner)
+        changes: dict[Expr, bool] = {}
+        for root in roots:
+            for e in root.walk():
+                if e in changes:
+                    continue
+                own = e.variables() if e.kind in ("load", "position") else set()
+                changes[e] = bool(own & varying) or any(changes[a] for a in e.args)
+                if not changes[e] and e.kind != "const":
+                    self.value(e)
+
+    def _hoist_offsets(self, stage: Stage, inner: tuple[Variable, ...]) -> None:
+        roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
+        at = [a.offset for a in stage.actions]
+        at += [e.attribute[1] for r in roots for e in r.walk() if e.kind == "load"]
+        for offset in at:
+            outer = Index(offset.constant, tuple(t for t in offset.terms if not index_variables(t[0]) & set(inner)))
+            if outer.terms:
+                self.offset(outer)
+
+    def value(self, e: Expr) -> ir.Value:
+        """The expression in the current lanes; a single number where all lanes agree is spread out."""
+        if self.lanes == 1:
+            for x in e.walk() if e not in self.scope.scalars else ():
+                if x not in self.scope.scalars:
+                    self.scope.scalars[x] = self._emit(x, [self.scope.scalars[a] for a in x.args], 1)
+            return self.scope.scalars[e]
+        for x in e.walk() if e not in self.scope.vectors else ():
+            if x not in self.scope.vectors:
+                if x in self.scope.scalars:
+                    self.scope.vectors[x] = scalar.splat(self.b, self.scope.scalars[x], self.lanes)
+                else:
+                    self.scope.vectors[x] = self._emit(x, [self.scope.vectors[a] for a in x.args], self.lanes)
+        return self.scope.vectors[e]
+
+    def _emit(self, e: Expr, args: list[ir.Value], lanes: int) -> ir.Value:
+        if e.kind == "const":
+            return scalar.constant(e.attribute, e.dtype, lanes)
+        if e.kind == "load":
+            return self._load(*e.attribute)
+        if e.kind == "position":
+            return self._position(e.attribute, e.dtype)
+        if e.kind == "folded":
+            return scalar.splat(self.b, self.folds[e.attribute], lanes)
+        operand = e.args[1].dtype if e.kind == "select" else e.args[0].dtype
+        return scalar.emit(self.b, e.kind, e.dtype, operand, args)
+
+    def _position(self, at: Index, dtype: DType) -> ir.Value:
+        whole = self.indices(at)
+        kind = scalar.register_type(dtype, self.lanes)
+        if dtype.kind == "f":
+            return self.b.sitofp(whole, kind)
+        return whole if dtype.bits == 64 else self.b.trunc(whole, kind)
+
+    # -------------------------------------------------------------------------------------------- memory
+
+    def _load(self, buffer: Buffer, at: Index) -> ir.Value:
+        step = self._step(at)
+        if self.lanes > 1 and step == 0:
+            return scalar.splat(self.b, self._single(buffer, self.offset(at)), self.lanes)
+        if self.lanes > 1 and step != 1:
+            return self._gather(buffer, at)
+        place = self._address(buffer, self.offset(at))
+        raw = self.b.load(place, typ=scalar.memory_type(buffer.type.dtype, self.lanes))
+        raw.align = buffer.type.dtype.itemsize
+        return scalar.from_memory(self.b, raw, buffer.type.dtype)
+
+    def _single(self, buffer: Buffer, offset: ir.Value) -> ir.Value:
+        raw = self.b.load(self._address(buffer, offset), typ=scalar.memory_type(buffer.type.dtype))
+        return scalar.from_memory(self.b, raw, buffer.type.dtype)
+
+    def _gather(self, buffer: Buffer, at: Index) -> ir.Value:
+        places = self.indices(at)
+        out = ir.Constant(scalar.memory_type(buffer.type.dtype, self.lanes), ir.Undefined)
+        for lane in range(self.lanes):
+            address = self._address(buffer, self.b.extract_element(places, i32(lane)))
+            one = self.b.load(address, typ=scalar.memory_type(buffer.type.dtype))
+            out = self.b.insert_element(out, one, i32(lane))
+        return scalar.from_memory(self.b, out, buffer.type.dtype)
+
+    def _store(self, action: Store) -> None:
+        self._write(action.buffer, action.offset, self.value(action.value))
+
+    def _write(self, buffer: Buffer, at: Index, value: ir.Value) -> None:
+        place = self._address(buffer, self.offset(at))
+        instruction = self.b.store(scalar.to_memory(self.b, value, buffer.type.dtype), place)
+        instruction.align = buffer.type.dtype.itemsize
+        if self.lanes > 1 and buffer in self.streamed:
+            instruction.align = self.lanes * buffer.type.dtype.itemsize
+            instruction.set_metadata("nontemporal", self.function.module.add_metadata([i32(1)]))
+
+    def _address(self, buffer: Buffer, offset: ir.Value) -> ir.Value:
+        kind = scalar.memory_type(buffer.type.dtype)
+        return self.b.gep(self.pointers[buffer], [offset], inbounds=True, source_etype=kind)
+
+    def _step(self, at: Index) -> int | None:
+        """How far apart neighbouring lanes are: None where that is not one number."""
+        if self.vector is None:
+            return 0
+        for atom, _ in at.terms:
+            if atom is not self.vector and self.vector in index_variables(atom):
+                return None
+        return at.coefficient(self.vector)
+
+    def offset(self, at: Index) -> ir.Value:
+        """An index as a number, in the first lane."""
+        found = self.scope.offsets.get(at)
+        if found is not None:
+            return found
+        total: ir.Value | None = None
+        outer = [t for t in at.terms if self.vector is None or self.vector not in index_variables(t[0])]
+        rest = [t for t in at.terms if t not in outer]
+        known = self.scope.offsets.get(Index(at.constant, tuple(outer))) if rest else None
+        if known is not None:
+            total, terms, constant = known, rest, 0
+        else:
+            terms, constant = list(at.terms), at.constant
+        for atom, c in terms:
+            term = self._atom(atom)
+            term = term if c == 1 else self.b.mul(term, i64(c))
+            total = term if total is None else self.b.add(total, term)
+        if total is None:
+            total = i64(constant)
+        elif constant:
+            total = self.b.add(total, i64(constant))
+        self.scope.offsets[at] = total
+        return total
+
+    def _atom(self, atom: object) -> ir.Value:
+        if isinstance(atom, Variable):
+            return self.variables[atom]
+        if isinstance(atom, Quotient):
+            return self._divided(atom, self.offset(atom.index))
+        if isinstance(atom, Remainder):
+            return self._remaining(atom, self.offset(atom.index))
+        assert isinstance(atom, Datum), f"{atom} is no atom"
+        lanes, self.lanes = self.lanes, 1
+        vector, self.vector = self.vector, None
+        single = self._wide(self.value(atom.value), atom.value.dtype)
+        self.lanes, self.vector = lanes, vector
+        return single
+
+    def _wide(self, value: ir.Value, dtype: DType) -> ir.Value:
+        kind = scalar.register_type(int64, scalar.lanes_of(value))
+        if dtype.bits == 64:
+            return value
+        return self.b.sext(value, kind) if dtype.kind == "i" else self.b.zext(value, kind)
+
+    def _divided(self, atom: Quotient, x: ir.Value) -> ir.Value:
+        by = scalar.splat(self.b, i64(atom.divisor), scalar.lanes_of(x))
+        if atom.index.low >= 0:
+            return self.b.udiv(x, by)
+        return self.b.sdiv(self.b.sub(x, self._remaining(Remainder(atom.index, atom.divisor), x)), by)
+
+    def _remaining(self, atom: Remainder, x: ir.Value) -> ir.Value:
+        by = scalar.splat(self.b, i64(atom.divisor), scalar.lanes_of(x))
+        if atom.index.low >= 0:
+            return self.b.urem(x, by)
+        return self.b.urem(self.b.add(self.b.srem(x, by), by), by)
+
+    def indices(self, at: Index) -> ir.Value:
+        """An index as a number in every lane."""
+        if self.lanes == 1:
+            return self.offset(at)
+        total = scalar.splat(self.b, i64(at.constant), self.lanes)
+        for atom, c in at.terms:
+            term = self._atom_lanes(atom)
+            term = term if c == 1 else self.b.mul(term, scalar.splat(self.b, i64(c), self.lanes))
+            total = self.b.add(total, term)
+        return total
+
+    def _atom_lanes(self, atom: object) -> ir.Value:
+        assert isinstance(atom, Variable | Quotient | Remainder | Datum), f"{atom} is no atom"
+        if atom is self.vector:
+            lanes = ir.Constant(ir.VectorType(i64, self.lanes), list(range(self.lanes)))
+            return self.b.add(scalar.splat(self.b, self.variables[atom], self.lanes), lanes)
+        if self.vector not in index_variables(atom):
+            return scalar.splat(self.b, self._atom(atom), self.lanes)
+        if isinstance(atom, Quotient):
+            return self._divided(atom, self.indices(atom.index))
+        if isinstance(atom, Remainder):
+            return self._remaining(atom, self.indices(atom.index))
+        assert isinstance(atom, Datum), f"{atom} is no atom"
+        return self._wide(self.value(atom.value), atom.value.dtype)
+
+
+
+
+
+def index_variables(atom: object) -> set[Variable]:
+    """The loop variables under one atom."""
+    if isinstance(atom, Variable):
+        return {atom}
+    if isinstance(atom, Quotient | Remainder):
+        return atom.index.variables()
+    assert isinstance(atom, Datum), f"{atom} is no atom"
+    return atom.value.variables()
+
+
+def _mask(lanes: range) -> ir.Constant:
+    return ir.Constant(ir.VectorType(i32, len(lanes)), list(lanes))
+
+
+def span(kernel: Kernel) -> int:
+    """How far `high` may go: the number of rows, or the extent of the first column."""
+    if kernel.rows:
+        return prod(v.extent for v in kernel.rows)
+    columns = kernel.stages[0].columns
+    return columns[0].extent if columns else 1
+
+
+__all__ = ["KERNEL_TYPE", "emit_kernel", "pointer", "span"]

@@ -1,0 +1,72 @@
+"""What makes two kernels the same code: everything but the names of their buffers and loop variables."""
+
+from __future__ import annotations
+
+from mycelia.loops import Buffer, Datum, Expr, Fold, Index, Kernel, Quotient, Remainder, Store, Variable
+
+
+def signature(kernel: Kernel, streamed: frozenset[Buffer] = frozenset()) -> str:
+    """A text that is equal exactly for kernels with equal code."""
+    return _Names(kernel, streamed).text()
+
+
+class _Names:
+    def __init__(self, kernel: Kernel, streamed: frozenset[Buffer]) -> None:
+        self.kernel = kernel
+        self.buffers = {b: f"b{i}" for i, b in enumerate(kernel.buffers())}
+        self.buffers |= {b: f"s{i}" for i, b in enumerate(kernel.scratch)}
+        self.streamed = streamed
+        self.variables: dict[Variable, str] = {}
+        self.folds: dict[Fold, str] = {}
+        self.numbers: dict[Expr, int] = {}
+        self.lines: list[str] = []
+
+    def text(self) -> str:
+        for b, name in self.buffers.items():
+            self.lines.append(f"{name} {b.type.dtype} {b.type.size if name[0] == 's' else ''} {b in self.streamed}")
+        self.lines.append("rows " + ",".join(self.variable(v) for v in self.kernel.rows))
+        for stage in self.kernel.stages:
+            self.lines.append("stage " + ",".join(self.variable(v) for v in stage.columns))
+            for f, e in stage.folds:
+                self.folds[f] = f"f{len(self.folds)}"
+                self.lines.append(f"fold {f.combine} {f.dtype} {self.expression(e)}")
+            for kind, actions in (("act", stage.actions), ("after", stage.after)):
+                for a in actions:
+                    how = "=" if isinstance(a, Store) else a.combine
+                    value = self.expression(a.value)
+                    self.lines.append(f"{kind} {self.buffers[a.buffer]}[{self.index(a.offset)}] {how} {value}")
+        return "\n".join(self.lines)
+
+    def variable(self, v: Variable) -> str:
+        return self.variables.setdefault(v, f"v{len(self.variables)}<{v.extent}")
+
+    def index(self, at: Index) -> str:
+        terms = sorted(f"{c}*{self.atom(a)}" for a, c in at.terms)
+        return "+".join([str(at.constant), *terms])
+
+    def atom(self, a: object) -> str:
+        if isinstance(a, Variable):
+            return self.variable(a)
+        if isinstance(a, Quotient):
+            return f"({self.index(a.index)})//{a.divisor}@{a.index.low >= 0}"
+        if isinstance(a, Remainder):
+            return f"({self.index(a.index)})%{a.divisor}@{a.index.low >= 0}"
+        assert isinstance(a, Datum), f"{a} is no atom"
+        return f"[{self.expression(a.value)}]"
+
+    def expression(self, root: Expr) -> int:
+        for e in root.walk():
+            if e in self.numbers:
+                continue
+            if e.kind == "load":
+                what = f"{self.buffers[e.attribute[0]]}[{self.index(e.attribute[1])}]"
+            elif e.kind == "position":
+                what = self.index(e.attribute)
+            elif e.kind == "folded":
+                what = self.folds[e.attribute]
+            else:
+                what = repr(e.attribute)
+            args = ",".join(str(self.numbers[a]) for a in e.args)
+            self.lines.append(f"{len(self.numbers)} {e.kind} {e.dtype} ({args}) {what}")
+            self.numbers[e] = len(self.numbers)
+        return self.numbers[root]

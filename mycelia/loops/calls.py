@@ -1,0 +1,65 @@
+"""Library calls, described: what is computed over which layouts. The runtime prepares them; nothing here runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mycelia.types import DType, Shape
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The extent of each axis and its step in memory, in elements."""
+
+    shape: Shape
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Matmul:
+    """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs."""
+
+    dtype: DType
+    lhs: Layout
+    rhs: Layout
+    out: Layout
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a kernel moves over space."""
+
+    strides: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    dilation: tuple[int, ...]
+    groups: int = 1
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
+
+    The layouts are those of x, w and out; w is always dense."""
+
+    direction: str
+    dtype: DType
+    x: Layout
+    w: Layout
+    out: Layout
+    window: Window
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Average or maximum over windows ("forward", input x), or its gradient ("input": average takes ct)."""
+
+    direction: str
+    kind: str  # "max", "average", "average_padded"
+    dtype: DType
+    x: Layout
+    out: Layout
+    size: Shape
+    window: Window
+
+
+LibraryCall = Matmul | Convolution | Pooling

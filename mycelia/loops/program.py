@@ -1,0 +1,226 @@
+"""Programs: kernels, library calls and control flow over buffers, in order. What lowering makes and the driver runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mycelia.loops.expr import Buffer
+from mycelia.loops.kernel import Kernel
+from mycelia.types import Array, Type
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Run a kernel, on all threads when it is `parallel`."""
+
+    kernel: Kernel
+    parallel: bool
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return self.kernel.read()
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return self.kernel.written()
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A part of a buffer, from an element on, as a library call sees it."""
+
+    buffer: Buffer
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Invoke:
+    """Call a library. `call` is a description that the runtime knows how to prepare; operands are in its order."""
+
+    call: Any
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return tuple(o.buffer for o in self.inputs)
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return tuple(o.buffer for o in self.outputs)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Copy one whole buffer onto another of the same size."""
+
+    source: Buffer
+    target: Buffer
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return (self.source,)
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return (self.target,)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Run one block or the other."""
+
+    predicate: Buffer
+    then: Block
+    otherwise: Block
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return (self.predicate, *self.then.reads(), *self.otherwise.reads())
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return (*self.then.writes(), *self.otherwise.writes())
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A value of each turn of a loop, kept in a sequence: `handle` holds the sequence, `item` one element.
+
+    With `fixed`, the sequence is a tensor and the elements are its slices along the first axis."""
+
+    handle: Buffer
+    item: Buffer
+    fixed: bool
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Run `body` while `condition` leaves true in `predicate`, or `length` times; append `streams` each turn."""
+
+    condition: Block | None
+    predicate: Buffer | None
+    body: Block
+    count: Buffer  # int64[]: turns that were made
+    length: Buffer | int | None  # of a counted loop
+    reverse: bool
+    reading: tuple[Stream, ...]
+    writing: tuple[Stream, ...]
+    parallel: bool = False
+
+    def reads(self) -> tuple[Buffer, ...]:
+        blocks = [b for b in (self.condition, self.body) if b]
+        inner = [x for b in blocks for x in b.reads()]
+        length = [self.length] if isinstance(self.length, Buffer) else []
+        return (*inner, *length, *(s.handle for s in self.reading))
+
+    def writes(self) -> tuple[Buffer, ...]:
+        blocks = [b for b in (self.condition, self.body) if b]
+        return (*(x for b in blocks for x in b.writes()), self.count, *(s.handle for s in self.writing))
+
+
+@dataclass(frozen=True)
+class Enter:
+    """Call a routine, which may call itself."""
+
+    routine: str
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return self.inputs
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return self.outputs
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Call a service of the runtime on handles: make or open a frame, add sequences, read a null one."""
+
+    service: str
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    types: tuple[Type, ...] = ()
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return self.inputs
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return self.outputs
+
+
+Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime
+
+
+@dataclass(frozen=True)
+class Block:
+    """Steps in order."""
+
+    steps: tuple[Step, ...]
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return tuple(dict.fromkeys(b for s in self.steps for b in s.reads()))
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return tuple(dict.fromkeys(b for s in self.steps for b in s.writes()))
+
+    def walk(self) -> Iterator[Step]:
+        """Every step, also inside branches and loops."""
+        for s in self.steps:
+            yield s
+            if isinstance(s, Branch):
+                yield from s.then.walk()
+                yield from s.otherwise.walk()
+            elif isinstance(s, Repeat):
+                if s.condition is not None:
+                    yield from s.condition.walk()
+                yield from s.body.walk()
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A part of the program that has a memory of its own each time it is entered."""
+
+    name: str
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    block: Block
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything that one native call does."""
+
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    block: Block
+    constants: dict[Buffer, Array] = field(default_factory=dict)
+    shared: dict[Buffer, Buffer] = field(default_factory=dict)  # lives in the memory of another buffer
+    routines: tuple[Routine, ...] = ()
+    handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a buffer is: in a slot of a table of pointers, or `offset` bytes into the arena."""
+
+    slot: int | None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Places of all buffers, the room that library calls need beside their operands, and the size of the arena."""
+
+    places: Mapping[Buffer, Place]
+    rooms: Mapping[int, int]  # id of a step -> offset of its own room
+    arena: int
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution of a prepared library primitive: slots of the table, and which pointer each memory gets.
+
+    A memory is `(slot, operand, bytes)`: operand `operand` of the call (inputs, then outputs), or its own room when
+    that is -1, `bytes` further on."""
+
+    primitive: int
+    stream: int
+    arguments: int
+    count: int
+    memories: tuple[tuple[int, int, int], ...]

@@ -1,0 +1,45 @@
+"""Which values get a place of their own, so that whatever lies between them is computed where it is read."""
+
+from __future__ import annotations
+
+from mycelia.ir import Function, Project, Value, users
+from mycelia.lowering.values import is_expression, is_reduction, is_step, is_stored, own_weight
+from mycelia.types import TensorType
+
+COSTLY = 8  # additions that are not worth doing twice
+MANY = 3  # tensors read at once that are not worth reading twice
+
+
+def anchors(fn: Function, operands: set[Value]) -> list[Value]:
+    """Results, reductions, operands of steps, and what several readers would otherwise compute again; in order.
+
+    `operands` are the values that steps need in memory."""
+    readers = users(fn.results)
+    results = set(fn.results)
+    weight: dict[Value, int] = {}
+    loads: dict[Value, frozenset[Value]] = {}
+    chosen: list[Value] = []
+    for v in fn.values():
+        if is_stored(v) or is_step(v) or isinstance(v.op, Project):
+            weight[v], loads[v] = 0, frozenset([v])
+            continue
+        if is_reduction(v):
+            anchor = True
+        else:
+            assert isinstance(v.type, TensorType), f"{v} is no tensor"
+            own = own_weight(v.op, tuple(x.tensor for x in v.inputs), v.type)  # type: ignore[arg-type]
+            weight[v] = own + sum(weight[x] for x in v.inputs)
+            loads[v] = frozenset(u for x in v.inputs for u in loads[x] if u.tensor.size * 4 > v.type.size)
+            shared = len(set(readers[v])) > 1 and own > 0
+            costly = weight[v] >= COSTLY or len(loads[v]) >= MANY
+            spread = weight[v] >= COSTLY and any(_spreads(v, u) for u in readers[v])
+            anchor = v in results or v in operands or shared and costly or spread
+        if anchor:
+            chosen.append(v)
+            weight[v], loads[v] = 0, frozenset([v])
+    return chosen
+
+
+def _spreads(v: Value, reader: Value) -> bool:
+    """Whether `reader` would compute each element of `v` many times over."""
+    return is_expression(reader) and reader.tensor.size > 4 * max(v.tensor.size, 1)

@@ -1,0 +1,175 @@
+"""Contractions: a batched matrix product for the library, or loops where those are better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from mycelia.ir import Value
+from mycelia.loops import (
+    Buffer,
+    Index,
+    Invoke,
+    Kernel,
+    Launch,
+    Layout,
+    Matmul,
+    Operand,
+    Stage,
+    Store,
+    Update,
+    Variable,
+    binary,
+    const,
+    index,
+    load,
+)
+from mycelia.loops.expr import Expr
+from mycelia.lowering.lower import Body, View
+from mycelia.lowering.steps import lower_step
+from mycelia.primitives import Contract
+from mycelia.types import TensorType, float32
+
+SMALL = 1 << 13  # multiplications below which a call costs more than loops do
+COLUMNS = 512  # of the result that loops keep at hand
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Letters of a contraction by their part in the matrix product."""
+
+    batch: str
+    rows: str
+    columns: str
+    summed: str
+
+
+def _axes(op: Contract) -> _Axes:
+    both = [c for c in op.lhs if c in op.rhs]
+    return _Axes(
+        "".join(c for c in op.out if c in both),
+        "".join(c for c in op.out if c in op.lhs and c not in op.rhs),
+        "".join(c for c in op.out if c in op.rhs and c not in op.lhs),
+        "".join(c for c in both if c not in op.out),
+    )
+
+
+@lower_step.register
+def _(op: Contract, v: Value, body: Body) -> None:
+    x, y = v.inputs
+    out = body.memory[v]
+    if not v.tensor.size:
+        return
+    axes = _axes(op)
+    size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
+    lhs, rhs = body.view(x), body.view(y)
+    work = prod(size.values())
+    if v.dtype is not float32 or work < SMALL or not work or not axes.columns or not axes.rows:
+        body.steps.append(_loops(op, axes, size, lhs, rhs, out))
+        return
+    steps = dict(zip(op.out, out.strides, strict=True))
+    left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed), (steps, axes.rows))
+    right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns), (steps, axes.columns))
+    call = Matmul(
+        v.dtype,
+        Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1])),
+        Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1])),
+        Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps)),
+    )
+    body.steps.append(Invoke(call, (left[0], right[0]), (Operand(out),)))
+
+
+def _operand(
+    body: Body, x: Value, view: View, letters: str, size: dict[str, int], parts: Sequence[str],
+    result: tuple[dict[str, int], str],
+) -> tuple[Operand, dict[str, int]]:  # fmt: skip
+    """The operand and the step of each letter; copied when its axes do not run on as the product needs."""
+    steps = dict(zip(letters, view.strides, strict=True))
+    if all(_runs_on(part, size, steps) for part in parts[1:]) and _unit(parts[1:], size, steps):
+        return Operand(view.buffer, view.offset), steps
+    order = "".join(parts)
+    dense, step = {}, 1
+    for c in reversed(order):
+        dense[c] = step
+        step *= size[c]
+    strides = tuple(dense[c] for c in letters)
+    return Operand(body.dense(x, strides)), dense
+
+
+def _runs_on(part: str, size: dict[str, int], steps: dict[str, int]) -> bool:
+    """Whether the axes of a part are one axis in memory."""
+    wide = [c for c in part if size[c] != 1]
+    return all(steps[a] == steps[b] * size[b] for a, b in zip(wide, wide[1:], strict=False))
+
+
+def _unit(parts: Sequence[str], size: dict[str, int], steps: dict[str, int]) -> bool:
+    """Whether one of the two matrix axes has neighbours in memory, and none is repeated."""
+    inner = [steps[part[-1]] for part in parts if part and prod(size[c] for c in part) > 1]
+    return not inner or (1 in inner and 0 not in inner)
+
+
+def _matrix(
+    batch: str, parts: tuple[str, str], size: dict[str, int], steps: dict[str, int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    shape = [size[c] for c in batch] + [prod(size[c] for c in part) for part in parts]
+    strides = [steps.get(c, 0) for c in batch] + [_step(part, size, steps) for part in parts]
+    rows, columns = shape[-2:]
+    if rows == 1:  # the step of an axis of one element is free: say what the library likes best
+        strides[-2] = max(columns * strides[-1], 1)
+    if columns == 1:
+        strides[-1] = 1 if strides[-2] != 1 else rows
+    return tuple(shape), tuple(strides)
+
+
+def _step(part: str, size: dict[str, int], steps: dict[str, int]) -> int:
+    wide = [c for c in part if size[c] != 1]
+    return steps[wide[-1]] if wide else 1
+
+
+def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View, out: Buffer) -> Launch:
+    """Each row of the result gathers multiples of the rows of the right operand."""
+    variables = {c: Variable(n) for c, n in size.items()}
+    at = {c: index(v) if v.extent != 1 else Index(0) for c, v in variables.items()}
+
+    def element(view: View, letters: str) -> Expr:
+        offset = Index(view.offset)
+        for c, stride in zip(letters, view.strides, strict=True):
+            offset = offset + at[c] * stride
+        return Expr("load", (), view.buffer.type.dtype, (view.buffer, offset))
+
+    product = binary("mul", element(lhs, op.lhs), element(rhs, op.rhs))
+    rows = [variables[c] for c in axes.batch + axes.rows if size[c] != 1]
+    columns = [variables[c] for c in axes.columns if size[c] != 1]
+    summed = [variables[c] for c in axes.summed if size[c] != 1]
+    target = Index(0)
+    for c, stride in zip(op.out, out.strides, strict=True):
+        target = target + at[c] * stride
+    dtype = out.type.dtype
+    parallel = prod(size.values()) > 1 << 15 and len(rows) > 0
+    if prod(v.extent for v in columns) == 1 or 0 in size.values():
+        from mycelia.loops import Fold, folded
+
+        fold = Fold("and" if dtype.kind == "b" else "add", dtype)
+        if 0 in size.values():
+            return Launch(_zero(rows + columns, out, target), False)
+        stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, folded(fold)),))
+        return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel)
+    last = columns[-1]
+    rows += columns[:-1]
+    width = next((w for w in range(min(COLUMNS, last.extent), 0, -1) if last.extent % w == 0), 1)
+    block, column = Variable(last.extent // width), Variable(width)
+    here = {last: index(block) * width + index(column)}
+    total = Buffer.dense("scratch0", TensorType(dtype, (width,)))
+    stages = (
+        Stage((column,), (), (Store(total, index(column), const(0, dtype)),)),
+        Stage((*summed, column), (), (Update(total, index(column), "add", product.substitute(dict(here))),)),
+        Stage((column,), (), (Store(out, target.substitute(dict(here)), load(total, (index(column),))),)),
+    )
+    return Launch(Kernel((*rows, block), stages, (total,)), parallel)
+
+
+def _zero(loops: list[Variable], out: Buffer, target: Index) -> Kernel:
+    loops = loops or [Variable(1)]
+    stage = Stage((loops[-1],), (), (Store(out, target, const(0, out.type.dtype)),))
+    return Kernel(tuple(loops[:-1]), (stage,))

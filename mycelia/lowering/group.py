@@ -1,0 +1,131 @@
+"""Groups: anchors that one kernel computes together.
+
+A group has a domain, the index space its loops run over, and possibly reduced axes. Its members are tensors over the
+whole domain, reductions over the reduced axes, and what is computed from those once per row. A member may be read
+inside the group only at the element where the loops stand; otherwise it does not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mycelia.ir import Reader, Value
+from mycelia.loops import Buffer, Expr, Fold, folded, mention
+from mycelia.loops.index import Index, Variable
+from mycelia.lowering.values import full_index, is_expression, is_reduction
+
+At = tuple[Index, ...]
+MOST_MEMBERS = 16
+
+
+class Unfit(Exception):
+    """The value cannot be computed in this group."""
+
+
+class Group:
+    """Members over one domain, with the expression of each."""
+
+    def __init__(self, domain: tuple[int, ...], load: Callable[[Value, At], Expr], is_anchor: Callable[[Value], bool]):
+        self.domain = domain
+        self.load, self.is_anchor = load, is_anchor
+        self.variables, self.at = full_index(domain)
+        self.reduced: frozenset[int] | None = None
+        self.members: list[Value] = []
+        self.full: dict[Value, Expr] = {}  # one element of the domain
+        self.rows: dict[Value, Expr] = {}  # one number per row
+        self.folds: dict[Value, tuple[Fold, Expr]] = {}
+        self.outside: dict[Buffer, None] = {}  # what members read from memory
+        self._memo: dict[tuple[Value, At], Expr] = {}
+
+    @property
+    def is_column(self) -> bool:
+        """Whether the reductions run over outer axes and keep the innermost one."""
+        return self.reduced is not None and is_column(self.domain, self.reduced)
+
+    def add(self, v: Value) -> bool:
+        """Take `v` in if it fits."""
+        if len(self.members) >= MOST_MEMBERS:
+            return False
+        try:
+            if is_reduction(v):
+                self._add_reduction(v)
+            elif v.shape == self.domain and not self.is_column:
+                self.full[v] = self.element(v, self.at)
+            elif self.reduced is not None and not self.is_column:
+                self.rows[v] = self._row(v)
+            else:
+                return False
+        except Unfit:
+            return False
+        self.members.append(v)
+        mention(self.expression(v), self.outside)
+        return True
+
+    def expression(self, v: Value) -> Expr:
+        """What is computed for a member; for a reduction, what it folds."""
+        return self.folds[v][1] if v in self.folds else self.full.get(v) or self.rows[v]
+
+    def _add_reduction(self, v: Value) -> None:
+        dims = frozenset(v.op.dims)  # type: ignore[union-attr]
+        (x,) = v.inputs
+        if x.shape != self.domain or self.reduced not in (None, dims):
+            raise Unfit
+        if self.members and self.reduced is None and is_column(self.domain, dims):
+            raise Unfit
+        expression = self.read(x, self.at)
+        self.folds[v] = Fold(v.op.combine, v.dtype), expression  # type: ignore[union-attr]
+        self.reduced = dims
+
+    def _row(self, v: Value) -> Expr:
+        for at in self._row_indices():
+            if tuple(v.shape) == at[0]:
+                out = self.element(v, at[1])
+                if any(e.kind == "folded" for e in out.walk()):
+                    return out
+        raise Unfit
+
+    def _row_indices(self) -> list[tuple[tuple[int, ...], At]]:
+        """The shapes that one number per row can have, without or with the reduced axes, and the index of each."""
+        assert self.reduced is not None
+        kept = [i for i in range(len(self.domain)) if i not in self.reduced]
+        without = tuple(self.domain[i] for i in kept), tuple(self.at[i] for i in kept)
+        ones = tuple(1 if i in self.reduced else n for i, n in enumerate(self.domain))
+        zeros = tuple(Index(0) if i in self.reduced else self.at[i] for i in range(len(self.domain)))
+        return [without, (ones, zeros)]
+
+    def element(self, v: Value, at: At) -> Expr:
+        """One element of a value that is an expression."""
+        readers = [Reader(x.tensor, self._reader(x)) for x in v.inputs]
+        return v.op.element(at, *readers)  # type: ignore[union-attr]
+
+    def _reader(self, x: Value) -> Callable[[Sequence[Index]], Expr]:
+        return lambda at: self.read(x, tuple(at))
+
+    def read(self, v: Value, at: At) -> Expr:
+        """One element of `v`: of a member, of memory, or computed here."""
+        key = (v, at)
+        found = self._memo.get(key)
+        if found is not None:
+            return found
+        if v in self.full:
+            if at != self.at:
+                raise Unfit
+            return self.full[v]
+        if v in self.folds or v in self.rows:
+            if self.is_column or not any(at == i for s, i in self._row_indices() if s == tuple(v.shape)):
+                raise Unfit
+            return folded(self.folds[v][0]) if v in self.folds else self.rows[v]
+        if not is_expression(v) or self.is_anchor(v):
+            return self.load(v, at)
+        out = self._memo[key] = self.element(v, at)
+        return out
+
+
+def is_column(domain: tuple[int, ...], reduced: frozenset[int]) -> bool:
+    """Whether the innermost axis that has more than one element is kept."""
+    inner = [i for i, n in enumerate(domain) if n != 1]
+    return bool(reduced) and bool(inner) and inner[-1] not in reduced
+
+
+def variables_of(group: Group, axes: Sequence[int]) -> list[Variable]:
+    return [group.variables[i] for i in axes if group.domain[i] != 1]

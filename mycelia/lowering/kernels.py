@@ -1,0 +1,189 @@
+"""From a group to its kernel: stages, scratch rows, and blocks of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+
+from mycelia.ir import Value
+from mycelia.loops import Buffer, Expr, Fold, Index, Kernel, Launch, Stage, Store, Update, Variable, const, index, load, neutral
+from mycelia.lowering.group import Group, variables_of
+from mycelia.lowering.nest import shape_loops
+from mycelia.lowering.values import weigh
+from mycelia.types import TensorType
+
+LONGEST_SCRATCH = 1 << 18  # bytes of one row that may be kept aside
+BLOCK = 256  # columns that one row of a column reduction takes
+WORTH_SHARING = 1 << 15  # additions below which one thread is faster than two
+
+
+def kernel_of(group: Group, stored: Callable[[Value], Buffer | None]) -> Launch:
+    """The kernel that computes a group. `stored` tells where a member goes, if anyone outside reads it."""
+    if group.is_column:
+        kernel = _columns(group, stored)
+    else:
+        kernel = _rows(group, stored)
+    kernel = _with_rows(shape_loops(kernel))
+    work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
+    return Launch(kernel, work >= WORTH_SHARING and _span(kernel) > 1)
+
+
+def _span(kernel: Kernel) -> int:
+    loops = kernel.rows or (kernel.stages[0].columns[:1] if len(kernel.stages) == 1 else ())
+    return prod(v.extent for v in loops)
+
+
+def _store(group: Group, buffer: Buffer, value: Expr, at: tuple[Index, ...]) -> Store:
+    offset = Index(0)
+    for i, stride in zip(at, buffer.strides, strict=True):
+        offset = offset + i * stride
+    return Store(buffer, offset, value)
+
+
+def _rows(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
+    """Reductions over inner axes: a stage for every round of folds."""
+    reduced = group.reduced or frozenset()
+    kept = [i for i in range(len(group.domain)) if i not in reduced]
+    rows, columns = variables_of(group, kept), variables_of(group, sorted(reduced))
+    if group.reduced is None:
+        rows, columns = [], rows
+    stage_of = _Stages(group)
+    count = 1 + max(stage_of(m) for m in group.members)
+    places, scratch = _places(group, stored, stage_of)
+    stages = []
+    for n in range(count):
+        swap = {e: p for e, (p, made) in places.items() if made < n}
+        folds = tuple((f, _swapped(e, swap)) for m, (f, e) in group.folds.items() if stage_of(m) == n)
+        actions: list[Store | Update] = []
+        for m, e in group.full.items():
+            if stage_of(m) != n:
+                continue
+            buffer = stored(m)
+            value = _swapped(e, swap)
+            if buffer is not None:
+                actions.append(_store(group, buffer, value, group.at))
+            elif e in places:
+                actions.append(Store(places[e][0].attribute[0], places[e][0].attribute[1], value))
+        after = [
+            _store(group, b, Expr("folded", (), f.dtype, f), _row_at(group, m))
+            for m, (f, _) in group.folds.items()
+            if stage_of(m) == n and (b := stored(m)) is not None
+        ]
+        after += [
+            _store(group, b, e, _row_at(group, m))
+            for m, e in group.rows.items()
+            if stage_of(m) == n + 1 and (b := stored(m)) is not None
+        ]
+        if folds or actions or after:
+            stages.append(Stage(tuple(columns), folds, tuple(actions), tuple(after)))
+    return Kernel(tuple(rows), tuple(stages), tuple(scratch))
+
+
+def _with_rows(kernel: Kernel) -> Kernel:
+    """Rows to share among threads: the outer loops of a plain kernel; at least one for stages to belong to."""
+    (stage, *more) = kernel.stages
+    if kernel.rows or not more and not stage.folds and not stage.after and len(stage.columns) < 2:
+        return kernel
+    if more or stage.folds or stage.after:
+        return Kernel((Variable(1),), kernel.stages, kernel.scratch)
+    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
+
+
+def _row_at(group: Group, m: Value) -> tuple[Index, ...]:
+    return next(at for shape, at in group._row_indices() if shape == tuple(m.shape))
+
+
+class _Stages:
+    """In which round of loops each member can be computed."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        self.of_fold: dict[Fold, int] = {}
+        self.memo: dict[Expr, int] = {}
+        for m in group.members:
+            if m in group.folds:
+                fold, e = group.folds[m]
+                self.of_fold[fold] = self.expression(e)
+
+    def __call__(self, m: Value) -> int:
+        return self.expression(self.group.expression(m))
+
+    def expression(self, e: Expr) -> int:
+        for x in e.walk() if e not in self.memo else ():
+            if x not in self.memo:
+                after = self.of_fold[x.attribute] + 1 if x.kind == "folded" else 0
+                self.memo[x] = max([after, *(self.memo[a] for a in x.args)])
+        return self.memo[e]
+
+
+def _places(
+    group: Group, stored: Callable[[Value], Buffer | None], stage_of: _Stages
+) -> tuple[dict[Expr, tuple[Expr, int]], list[Buffer]]:
+    """Where later stages find members that earlier ones computed: in memory, or in a scratch row."""
+    places: dict[Expr, tuple[Expr, int]] = {}
+    scratch: list[Buffer] = []
+    latest = max(stage_of(m) for m in group.members)
+    for m, e in group.full.items():
+        made = stage_of(m)
+        if made == latest or e.kind in ("load", "const"):
+            continue
+        later = [group.expression(u) for u in group.members if stage_of(u) > made]
+        if not any(e in x.walk() for x in later):
+            continue
+        buffer = stored(m)
+        if buffer is not None:
+            places[e] = load(buffer, group.at), made
+        elif weigh([e]) >= 8:
+            axes = sorted(group.reduced or ())
+            row = TensorType(m.dtype, tuple(group.domain[i] for i in axes))
+            if row.nbytes <= LONGEST_SCRATCH:
+                scratch.append(Buffer.dense(f"scratch{len(scratch)}", row))
+                places[e] = load(scratch[-1], tuple(group.at[i] for i in axes)), made
+    return places, scratch
+
+
+def _swapped(e: Expr, swap: dict[Expr, Expr]) -> Expr:
+    """The expression with whole subexpressions replaced."""
+    if not swap:
+        return e
+    done: dict[Expr, Expr] = dict(swap)
+    for x in e.walk():
+        if x not in done:
+            args = tuple(done[a] for a in x.args)
+            done[x] = x if args == x.args else Expr(x.kind, args, x.dtype, x.attribute)
+    return done[e]
+
+
+def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
+    """Reductions over outer axes: each row keeps a block of columns in scratch and runs down through them."""
+    assert group.reduced is not None
+    kept = [i for i in range(len(group.domain)) if i not in group.reduced]
+    rows, summed = variables_of(group, kept), variables_of(group, sorted(group.reduced))
+    last = rows.pop()
+    width = _block(last.extent)
+    block, column = Variable(last.extent // width), Variable(width)
+    here = {last: index(block) * width + index(column)}
+    scratch, zero, down, out = [], [], [], []
+    for m, (fold, e) in group.folds.items():
+        target = stored(m)
+        assert target is not None, "a reduction over columns is read outside its group"
+        total = Buffer.dense(f"scratch{len(scratch)}", TensorType(m.dtype, (width,)))
+        scratch.append(total)
+        zero.append(Store(total, index(column), const(neutral(fold.combine, fold.dtype), fold.dtype)))
+        down.append(Update(total, index(column), fold.combine, e.substitute(dict(here))))
+        offset = _store(group, target, e, tuple(group.at[i] for i in kept)).offset.substitute(dict(here))
+        out.append(Store(target, offset, load(total, (index(column),))))
+    stages = (
+        Stage((column,), (), tuple(zero)),
+        Stage((*summed, column), (), tuple(down)),
+        Stage((column,), (), tuple(out)),
+    )
+    return Kernel((*rows, block), stages, tuple(scratch))
+
+
+def _block(columns: int) -> int:
+    """The widest block of whole vectors that divides the columns, or all of them."""
+    for width in (BLOCK, 128, 64, 32, 16):
+        if columns % width == 0 and columns > width:
+            return width
+    return columns if columns <= 4096 else next((w for w in range(4096, 7, -1) if columns % w == 0), columns)

@@ -1,0 +1,373 @@
+"""Graph to program: group what one kernel can compute, order groups and steps, write down kernels and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mycelia.ir import Function, Param, Project, Value
+from mycelia.loops import Block, Buffer, Copy, Expr, Kernel, Launch, Program, Routine, Stage, Step, Store, load
+from mycelia.lowering.anchors import anchors
+from mycelia.lowering.group import Group
+from mycelia.lowering.kernels import kernel_of
+from mycelia.lowering.nest import same_place, shape_loops
+from mycelia.lowering.values import full_index, is_expression, is_reduction, is_step, is_stored, own_weight
+from mycelia.primitives import Constant
+from mycelia.types import Array, TensorType, Type, TupleType, int64, row_major
+
+
+@dataclass
+class Shared:
+    """What all parts of one program share: constants, names, routines."""
+
+    constants: dict[Buffer, Array] = field(default_factory=dict)
+    constant_of: dict[Value, Buffer] = field(default_factory=dict)
+    routines: dict[object, Routine | None] = field(default_factory=dict)
+    names: int = 0
+
+    def buffer(self, type: Type, strides: tuple[int, ...] | None = None, hint: str = "b") -> Buffer:
+        """A new place in memory. Sequences and frames are held by a handle of eight bytes."""
+        self.names += 1
+        held = type if isinstance(type, TensorType) else TensorType(int64, ())
+        return Buffer(f"{hint}{self.names}", held, strides if strides is not None else row_major(held.shape))
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of a buffer seen as a tensor."""
+
+    buffer: Buffer
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def lower(fn: Function, donated: Mapping[int, int]) -> Program:
+    """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`."""
+    shared = Shared()
+    inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
+    body = Body(fn, inputs, shared)
+    steps, results = body.run(donated)
+    outputs: list[Buffer] = []
+    shares: dict[Buffer, Buffer] = {}
+    for i, r in enumerate(results):
+        own = shared.buffer(fn.results[i].type, hint="out") if i not in donated else None
+        if i in donated:
+            target = inputs[donated[i]]
+            if r in body.in_place:
+                shares[r] = target
+            elif r is not target:
+                steps.append(Copy(r, target))
+            outputs.append(target)
+        elif r in inputs or r in outputs or r in shared.constants or r.strides != row_major(r.type.shape):
+            assert own is not None
+            steps.append(_copy(r, own))
+            outputs.append(own)
+        else:
+            outputs.append(r)
+    routines = tuple(r for r in shared.routines.values() if r is not None)
+    handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
+    return Program(tuple(inputs), tuple(outputs), Block(tuple(steps)), shared.constants, shares, routines, handles)
+
+
+def _copy(source: Buffer, target: Buffer) -> Step:
+    if source.strides == target.strides:
+        return Copy(source, target)
+    variables, at = full_index(source.type.shape)
+    out = _offset(at, target.strides)
+    stage = Stage(tuple(v for v in variables if v.extent != 1), (), (Store(target, out, load(source, at)),))
+    return Launch(_plain(Kernel((), (stage,))), source.type.size > 1 << 15)
+
+
+def _plain(kernel: Kernel) -> Kernel:
+    kernel = shape_loops(kernel)
+    (stage,) = kernel.stages
+    if len(stage.columns) < 2:
+        return kernel
+    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
+
+
+def _offset(at, strides):  # type: ignore[no-untyped-def]
+    from mycelia.loops import Index
+
+    total = Index(0)
+    for i, s in zip(at, strides, strict=True):
+        total = total + i * s
+    return total
+
+
+@dataclass(eq=False)
+class Node:
+    """A group, or a step of its own."""
+
+    number: int
+    group: Group | None = None
+    step: Value | None = None
+    needs: set[int] = field(default_factory=set)  # nodes that come before, directly or not
+
+
+class Body:
+    """The lowering of one function into steps."""
+
+    def __init__(self, fn: Function, params: Sequence[Buffer], shared: Shared) -> None:
+        self.fn, self.shared = fn, shared
+        self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
+        self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}
+        self.nodes: list[Node] = []
+        self.made_by: dict[Value, Node] = {}
+        self.in_place: set[Buffer] = set()
+        self.steps: list[Step] = []
+
+    # -------------------------------------------------------------------------------------------- the whole
+
+    def run(self, donated: Mapping[int, int]) -> tuple[list[Step], list[Buffer]]:
+        """Steps, and where the results are afterwards."""
+        from mycelia.lowering.steps import layout_of, lower_step
+
+        values = self.fn.values()
+        operands = {base(x) for v in values if is_step(v) for x in v.inputs}
+        results = {base(r) if _is_plain_view(r) else r for r in self.fn.results}
+        chosen = set(anchors(self.fn, {x for x in operands if is_expression(x)}))
+        self.anchor = chosen
+        for v in values:
+            if isinstance(v.op, Constant):
+                self.memory[v] = self._constant(v)
+                self.value_in[self.memory[v]] = v
+            elif is_step(v):
+                self._add_step(v, layout_of)
+            elif v in chosen:
+                self._add_anchor(v)
+        needed = {self.memory[v] for v in operands | results | set(self.fn.results) if v in self.memory}
+        for node in self.nodes:
+            if node.group is not None:
+                needed |= set(node.group.outside)
+        order, donors = self._order(donated)
+        for node in order:
+            if node.group is not None:
+                launch = kernel_of(node.group, lambda m: self.memory[m] if self.memory[m] in needed else None)
+                if launch.kernel.stages:
+                    self.steps.append(launch)
+            else:
+                assert node.step is not None
+                lower_step(node.step.op, node.step, self)
+        out = [self.result(r) for r in self.fn.results]
+        self._settle(donors, donated, out)
+        return self.steps, out
+
+    def result(self, r: Value) -> Buffer:
+        """Where a result is; a view of something else is copied out."""
+        return self.memory[r] if r in self.memory else self.dense(r)
+
+    def _constant(self, v: Value) -> Buffer:
+        """One place in the program for each constant."""
+        if v not in self.shared.constant_of:
+            buffer = self.shared.buffer(v.type, hint="const")
+            self.shared.constant_of[v] = buffer
+            self.shared.constants[buffer] = v.op.data  # type: ignore[union-attr]
+        return self.shared.constant_of[v]
+
+    # -------------------------------------------------------------------------------------------- nodes
+
+    def _node(self, **what: object) -> Node:
+        node = Node(len(self.nodes), **what)  # type: ignore[arg-type]
+        self.nodes.append(node)
+        return node
+
+    def _add_step(self, v: Value, layout_of: object) -> None:
+        node = self._node(step=v)
+        self._after(node, {self.made_by[b] for b in map(base, v.inputs) if b in self.made_by})
+        types = v.type.elements if isinstance(v.type, TupleType) else (v.type,)
+        outs = [Value(Project(i), (v,)) for i in range(len(types))] if isinstance(v.type, TupleType) else [v]
+        for i, (out, t) in enumerate(zip(outs, types, strict=True)):
+            strides = layout_of(v.op, i, t) if isinstance(t, TensorType) else None  # type: ignore[operator]
+            self._place(out, self.shared.buffer(t, strides), node)
+        self.made_by[v] = node
+
+    def _place(self, v: Value, buffer: Buffer, node: Node) -> None:
+        self.memory[v], self.value_in[buffer], self.made_by[v] = buffer, v, node
+
+    def _add_anchor(self, v: Value) -> None:
+        domain = v.inputs[0].shape if is_reduction(v) else v.shape
+        self._current = v
+        near = sorted({self.made_by[u] for u in self._read_by(v) if u in self.made_by}, key=lambda n: -n.number)
+        candidates = [n for n in near if n.group is not None]
+        inputs = {u for u in self._read_by(v) if u.tensor.size * 4 > v.tensor.size}
+        for node in reversed(self.nodes[-12:]):
+            if node.group is not None and node.group.domain == domain and node not in candidates:
+                read = {self.value_in.get(b) for b in node.group.outside}
+                if inputs & read:
+                    candidates.append(node)
+        for node in candidates:
+            group = node.group
+            assert group is not None
+            others = {n for n in near if n is not node}
+            if any(node.number in n.needs for n in others):
+                continue
+            if group.add(v):
+                self._after(node, others)
+                self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
+                return
+        group = Group(domain, self.load, lambda u: u in self.anchor)
+        fits = group.add(v)
+        assert fits, f"{v} does not fit a group of its own"
+        node = self._node(group=group)
+        self._after(node, set(near))
+        self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
+
+    def _strides(self, v: Value) -> tuple[int, ...] | None:
+        """The layout of what an anchor reads at the same places, unless the value leaves the function."""
+        if v in self.fn.results or is_reduction(v):
+            return None
+        for u in self._read_by(v):
+            buffer = self.memory.get(u)
+            if buffer is not None and u.tensor.shape == v.shape and buffer.strides != row_major(v.shape):
+                return buffer.strides
+        return None
+
+    def _after(self, node: Node, before: set[Node]) -> None:
+        for b in before - {node}:
+            node.needs |= {b.number} | b.needs
+        for other in self.nodes:
+            if node.number in other.needs:
+                other.needs |= node.needs
+
+    def _read_by(self, v: Value) -> list[Value]:
+        """The values in memory that computing `v` reads, through everything that is computed on the way."""
+        found: dict[Value, None] = {}
+        stack, seen = list(v.inputs), set()
+        while stack:
+            u = stack.pop()
+            if u in seen:
+                continue
+            seen.add(u)
+            if u in self.anchor or not is_expression(u):
+                found[u] = None
+            else:
+                stack.extend(u.inputs)
+        return list(found)
+
+    def load(self, v: Value, at: tuple) -> Expr:  # type: ignore[type-arg]
+        return load(self.memory[v], at)
+
+    # -------------------------------------------------------------------------------------------- order and memory
+
+    def _order(self, donated: Mapping[int, int]) -> tuple[list[Node], dict[int, Node]]:
+        """Nodes so that each comes after what it reads, and writers of donated memory after its readers."""
+        after: dict[Node, set[Node]] = {n: {self.nodes[i] for i in n.needs} for n in self.nodes}
+        donors: dict[int, Node] = {}
+        for result, param in donated.items():
+            writer = self.made_by.get(self.fn.results[result])
+            if writer is None:
+                continue
+            readers = {n for n in self.nodes if n is not writer and self._reads(n, self.fn.params[param])}
+            if any(writer in after[n] or writer.number in n.needs for n in readers):
+                continue
+            trial = {n: set(s) for n, s in after.items()}
+            trial[writer] |= readers
+            if _sorted(self.nodes, trial) is not None:
+                after = trial
+                donors[result] = writer
+        order = _sorted(self.nodes, after)
+        assert order is not None, "groups depend on each other in a circle"
+        return order, donors
+
+    def _reads(self, node: Node, p: Value) -> bool:
+        if node.group is not None:
+            return self.memory[p] in node.group.outside
+        assert node.step is not None
+        return any(base(x) is p for x in node.step.inputs)
+
+    def _settle(self, donors: dict[int, Node], donated: Mapping[int, int], out: list[Buffer]) -> None:
+        """Which results may be written straight into the memory that they take over."""
+        for result, node in donors.items():
+            source, target = out[result], self.memory[self.fn.params[donated[result]]]
+            launches = [s for s in self.steps if isinstance(s, Launch) and source in s.writes()]
+            reading = target in (b for s in launches for b in s.reads())
+            safe = all(same_place(s.kernel, target, source) for s in launches) if reading else node.group is not None
+            if safe and launches and source.strides == target.strides and out.count(source) == 1:
+                self.in_place.add(source)
+
+    # -------------------------------------------------------------------------------------------- for steps
+
+    def view(self, x: Value) -> View:
+        """`x` as a strided part of memory; computed into memory of its own where that is impossible."""
+        variables, at = full_index(x.shape)
+        if x in self.memory:
+            buffer = self.memory[x]
+            return View(buffer, 0, x.shape, buffer.strides)
+        e = self._inline(x, at)
+        if e.kind == "load":
+            buffer, where = e.attribute
+            if all(a in variables for a, _ in where.terms):
+                return View(buffer, where.constant, x.shape, tuple(where.coefficient(v) for v in variables))
+        fresh = self.dense(x)
+        return View(fresh, 0, x.shape, fresh.strides)
+
+    def dense(self, x: Value, strides: tuple[int, ...] | None = None) -> Buffer:
+        """`x` in row-major order, or with the given strides, computed or copied where it is not."""
+        want = strides or row_major(x.shape)
+        if x in self.memory and self.memory[x].strides == want:
+            return self.memory[x]
+        variables, at = full_index(x.shape)
+        out = self.shared.buffer(x.type, want)
+        loops = tuple(v for v in variables if v.extent != 1)
+        stage = Stage(loops, (), (Store(out, _offset(at, want), self._inline(x, at)),))
+        self.steps.append(Launch(_plain(Kernel((), (stage,))), x.tensor.size > 1 << 15))
+        return out
+
+    def _inline(self, x: Value, at: tuple) -> Expr:  # type: ignore[type-arg]
+        if x in self.memory:
+            return load(self.memory[x], at)
+        group = Group(x.shape, self.load, lambda u: u in self.memory)
+        return group.element(x, at)
+
+
+def _sorted(nodes: list[Node], after: dict[Node, set[Node]]) -> list[Node] | None:
+    """Nodes in order, earliest number first where there is a choice; None if they go round in a circle."""
+    from heapq import heapify, heappop, heappush
+
+    left = {n: len(after[n]) for n in nodes}
+    followers: dict[Node, list[Node]] = {n: [] for n in nodes}
+    for n, before in after.items():
+        for b in before:
+            followers[b].append(n)
+    ready = [(n.number, n) for n in nodes if not left[n]]
+    heapify(ready)
+    order = []
+    while ready:
+        _, n = heappop(ready)
+        order.append(n)
+        for f in followers[n]:
+            left[f] -= 1
+            if not left[f]:
+                heappush(ready, (f.number, f))
+    return order if len(order) == len(nodes) else None
+
+
+def is_view(v: Value) -> bool:
+    """Whether the value only reads another one elsewhere."""
+    if not is_expression(v) or len(v.inputs) != 1 or not isinstance(v.type, TensorType):
+        return False
+    return own_weight(v.op, (v.inputs[0].tensor,), v.type) == 0 and _is_movement(v)  # type: ignore[arg-type]
+
+
+def _is_movement(v: Value) -> bool:
+    from mycelia.ir import Reader
+
+    probe = Buffer.dense("probe", v.inputs[0].tensor)
+    e = v.op.element(full_index(v.shape)[1], Reader(probe.type, lambda at: load(probe, tuple(at))))  # type: ignore[union-attr]
+    return e.kind == "load"
+
+
+def _is_plain_view(v: Value) -> bool:
+    return is_view(v)
+
+
+def base(v: Value) -> Value:
+    """What a chain of views looks at."""
+    while is_view(v):
+        (v,) = v.inputs
+    return v
+
+
+__all__ = ["Body", "Param", "Shared", "View", "is_stored", "lower"]

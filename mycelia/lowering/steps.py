@@ -1,0 +1,24 @@
+"""Values that take a step of their own: which library call or loops each becomes, and how its result lies in memory."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from mycelia.ir import Op, Value
+from mycelia.types import TensorType
+
+if TYPE_CHECKING:
+    from mycelia.lowering.lower import Body
+
+
+@singledispatch
+def lower_step(op: Op, v: Value, body: Body) -> None:
+    """Append to `body` the steps that compute `v` into `body.memory`."""
+    raise AssertionError(f"{op.name} says «{op.native}», but nothing lowers it")
+
+
+@singledispatch
+def layout_of(op: Op, result: int, type: TensorType) -> tuple[int, ...] | None:
+    """The strides that a result of a step should have; None is row-major."""
+    return None

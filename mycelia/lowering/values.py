@@ -1,0 +1,68 @@
+"""What each value is to the lowering: something read, an expression, a reduction, or a step of its own."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from mycelia.ir import Op, Param, Project, Reader, Value
+from mycelia.loops import Buffer, Expr, load
+from mycelia.loops.index import Index, Variable, index
+from mycelia.primitives import Constant, Reduction
+from mycelia.types import TensorType
+
+HEAVY = 10  # an elementary function, next to an addition
+WEIGHTS = {
+    "load": 0, "const": 0, "position": 0, "folded": 0, "cast": 1, "add": 1, "sub": 1, "mul": 1, "neg": 1, "abs": 1,
+    "max": 1, "min": 1, "select": 1, "and": 1, "or": 1, "xor": 1, "not": 1, "shl": 1, "shr": 1, "floor": 1, "ceil": 1,
+    "rint": 1, "trunc": 1, "isnan": 1, "lt": 1, "le": 1, "gt": 1, "ge": 1, "eq": 1, "ne": 1, "sign": 2, "mulhi": 2,
+    "div": 4, "sqrt": 4,
+}  # fmt: skip
+
+
+def is_stored(v: Value) -> bool:
+    """Whether the value stands in memory before anything is computed."""
+    return isinstance(v.op, Param | Constant)
+
+
+def is_expression(v: Value) -> bool:
+    """Whether one element of the value is an expression of elements of its inputs."""
+    return isinstance(v.op, Op) and type(v.op).element is not Op.element
+
+
+def is_reduction(v: Value) -> bool:
+    return isinstance(v.op, Reduction)
+
+
+def is_step(v: Value) -> bool:
+    """Whether the value takes a library call, loops of its own, or control flow."""
+    return not (is_stored(v) or is_expression(v) or is_reduction(v) or isinstance(v.op, Project))
+
+
+def weigh(expressions: list[Expr], known: set[Expr] | None = None) -> int:
+    """What computing these costs, in additions, where `known` expressions cost nothing."""
+    seen = set(known or ())
+    total = 0
+    for root in expressions:
+        stack = [root]
+        while stack:
+            e = stack.pop()
+            if e not in seen:
+                seen.add(e)
+                total += WEIGHTS.get(e.kind, HEAVY)
+                stack.extend(e.args)
+    return total
+
+
+@lru_cache(maxsize=100_000)
+def own_weight(op: Op, types: tuple[TensorType, ...], out: TensorType) -> int:
+    """What one element costs beyond its inputs; 0 for a view."""
+    buffers = [Buffer.dense("probe", t) for t in types]
+    at = full_index(out.shape)[1]
+    readers = [Reader(t, lambda i, b=b: load(b, tuple(i))) for t, b in zip(types, buffers, strict=True)]
+    return weigh([op.element(at, *readers)])
+
+
+def full_index(shape: tuple[int, ...]) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
+    """A loop variable for each axis, and the index they make; an axis of one element needs no variable."""
+    variables = tuple(Variable(n) for n in shape)
+    return variables, tuple(index(v) if v.extent != 1 else Index(0) for v in variables)

@@ -1,0 +1,16 @@
+"""Functions to functions of the same meaning: less to do, in a better form."""
+
+from mycelia.ir import Function
+from mycelia.passes.expand import expand
+
+PIPELINE = (expand,)
+
+
+def optimise(fn: Function) -> Function:
+    """Run every pass, in order."""
+    for run in PIPELINE:
+        fn = run(fn)
+    return fn
+
+
+__all__ = ["PIPELINE", "expand", "optimise"]

@@ -1,0 +1,72 @@
+"""Something that runs: machine code, its table of pointers, its arena. One call from Python is one native call."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from mycelia.codegen.driver import TOO_DEEP
+from mycelia.codegen.heap import WORDS
+from mycelia.errors import MyceliaError
+from mycelia.runtime.assemble import Assembled
+from mycelia.runtime.link import Code
+from mycelia.runtime.memory import ALIGN, empty
+from mycelia.types import Array
+
+
+class Calls:
+    """How many native calls were made: one per step is what we promise."""
+
+    count = 0
+
+
+class Executable:
+    """A compiled function of arrays."""
+
+    def __init__(self, code: Code, assembled: Assembled) -> None:
+        self.code, self.assembled = code, assembled
+        unit = assembled.unit
+        self._run = code.function("run", ctypes.c_int32, ctypes.c_void_p)
+        self._arena = np.empty(unit.plan.arena + ALIGN, np.uint8)
+        self._heap = np.zeros(WORDS, np.int64)
+        table = np.array(assembled.table, np.uint64)
+        table[unit.slots.arena] = -(-self._arena.ctypes.data // ALIGN) * ALIGN
+        table[unit.slots.heap] = self._heap.ctypes.data
+        self._table, self._address = table, table.ctypes.data
+        program = unit.program
+        self._inputs = [(s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)]
+        self._fresh = [
+            (i, s, b.type)
+            for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))
+            if d is None
+        ]
+
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
+        """The results. Arrays are taken as they are when they are dense and of the right type, else copied."""
+        table = self._table
+        held = []
+        for (slot, dtype, shape), x in zip(self._inputs, arrays, strict=True):
+            if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
+                assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
+                x = np.ascontiguousarray(x, dtype).reshape(shape)
+            held.append(x)
+            table[slot] = x.ctypes.data
+        results: list[Any] = [None] * len(self.assembled.outputs)
+        for i, slot, t in self._fresh:
+            results[i] = out = empty(t)
+            table[slot] = out.ctypes.data
+        Calls.count += 1
+        status = self._run(self._address)
+        if status:
+            self._complain(status)
+        for i, donor in enumerate(self.assembled.donated):
+            if donor is not None:
+                results[i] = held[donor]
+        return tuple(results)
+
+    def _complain(self, status: int) -> None:
+        if status & TOO_DEEP:
+            raise MyceliaError("a recursive function went too deep", hint="raise the limit, or write it as a loop")
+        raise MyceliaError(f"a library call failed with status {status}")

@@ -1,0 +1,62 @@
+"""Memory for results, used again when a result is dropped: fresh pages cost more than computing what fills them."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from mycelia.types import Array, TensorType
+
+ALIGN = 64
+SMALL = 1 << 15  # bytes that NumPy serves well by itself
+KEPT = 1 << 31  # bytes that may lie idle
+
+
+class _Block:
+    """A piece of memory that goes back to the pool when the last array over it is gone."""
+
+    __slots__ = ("__array_interface__", "_room", "size")
+
+    def __init__(self, room: Any, size: int) -> None:
+        self._room, self.size = room, size
+        start = ctypes.addressof(room)
+        aligned = -(-start // ALIGN) * ALIGN
+        self.__array_interface__ = {"data": (aligned, False), "shape": (size,), "typestr": "|u1", "version": 3}
+
+    def __del__(self) -> None:
+        _Pool.take_back(self._room, self.size)
+
+
+class _Pool:
+    idle: dict[int, list[Any]] = {}
+    bytes = 0
+
+    @classmethod
+    def take_back(cls, room: Any, size: int) -> None:
+        if cls.bytes + size <= KEPT:
+            cls.idle.setdefault(size, []).append(room)
+            cls.bytes += size
+
+    @classmethod
+    def block(cls, size: int) -> _Block:
+        waiting = cls.idle.get(size)
+        if waiting:
+            cls.bytes -= size
+            return _Block(waiting.pop(), size)
+        return _Block((ctypes.c_char * (size + ALIGN))(), size)
+
+
+def empty(t: TensorType) -> Array:
+    """An array of type `t` whose elements are not set yet.
+
+    >>> from mycelia.types import float32
+    >>> empty(TensorType(float32, (2, 3))).shape
+    (2, 3)
+    """
+    if t.nbytes < SMALL:
+        return np.empty(t.shape, t.dtype.numpy)
+    size = 1 << (t.nbytes - 1).bit_length() if t.nbytes < 1 << 20 else -(-t.nbytes // (1 << 20)) << 20
+    flat = np.asarray(_Pool.block(size))
+    return flat[: t.nbytes].view(t.dtype.numpy).reshape(t.shape)
