@@ -84,7 +84,8 @@ class OpenFrame(OfStructures):
 def open_frame(frame: Value) -> tuple[Value, ...]:
     """The values in a frame.
 
-    >>> held = Value(MakeFrame("doctest"), (p.full(2.0, p.float32, ()),))
+    >>> from mycelia.types import float32
+    >>> held = MakeFrame("a doctest")(p.full(2.0, float32, ()))
     >>> [str(field.type) for field in open_frame(held)]
     ['f32[]']
     """
