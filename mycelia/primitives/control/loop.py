@@ -98,11 +98,11 @@ class Body:
         """The body for `size` examples that take the same turns, where parameters have these types; carries become
         mapped as they must. None if an example needs a structure of its own."""
         own = list(types)
+        if not _in_step(own, self.fn.types, size):
+            return None
         while True:
             trial = batch(self.fn, size, tuple(own), (False,) * len(self.fn.results))
-            news = (*own, *trial.result_types)
-            olds = (*self.fn.types, *self.fn.result_types)
-            if not all(in_step(new, old, size) for new, old in zip(news, olds, strict=True)):
+            if not _in_step(trial.result_types, self.fn.result_types, size):
                 return None
             late = [
                 i
@@ -114,6 +114,10 @@ class Body:
                 return batch(self.fn, size, tuple(own), (*mapped, *[False] * len(self.y_types)))
             for i in late:
                 own[self.constants + i] = lockstep(self.carry_types[i], size)
+
+
+def _in_step(news: Sequence[Type], olds: Sequence[Type], size: int) -> bool:
+    return all(in_step(new, old, size) for new, old in zip(news, olds, strict=True))
 
 
 @dataclass(frozen=True)
