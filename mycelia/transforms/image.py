@@ -17,17 +17,13 @@ class Image:
         """The new inputs of an old value."""
         return tuple([self.one[x] for x in v.inputs])
 
-    def projects(self, v: Value) -> bool:
-        """Whether `v` is one of several results."""
-        return isinstance(v.op, Project)
-
     def copy(self, v: Value) -> None:
         """Apply the same op to the new inputs."""
         if isinstance(v.op, Project):
             self.one[v] = self.results(v.inputs[0])[v.op.index]
         else:
             inputs = self.inputs(v)
-            self.one[v] = v if inputs == v.inputs else Value(v.op, inputs)  # type: ignore[arg-type]
+            self.one[v] = v if inputs == v.inputs else Value(v.op, inputs)
 
     def results(self, v: Value) -> tuple[Value, ...]:
         """The new results of an old value that has several."""

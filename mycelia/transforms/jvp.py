@@ -1,5 +1,6 @@
 """Forward mode: tangents beside values. An op needs no rule for it, because its vjp is linear in the cotangent:
-the transpose of that linear map is the jvp."""
+the transpose of that linear map is the jvp.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +20,22 @@ def jvp(fn: Function, wrt: Sequence[bool] | None = None, live: Sequence[bool] | 
     """The function of parameters and tangents of the `wrt` parameters, to results and tangents of the `live` results.
     Where a mask is not given, everything that can be differentiated is meant.
 
-    >>> from mycelia.types import TensorType, float32
-    >>> cube = Function.build(lambda x: x * x * x, TensorType(float32, ()))
+    >>> import numpy as np
+    >>> from mycelia import primitives as p
     >>> from mycelia.ir import interpret
-    >>> [float(r) for r in interpret(jvp(cube), 2.0, 1.0)]
+    >>> from mycelia.types import TensorType, float32
+    >>> cube = Function.build(lambda x: p.multiply(x, x * x), TensorType(float32, ()))
+    >>> [float(r) for r in interpret(jvp(cube), np.float32(2), np.float32(1))]
     [8.0, 12.0]
     """
-    return _pushed(
-        fn, differentiable(fn.types, wrt, "parameter"), differentiable(fn.result_types, live, "result")
-    )
+    return _pushed(fn, differentiable(fn.types, wrt, "parameter"), differentiable(fn.result_types, live, "result"))
 
 
 @lru_cache(maxsize=4096)
 def _pushed(fn: Function, wrt: Mask, live: Mask) -> Function:
     image = Image()
     tangents: dict[Value, Any] = {}
-    given = []
+    given: list[Value] = []
     for p, m in zip(fn.params, wrt, strict=True):
         image.one[p] = p
         if m:
@@ -55,7 +56,7 @@ def _pushed(fn: Function, wrt: Mask, live: Mask) -> Function:
 def _push(v: Value, image: Image, tangents: dict[Value, Any]) -> None:
     """The new value of `v`, and its tangent unless that is zero."""
     moves = v.type.differentiable and any(x in tangents for x in v.inputs)
-    given = [tangents.get(x) for x in v.inputs]
+    given: list[Any] = [tangents.get(x) for x in v.inputs]
     if moves and isinstance(v.op, Structured):
         results, tangents[v] = v.op.pushforward(given, image.inputs(v))
         image.many[v] = tuple(results)

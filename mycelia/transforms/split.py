@@ -18,11 +18,13 @@ from mycelia.types import TensorType
 Save = Callable[[Value], bool]
 
 # Computing one of these again costs less than writing and reading it: views, and arithmetic without tables.
-CHEAP = frozenset(
-    "reshape transpose broadcast slice pad flip concat cast full iota negative abs sign floor ceil round trunc not "
-    "add subtract multiply divide maximum minimum and or xor shiftleft shiftright greater greaterequal less lessequal "
-    "equal notequal select stopgradient isnan isfinite reciprocal".split()
-)
+CHEAP = frozenset({
+    "reshape", "transpose", "broadcast", "slice", "pad", "flip", "concat", "cast", "select", "stopgradient",
+    "negative", "abs", "sign", "floor", "ceil", "round", "trunc", "reciprocal", "isnan", "isfinite",
+    "add", "subtract", "multiply", "divide", "maximum", "minimum",
+    "not", "and", "or", "xor", "shiftleft", "shiftright",
+    "greater", "greaterequal", "less", "lessequal", "equal", "notequal",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -50,15 +52,14 @@ def saves(v: Value) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def split(
-    joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves
-) -> Split:
+def split(joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves) -> Split:
     """Part a joint function that has this many primal parameters and results (see `vjp`). `visible` says which of
     these parameters and results whoever runs the backward part can pass to it again: all, unless said.
 
+    >>> from mycelia import primitives as p
     >>> from mycelia.transforms.vjp import vjp
     >>> from mycelia.types import TensorType, float32
-    >>> square = Function.build(lambda x: x * x, TensorType(float32, ()))
+    >>> square = Function.build(lambda x: p.multiply(x, x), TensorType(float32, ()))
     >>> parts = split(vjp(square), 1, 1)
     >>> parts.residuals, len(parts.forward.results)
     ((0,), 1)
@@ -73,9 +74,7 @@ def split(
     places.update((v, params + results + i) for i, v in enumerate(stored))
     slots = [Value(Param(i, v.type)) for i, v in enumerate((*kept, *cotangents))]
     backward = rebuild(pulled, dict(zip((*kept, *cotangents), slots, strict=True)))
-    return Split(
-        Function(own, (*outs, *stored)), Function(tuple(slots), backward), tuple(places[v] for v in kept)
-    )
+    return Split(Function(own, (*outs, *stored)), Function(tuple(slots), backward), tuple(places[v] for v in kept))
 
 
 def _residuals(

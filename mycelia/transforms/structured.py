@@ -26,12 +26,11 @@ class Structured(Op, abstract=True):
         self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
     ) -> tuple[tuple[Value, ...], Back]:
         """The results, computed so that their residuals are kept, and the way back: from cotangents of the live
-        results (None elsewhere) to cotangents of the wanted inputs (None elsewhere)."""
+        results (None elsewhere) to cotangents of the wanted inputs (None elsewhere).
+        """
 
     @abstractmethod
-    def pushforward(
-        self, tangents: Sequence[Any], inputs: Sequence[Value]
-    ) -> tuple[Sequence[Value], Sequence[Any]]:
+    def pushforward(self, tangents: Sequence[Any], inputs: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Any]]:
         """The results and their tangents, computed together. None stands for a tangent that is zero."""
 
     def augment(self, live: Sequence[bool], inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Back]:

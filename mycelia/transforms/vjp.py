@@ -22,24 +22,26 @@ def vjp(fn: Function, wrt: Sequence[bool] | None = None, live: Sequence[bool] | 
     """The function of parameters and cotangents of the `live` results, to results and cotangents of the `wrt`
     parameters. Where a mask is not given, everything that can be differentiated is meant.
 
-    >>> from mycelia.types import TensorType, float32
-    >>> cube = Function.build(lambda x: x * x * x, TensorType(float32, ()))
+    >>> import numpy as np
+    >>> from mycelia import primitives as p
     >>> from mycelia.ir import interpret
-    >>> [float(r) for r in interpret(vjp(cube), 2.0, 1.0)]
+    >>> from mycelia.types import TensorType, float32
+    >>> cube = Function.build(lambda x: p.multiply(x, x * x), TensorType(float32, ()))
+    >>> [float(r) for r in interpret(vjp(cube), np.float32(2), np.float32(1))]
     [8.0, 12.0]
     """
-    return _joint(
-        fn, differentiable(fn.types, wrt, "parameter"), differentiable(fn.result_types, live, "result")
-    )
+    return _joint(fn, differentiable(fn.types, wrt, "parameter"), differentiable(fn.result_types, live, "result"))
 
 
 def value_and_grad(fn: Function, wrt: Sequence[bool] | None = None) -> Function:
     """The function of the same parameters to the results and the gradient of the first of them, a scalar.
 
-    >>> from mycelia.types import TensorType, float32
-    >>> cube = Function.build(lambda x: x * x * x, TensorType(float32, ()))
+    >>> import numpy as np
+    >>> from mycelia import primitives as p
     >>> from mycelia.ir import interpret
-    >>> [float(r) for r in interpret(value_and_grad(cube), 2.0)]
+    >>> from mycelia.types import TensorType, float32
+    >>> cube = Function.build(lambda x: p.multiply(x, x * x), TensorType(float32, ()))
+    >>> [float(r) for r in interpret(value_and_grad(cube), np.float32(2))]
     [8.0, 12.0]
     """
     scalar = fn.result_types[0]
@@ -60,7 +62,7 @@ def _joint(fn: Function, wrt: Mask, live: Mask) -> Function:
     image, backs = _forward(fn, active)
     results = tuple(image.one[r] for r in fn.results)
     cotangents: dict[Value, Any] = {}
-    given = []
+    given: list[Value] = []
     for r, m in zip(fn.results, live, strict=True):
         if m:
             given.append(Value(Param(len(fn.params) + len(given), cotangent_type(r.type))))

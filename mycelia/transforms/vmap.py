@@ -26,8 +26,9 @@ REPEAT: dict[type[Type], Callable[[Value, int], Value]] = {TensorType: lambda x,
 def vmap(fn: Function, size: int, mapped: Sequence[bool] | None = None) -> Function:
     """The function where the parameters said to be mapped (all, if not said) and all results have a leading axis.
 
+    >>> from mycelia import primitives as p
     >>> from mycelia.types import float32
-    >>> add = Function.build(lambda x, y: x + y, TensorType(float32, ()), TensorType(float32, ()))
+    >>> add = Function.build(lambda x, y: p.add(x, y), TensorType(float32, ()), TensorType(float32, ()))
     >>> [str(t) for t in vmap(add, 3, (True, False)).result_types]
     ['f32[3]']
     """
@@ -77,8 +78,7 @@ def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> F
             with located(v.location):
                 _batch(v, size, image)
     results = [
-        repeated(image.one[r], r.type, size) if m else image.one[r]
-        for r, m in zip(fn.results, demanded, strict=True)
+        repeated(image.one[r], r.type, size) if m else image.one[r] for r, m in zip(fn.results, demanded, strict=True)
     ]
     return Function(params, tuple(results))
 

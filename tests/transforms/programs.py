@@ -50,7 +50,7 @@ def gradient(fn: Function, which: int) -> Function:
 
 
 def loop() -> Function:
-    """while x*x < 50: x = x*w + sin(x); return x*x"""
+    """The loop `while x*x < 50: x = x*w + sin(x); return x*x`."""
     condition = build(lambda w, x: p.less(x * x, number(50.0)), S, S)
     body = build(lambda w, x: x * w + p.sin(x), S, S)
 

@@ -8,7 +8,6 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, Value, interpret, toposort, verify
 from mycelia.transforms import jvp, value_and_grad, vmap
-from mycelia.types import int64
 from tests.transforms.programs import (
     I,
     S,
@@ -131,7 +130,7 @@ def test_each_example_counts_its_own_turns():
 
 
 def halving() -> Function:
-    """while n != 1: n = n // 2  -- does not end for n < 1."""
+    """The loop `while n != 1: n = n // 2`, which does not end for n < 1."""
     condition = build(lambda n, x: p.not_equal(n, count(1)), I, S)
     body = build(lambda n, x: (p.floor_divide(n, count(2)), x * 1.5), I, S)
     return build(lambda n, x: p.While(condition, body, 0)(n, x)[1], I, S)

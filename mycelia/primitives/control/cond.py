@@ -13,7 +13,7 @@ from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Mistake, Sample, Value, algebra, interpret
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.map import each, zeros_for
-from mycelia.transforms import Split, Structured, batch, chosen, depends, in_step, jvp, repeated, split, spread, vjp
+from mycelia.transforms import Split, Structured, batch, chosen, depends, in_step, jvp, split, spread, vjp
 from mycelia.types import TensorType, TupleType, Type, bool_, float64
 
 TRUTH = TensorType(bool_, ())
@@ -71,7 +71,9 @@ class Cond(Structured):
         outs = Cond(*forward)(predicate, *operands)
         # a residual of a branch: an operand, a result, or one of the slots
         seen = (*operands, *outs)
-        sources = [[i if i < n + m else n + m + t[i - n - m] for i in s.residuals] for s, t in zip(parts, taken, strict=True)]
+        sources = [
+            [i if i < n + m else n + m + t[i - n - m] for i in s.residuals] for s, t in zip(parts, taken, strict=True)
+        ]
         used = sorted({i for source in sources for i in source})
         place = {i: k for k, i in enumerate(used)}
         types = [*[seen[i].type for i in used], *parts[0].backward.types[len(parts[0].residuals) :]]
@@ -106,9 +108,7 @@ class Cond(Structured):
         news = [f.result_types for f in batched]
         if not all(in_step(t, old, size) for new in news for t, old in zip(new, self.then.result_types, strict=True)):
             return each(self, size, (TRUTH, *self.then.types), inputs)
-        demanded = tuple(
-            any(t != old for t in ts) for *ts, old in zip(*news, self.then.result_types, strict=True)
-        )
+        demanded = tuple(any(t != old for t in ts) for *ts, old in zip(*news, self.then.result_types, strict=True))
         return Cond(*[batch(f, size, types, demanded) for f in self.branches])(*inputs)
 
     def _both(self, size: int, mapped: tuple[bool, ...], predicate: Value, *operands: Value) -> Any:

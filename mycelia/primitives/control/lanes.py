@@ -16,7 +16,8 @@ def each_is_better(
     functions: Sequence[Function], operands: Sequence[Value], mapped: Sequence[bool], straight: bool
 ) -> bool:
     """Whether every example must, or should, run these functions by itself: running them for an example that did not
-    ask for it might not end or have an effect, a result has a structure, or repeating what is shared is dear."""
+    ask for it might not end or have an effect, a result has a structure, or repeating what is shared is dear.
+    """
     if not all(harmless(f, straight) for f in functions):
         return True
     types = [t for f in functions for t in (*f.types, *f.result_types)]
@@ -40,7 +41,8 @@ def harmless(fn: Function, straight: bool) -> bool:
 
 def guarded(taken: Value, operands: Sequence[Value], mapped: Sequence[bool], size: int) -> list[Value]:
     """The operands, where nothing flows back from an example that did not ask: it may be infinite or nan there, and
-    zero times that is nan. What has no gradient needs no guard."""
+    zero times that is nan. What has no gradient needs no guard.
+    """
     safe = []
     for x, m in zip(operands, mapped, strict=True):
         if not x.type.differentiable:

@@ -59,7 +59,8 @@ class Body:
 
     def active(self, wanted: Sequence[bool], live: Sequence[bool]) -> tuple[Mask, Mask]:
         """Which parameters and which results take part in a derivative. A carry does if it changes, in some turn, with
-        what is wanted, and changes, in some turn, what is live."""
+        what is wanted, and changes, in some turn, what is live.
+        """
         moves, lives = tuple(wanted), tuple(live)
         while True:
             moved = depends(self.fn, moves)[: self.carries]
@@ -96,7 +97,8 @@ class Body:
 
     def in_lockstep(self, size: int, types: Sequence[Type]) -> Function | None:
         """The body for `size` examples that take the same turns, where parameters have these types; carries become
-        mapped as they must. None if an example needs a structure of its own."""
+        mapped as they must. None if an example needs a structure of its own.
+        """
         own = list(types)
         if not _in_step(own, self.fn.types, size):
             return None
@@ -161,10 +163,11 @@ class Pullback:
 
     @cached_property
     def backward(self) -> Function:
-        """hoisted; cotangents of carries, sums for constants; taken, cotangents of ys
-        -> cotangents of carries, sums; cotangents of xs."""
+        """Of hoisted; cotangents of carries, sums for constants; taken, cotangents of ys.
+        To cotangents of carries, sums; cotangents of xs.
+        """
         body, parts = self.body, self.parts
-        held = {i: t for i, t in zip(parts.residuals, parts.backward.types, strict=False)}
+        held = dict(zip(parts.residuals, parts.backward.types, strict=False))
         carries = [cotangent_type(t) for t in chosen(self.carries, body.carry_types)]
         sums = [cotangent_type(t) for t in chosen(self.constants, body.fn.types[: body.constants])]
         ys = [cotangent_type(t) for t in chosen(self.results[body.carries :], body.y_types)]
@@ -190,7 +193,8 @@ class Pullback:
         cts: Sequence[Any],
     ) -> list[Any]:
         """Cotangents of constants, carries and xs. `outs` are carries, ys and streams of the loop; `cts` are those of
-        carries and ys."""
+        carries and ys.
+        """
         body = self.body
         held = (*operands, *outs)
         shown = outs[: len(body.fn.results)]
@@ -256,8 +260,4 @@ class Pushforward:
 
     def tangents(self, tangents: Sequence[Any], operands: Sequence[Value]) -> list[Value]:
         """The tangents that the body takes, zero where there was none."""
-        return [
-            zeros_for(x) if t is None else t
-            for x, t, m in zip(operands, tangents, self.params, strict=True)
-            if m
-        ]
+        return [zeros_for(x) if t is None else t for x, t, m in zip(operands, tangents, self.params, strict=True) if m]

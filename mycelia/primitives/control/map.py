@@ -20,7 +20,8 @@ from mycelia.types import TensorType, TupleType, Type, cotangent_type, float64
 @dataclass(frozen=True)
 class Map(Structured):
     """`body` on each of `size` elements, in any order. Tensors are taken apart along their first axis, sequences into
-    their elements; results are put together likewise, but the last `sums` of them are added up."""
+    their elements; results are put together likewise, but the last `sums` of them are added up.
+    """
 
     body: Function
     constants: int
@@ -51,7 +52,9 @@ class Map(Structured):
         constants, xs = inputs[: self.constants], inputs[self.constants :]
         types = self.body.types[self.constants :]
         rows = [
-            interpret(self.body, *constants, *[zero_of(t) if x is None else x[i] for x, t in zip(xs, types, strict=True)])
+            interpret(
+                self.body, *constants, *[zero_of(t) if x is None else x[i] for x, t in zip(xs, types, strict=True)]
+            )
             for i in range(self.size)
         ]
         results = [stack([row[k] for row in rows], t) for k, t in enumerate(self.body.result_types[: self.stacked])]

@@ -21,7 +21,7 @@ from mycelia.primitives.control.digest import digest_all
 from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
 from mycelia.primitives.control.naming import callees, calls, renamed, variant
-from mycelia.transforms import Structured, chosen, jvp, split, spread, vjp
+from mycelia.transforms import Structured, jvp, split, spread, vjp
 from mycelia.types import FrameType, TensorType, TupleType, Type, cotangent_type, float64
 
 Definitions = tuple[tuple[str, Function], ...]
@@ -83,7 +83,7 @@ class NamedCall(Structured):
         return outs[:n], spread(smooth(self.result_types), outs[n:])
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
-        return each(self, size, [_of_one(x, size) if m else x.type for x, m in zip(inputs, mapped, strict=True)], inputs)
+        return each(self, size, [_of_one(x) if m else x.type for x, m in zip(inputs, mapped, strict=True)], inputs)
 
     @classmethod
     def samples(cls) -> Iterable[Sample]:
@@ -96,7 +96,7 @@ def _filled(values: Sequence[Value], derivatives: Sequence[Any]) -> list[Value]:
     return [zeros_for(v) if d is None else d for v, d in both if v.type.differentiable]
 
 
-def _of_one(x: Value, size: int) -> Type:
+def _of_one(x: Value) -> Type:
     """The type of a mapped operand for one example."""
     if isinstance(x.type, TensorType):
         return x.type.with_shape(x.shape[1:])
@@ -117,15 +117,15 @@ class Recurse(Structured):
 
     def __post_init__(self) -> None:
         known = dict(self.definitions)
-        for caller, fn in (("", Function((), ())), *self.definitions):
-            for callee in callees(fn) if caller else (self.entry,):
-                if callee not in known:
-                    raise ArgumentError(
-                        f"{callee} is called, but it is not among the definitions",
-                        given={"definitions": ", ".join(known)},
-                    )
+        for callee in {self.entry}.union(*map(callees, known.values())):
+            if callee not in known:
+                raise ArgumentError(
+                    f"{callee} is called, but it is not among the definitions",
+                    given={"definitions": ", ".join(known)},
+                )
+        for fn in known.values():
             for call in calls(fn):
-                _check(call, known[call.op.callee])  # type: ignore[union-attr]  # calls are named calls
+                _check(call, known)
 
     @cached_property
     def fn(self) -> Function:
@@ -184,7 +184,9 @@ class Recurse(Structured):
         wide = Function.build(lambda x: NamedCall("wide", (scalar,))(p.broadcast(x, (2,))), scalar)
         same = Function.build(lambda x: (x,), scalar)
         yield Mistake(lambda: cls((("lost", lost),), "lost"), ArgumentError, "nobody is called, but it is not among")
-        yield Mistake(lambda: cls((("wide", wide),), "wide"), BranchError, "wide is called with operands of other types")
+        yield Mistake(
+            lambda: cls((("wide", wide),), "wide"), BranchError, "wide is called with operands of other types"
+        )
         yield Mistake(lambda: cls((("same", same),), "same")(p.zeros(float64, (2,))), BranchError, "of other types")
 
 
@@ -213,8 +215,10 @@ def _framed(name: str, fn: Function) -> tuple[Function, Function]:
     return forward, Function.build(back, FrameType(name), *cotangent_types(fn.result_types))
 
 
-def _check(call: Value, callee: Function) -> None:
+def _check(call: Value, definitions: dict[str, Function]) -> None:
+    """Complain unless a call fits the function that it calls."""
     assert isinstance(call.op, NamedCall), f"{call} is no call"
+    callee = definitions[call.op.callee]
     _agree(call.op.callee, tuple(x.type for x in call.inputs), callee.types)
     if call.op.result_types != callee.result_types:
         raise BranchError(

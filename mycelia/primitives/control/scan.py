@@ -27,7 +27,8 @@ class Scan(Structured):
 
     With `static_length` the number of turns is that, and there is no length among the operands: elements that are
     tensors lie along the first axis of a tensor. Without it all xs and ys are sequences. Other elements (sequences,
-    frames) are in a sequence always."""
+    frames) are in a sequence always.
+    """
 
     body: Function
     constants: int

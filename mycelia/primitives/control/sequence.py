@@ -64,7 +64,7 @@ class AddSequence(OfStructures):
     commutative: ClassVar[bool] = True
 
     def infer(self, x: Type, y: Type) -> Type:
-        assert isinstance(x, SequenceType) and x == y, f"cotangents of one sequence have types {x} and {y}"
+        assert x == y, f"cotangents of one sequence have types {x} and {y}"
         return x
 
     def reference(self, x: Any, y: Any) -> Any:

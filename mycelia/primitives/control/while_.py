@@ -15,11 +15,9 @@ from mycelia.primitives.control.cond import TRUTH
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.loop import Body, Pullback, Pushforward
 from mycelia.primitives.control.map import each
-from mycelia.primitives.control.scan import Scan
+from mycelia.primitives.control.scan import COUNT, Scan
 from mycelia.transforms import Structured, batch, repeated
 from mycelia.types import SequenceType, TensorType, TupleType, Type, float64, int64
-
-COUNT = TensorType(int64, ())
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,9 @@ class While(Structured):
             return each(self, size, self.body.types, inputs)
         condition = batch(self.condition, size, body.types, (False,))
         if condition.result_types == (TRUTH,):
-            start = zip(inputs, self.body.types, body.types, strict=True)
-            return While(condition, body, self.constants)(*[repeated(x, t, size) if t != new else x for x, t, new in start])
+            starts = zip(inputs, self.body.types, body.types, strict=True)
+            operands = [x if new == old else repeated(x, old, size) for x, old, new in starts]
+            return While(condition, body, self.constants)(*operands)
         if self.parts.y_types or each_is_better((self.condition, self.body), inputs, mapped, straight=False):
             return each(self, size, self.body.types, inputs)
         return self._masked(size, mapped, inputs)
