@@ -1,23 +1,33 @@
 """Eager mode: tensors that compute at once, and the tape that differentiates what they did."""
 
-from mycelia.eager import dispatch, operators
+from mycelia.eager import dispatch, indexing, operators
 from mycelia.eager.backward import derive_back, pull_back
 from mycelia.eager.dispatch import Concrete
-from mycelia.eager.promotion import as_dtype
+from mycelia.eager.parameter import Parameter, ParameterTuple, assign
+from mycelia.eager.promotion import as_dtype, common, floating
+from mycelia.eager.random import Generator, default_generator
 from mycelia.eager.tape import Recording, Tape
 from mycelia.eager.tensor import Tensor, as_value, cast, created, wrap
 
 __all__ = [
     "Concrete",
+    "Generator",
+    "Parameter",
+    "ParameterTuple",
     "Recording",
     "Tape",
     "Tensor",
     "as_dtype",
     "as_value",
+    "assign",
     "cast",
+    "common",
     "created",
+    "default_generator",
     "derive_back",
     "dispatch",
+    "floating",
+    "indexing",
     "operators",
     "pull_back",
     "wrap",

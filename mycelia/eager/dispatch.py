@@ -14,18 +14,23 @@ import numpy as np
 
 from mycelia.eager.plan import Plan, plan_for
 from mycelia.eager.quiet import quietly
-from mycelia.ir import Function, Op
+from mycelia.ir import Function, Op, Value
 from mycelia.types import Array, TensorType, TupleType, Type, type_of
 
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
-large = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
+LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
 MEMORY = 4096  # signatures remembered for one op; a program that shows more of them has no pattern to remember
 
 
 class _Mode(threading.local):
-    """Whether this thread is writing a graph down. Then even what depends on nothing becomes a part of the graph."""
+    """Whether this thread is writing a graph down.
 
-    capturing = False
+    Then even what depends on nothing becomes a part of the graph, and `lift` says which value of the graph stands for
+    a tensor from outside (as a constant, if it is None).
+    """
+
+    capturing: bool = False
+    lift: Callable[[Any], Value] | None = None
 
 
 mode = _Mode()
@@ -38,12 +43,13 @@ class Concrete(Exception):
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
-    __slots__ = ("kinds", "op", "plans")
+    __slots__ = ("backs", "kinds", "op", "plans")
 
     def __init__(self, op: Op) -> None:
         self.op = op
         self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}
         self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.backs: dict[tuple[Any, ...], Callable[..., Sequence[Any]]] = {}  # of ops with one result
 
     def run(self, arrays: tuple[Any, ...]) -> tuple[Any, Type]:
         """The result, an array or a tuple of them, and its type."""
@@ -82,8 +88,15 @@ class Ready:
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         if ct.__class__ is tuple:
             live = tuple([c is not None for c in ct])
-            return self.plan(needed, live, inputs).run([c for c in ct if c is not None] + [*out, *inputs])
-        return self.plan(needed, ALONE, inputs).run([ct, out, *inputs])
+            cts = [c for c in ct if c is not None]
+            return self.plan(needed, live, inputs).compiled(*cts, *out, *inputs)
+        key = (needed, *signature(inputs))
+        back = self.backs.get(key)
+        if back is None:
+            if len(self.backs) >= MEMORY:
+                self.backs.clear()
+            back = self.backs[key] = self.plan(needed, ALONE, inputs).compiled
+        return back(ct, out, *inputs)
 
     def derive(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         held = tuple([x._data for x in inputs])
@@ -129,7 +142,7 @@ def typed(out: Any, kind: TensorType) -> Array:
 def _native(op: Op, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
     """A native kernel for large operands."""
     results = kind.elements if isinstance(kind, TupleType) else (kind,)
-    if native is None or sum(t.size for t in (*types, *results)) < large:  # type: ignore[attr-defined]  # tensors all
+    if native is None or sum(t.size for t in (*types, *results)) < LARGE:  # type: ignore[attr-defined]  # tensors all
         return None
     kernel = native(Function.build(op, *types))
     if kernel is None:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.eager import dispatch
 from mycelia.eager.convert import as_array, scalar
-from mycelia.eager.dispatch import Ready, ready
+from mycelia.eager.dispatch import LARGE, Ready, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
@@ -95,7 +94,7 @@ def short_way(
             b, its = scalar(other, a.dtype), None
         else:
             return slow(self, other)
-        if a.size > dispatch.large:
+        if a.size > LARGE:
             return slow(self, other)
         try:
             out = _run(compute, a, b)
@@ -152,8 +151,11 @@ def compared(compute: Callable[[Any, Any], Any], function: Callable[[Any, Any], 
                 b = other._data
             elif other.__class__ in NUMBERS and a.dtype.char in FLOAT:
                 b = scalar(other, a.dtype)
-            if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= dispatch.large and a.shape == b.shape:
-                return wrap(np.asarray(compute(a, b)))
+            if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= LARGE:
+                try:
+                    return wrap(np.asarray(compute(a, b)))
+                except ValueError:
+                    pass  # told properly below
         pair = together(self, other)
         return otherwise if pair is None else function(*pair)
 

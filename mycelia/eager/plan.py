@@ -27,11 +27,7 @@ class Plan:
 
     function: Function
     flows: tuple[bool, ...]  # for each input, whether `function` gives it a cotangent
-    compiled: Callable[..., Sequence[Any]]
-
-    def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
-        """On arrays: for each input an array, or None where nothing flows."""
-        return self.compiled(*arrays)
+    compiled: Callable[..., Sequence[Any]]  # on arrays: for each input an array, or None where nothing flows
 
     def replay(self, tensors: Sequence[Any]) -> Sequence[Any]:
         """On tensors, op by op, so that it is recorded."""
@@ -81,7 +77,7 @@ def _back(
     needed: tuple[bool, ...],
 ) -> Sequence[Any]:
     """The op's own rule on symbols; an op that contains functions is differentiated as a function."""
-    if type(op).augment is not Op.augment:
+    if isinstance(op, transforms.Structured):
         fn = Function.build(op, *[x.type for x in inputs])
         wanted = tuple(n and x.type.differentiable for n, x in zip(needed, inputs, strict=True))
         joint = transforms.vjp(fn, wanted, live)

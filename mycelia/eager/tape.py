@@ -11,9 +11,12 @@ and what the inner one computes while going back is recorded for the outer one l
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
+
+from mycelia.eager.dispatch import mode
 
 if TYPE_CHECKING:
     from mycelia.eager.tensor import Tensor
@@ -53,6 +56,21 @@ class _Current(threading.local):
 _current = _Current()
 
 
+def recording() -> bool:
+    """Whether a gradient is being taken in this thread."""
+    return _current.tape is not None
+
+
+@contextmanager
+def set_aside() -> Iterator[None]:
+    """Inside the block the open tape is not written to, and a gradient begins a tape of its own."""
+    before, _current.tape = _current.tape, None
+    try:
+        yield
+    finally:
+        _current.tape = before
+
+
 class Identity:
     """A place of its own for a value that is on the tape already: where an inner gradient begins."""
 
@@ -79,50 +97,52 @@ class Recording:
         if tape is None:
             tape = _current.tape = Tape()
         self.tape, self.start = tape, len(tape)
-        self.watched: list[tuple[Tensor, int, Tape | None, int]] = []
+        self.watched: list[tuple[Tensor, int, Any, Tape | None, int]] = []
         return self
 
     def leaf(self, x: Tensor) -> Tensor:
         """A tensor equal to `x` that is an input of this gradient."""
         leaf = x.detached()
-        leaf._tape, leaf._id = self.tape, self._place(x)
+        if mode.lift is not None:
+            leaf._data = mode.lift(x)
+        leaf._tape, leaf._id = self.tape, self._place(x, leaf._data)
         return leaf
 
     def watch(self, x: Tensor) -> int:
         """Make `x` itself, wherever it is read, an input of this gradient, and give its place."""
-        before = x._tape, x._id if x._tape is not None else -1
-        here = self._place(x)
+        before = x._data, x._tape, x._id if x._tape is not None else -1
+        data = x._data if mode.lift is None else mode.lift(x)
+        here = self._place(x, data)
         self.watched.append((x, here, *before))
-        x._tape, x._id = self.tape, here
+        x._data, x._tape, x._id = data, self.tape, here
         return here
 
-    def _place(self, x: Tensor) -> int:
+    def _place(self, x: Tensor, data: Any) -> int:
         place = len(self.tape)
         if x._tape is self.tape:
-            self.tape.append((IDENTITY, (x._id,), (True,), (x._data,), x._data))
+            self.tape.append((IDENTITY, (x._id,), (True,), (data,), data))
         else:
-            self.tape.append((None, (), (), (), x._data))
+            self.tape.append((None, (), (), (), data))
         return place
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for x, here, tape, place in reversed(self.watched):
-            if x._tape is self.tape and x._id == here:
-                x._tape, x._id = tape, place
+        for x, here, data, tape, place in reversed(self.watched):
+            if x._tape is self.tape and x._id == here:  # it was not assigned to meanwhile
+                x._data, x._tape, x._id = data, tape, place
         if not self.nested:
             self.tape.open = False
             _current.tape = None
 
 
 def tape_of(inputs: Sequence[Any]) -> Tape | None:
-    """The open tape that one of these tensors is on."""
-    found: Tape | None = None
+    """The open tape of this thread, if one of these tensors is on it."""
     for x in inputs:
         tape: Tape | None = getattr(x, "_tape", None)
-        if tape is not None and tape.open and tape is not found:
-            found = tape if found is None else _current.tape
-    return found
+        if tape is not None and tape is _current.tape:
+            return tape
+    return None
 
 
 def put(tape: Tape, step: Step, inputs: Sequence[Any], held: tuple[Any, ...], out: Any) -> int:

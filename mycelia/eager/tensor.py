@@ -86,6 +86,10 @@ class Tensor(Operators):
         """The same data, from which no gradient flows."""
         return wrap(self._data)
 
+    def alias(self) -> Tensor:
+        """Another tensor with the same data, at the same place of the tape."""
+        return wrap(self._data, self._tape, -1 if self._tape is None else self._id)
+
     def become(self, other: Tensor) -> None:
         """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
         self._data, self._tape = other._data, other._tape
@@ -265,7 +269,9 @@ def as_value(x: Any) -> Value:
     data = x._data if isinstance(x, Tensor) else x
     if data.__class__ is Value:
         return data  # type: ignore[no-any-return]
-    return p.full(data.item(), _BY_NUMPY[data.dtype], ()) if data.ndim == 0 else p.constant(data)
+    if data.ndim == 0 and x._tape is None and x.__class__ is Tensor:
+        return p.full(data.item(), _BY_NUMPY[data.dtype], ())
+    return p.constant(data) if mode.lift is None else mode.lift(x)
 
 
 def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:

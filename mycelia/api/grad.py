@@ -1,0 +1,171 @@
+"""Gradients of Python functions: run them once, recording, and go back along the tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mycelia.api.linear import Weights, linearized
+from mycelia.eager import Parameter, Tensor
+from mycelia.errors import ArgumentError
+
+
+def grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Weights = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., Any]:
+    """The function that gives the gradient of `fn`, with respect to arguments by position, parameters, or both.
+
+    Where `fn` returns several tensors, their gradients are added; with `has_aux` only the first is differentiated,
+    and the others come back beside the gradient. With `sens_param` the last argument is the cotangent of the result.
+
+    >>> grad(lambda x: x * x * x)(Tensor(2.0))
+    Tensor(shape=[], dtype=Float32, value= 12)
+    >>> grad(grad(lambda x: x * x * x))(Tensor(2.0))
+    Tensor(shape=[], dtype=Float32, value= 12)
+    """
+    both = value_and_grad(fn, grad_position, weights, has_aux, return_ids, sens_param)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        outputs, gradients = both(*args, **kwargs)
+        return (gradients, tuple(outputs[1:])) if has_aux else gradients
+
+    return gradient
+
+
+def value_and_grad(
+    fn: Callable[..., Any],
+    grad_position: int | tuple[int, ...] | None = 0,
+    weights: Weights = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that gives what `fn` returns, and its gradient; the arguments are those of `grad`.
+
+    >>> w = Parameter([1.0, 2.0], name="w")
+    >>> value, gradient = value_and_grad(lambda x: (w * x).mean(), None, w)(Tensor([3.0, 5.0]))
+    >>> value.item(), gradient.tolist()
+    (6.5, [1.5, 2.5])
+    """
+    if grad_position is None and weights is None:
+        raise ArgumentError(
+            "a gradient needs something to be taken with respect to",
+            hint="give grad_position (an argument, 0 is the first) or weights (parameters)",
+        )
+    positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else grad_position
+
+    def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        sens = None
+        if sens_param:
+            *args, sens = args  # type: ignore[assignment]  # the last one is ours
+        run = linearized(fn, tuple(args), kwargs, positions, weights, has_aux)
+        with run:
+            by_position, by_weight = run.back(None if sens is None else _listed(sens), once=True)
+        gradients = _arranged(by_position, by_weight, grad_position, positions, weights, return_ids)
+        return run.outputs, gradients
+
+    return both
+
+
+def _listed(sens: Any) -> list[Any]:
+    return list(sens) if isinstance(sens, tuple | list) else [sens]
+
+
+def _arranged(
+    by_position: list[Any],
+    by_weight: list[Any],
+    grad_position: int | tuple[int, ...] | None,
+    positions: Sequence[int],
+    weights: Weights,
+    return_ids: bool,
+) -> Any:
+    """Gradients as they were asked for: one or a tuple, of arguments, parameters or both."""
+    if return_ids:
+        by_position = list(zip(positions, by_position, strict=True))
+        named = [weights] if isinstance(weights, Parameter) else list(weights or ())
+        by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
+    arguments: Any = by_position[0] if isinstance(grad_position, int) else tuple(by_position)
+    parameters: Any = by_weight[0] if isinstance(weights, Parameter) else tuple(by_weight)
+    if weights is None:
+        return arguments
+    return parameters if grad_position is None else (arguments, parameters)
+
+
+def vjp(fn: Callable[..., Any], *inputs: Any, weights: Weights = None, has_aux: bool = False) -> tuple[Any, ...]:
+    """What `fn` returns at `inputs`, and the function from cotangents of that to cotangents of the inputs.
+
+    >>> y, back = vjp(lambda x: x * x, Tensor([1.0, 2.0]))
+    >>> back(Tensor([1.0, 10.0]))[0].tolist()
+    [2.0, 40.0]
+    """
+    run = linearized(fn, inputs, {}, tuple(range(len(inputs))), weights, has_aux)
+    with run:
+        pass
+
+    def back(*cotangents: Any) -> Any:
+        by_position, by_weight = run.back(list(cotangents) or None)
+        if weights is None:
+            return tuple(by_position)
+        return tuple(by_position), by_weight[0] if isinstance(weights, Parameter) else tuple(by_weight)
+
+    if has_aux:
+        first, *others = run.outputs
+        return first, back, tuple(others) if len(others) != 1 else others[0]
+    return run.outputs, back
+
+
+class GradOperation:
+    """`grad` with its older spelling: with respect to the first argument, to all of them, to parameters, or both.
+
+    >>> GradOperation(get_all=True)(lambda x, y: x * y)(Tensor(2.0), Tensor(3.0))[1].item()
+    2.0
+    """
+
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+
+    def __call__(self, fn: Callable[..., Any], weights: Weights = None) -> Callable[..., Any]:
+        if self.get_by_list and weights is None:
+            weights = fn.trainable_params() if hasattr(fn, "trainable_params") else None
+            if weights is None:
+                raise ArgumentError("get_by_list needs the parameters", hint="pass them as the second argument")
+
+        def gradient(*args: Any, **kwargs: Any) -> Any:
+            count = len(args) - self.sens_param
+            position = tuple(range(count)) if self.get_all else None if self.get_by_list else 0
+            return grad(fn, position, weights if self.get_by_list else None, sens_param=self.sens_param)(
+                *args, **kwargs
+            )
+
+        return gradient
+
+
+def get_grad(gradients: Any, identifier: int | str | Parameter) -> Tensor:
+    """One gradient out of those that `return_ids` gave: of an argument by its position, of a parameter by its name.
+
+    >>> g = grad(lambda x, y: x * y, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
+    >>> get_grad(g, 1).item()
+    2.0
+    """
+    key = identifier.name if isinstance(identifier, Parameter) else identifier
+    for found, gradient in _pairs(gradients):
+        if found == key and type(found) is type(key):
+            return gradient
+    raise ArgumentError(
+        f"there is no gradient of {key!r}",
+        given={"gradients": [name for name, _ in _pairs(gradients)]},
+        hint="take it with return_ids=True",
+    )
+
+
+def _pairs(gradients: Any) -> list[tuple[Any, Any]]:
+    if isinstance(gradients, tuple) and len(gradients) == 2 and isinstance(gradients[0], int | str | np.integer):
+        return [gradients]
+    return [pair for g in gradients for pair in _pairs(g)] if isinstance(gradients, tuple | list) else []

@@ -1,0 +1,172 @@
+"""A function at a point, together with the linear maps between small changes of its inputs and of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from mycelia import eager
+from mycelia import primitives as p
+from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, wrap
+from mycelia.eager.tape import recording
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.ir import Value
+from mycelia.tree import Structure, flatten, unflatten
+
+Weights = Parameter | Sequence[Parameter] | None
+
+
+class linearized:  # noqa: N801  # reads as a function: `with linearized(fn, ...) as run`
+    """One recorded call of `fn`. Inside the block its tape is open; `back` goes from its results to its inputs."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        positions: Sequence[int],
+        weights: Weights,
+        has_aux: bool,
+    ) -> None:
+        self.recording = Recording()
+        self.call = fn, args, kwargs, positions, has_aux
+        self.weights = [weights] if isinstance(weights, Parameter) else list(weights or ())
+        for w in self.weights:
+            if not isinstance(w, Parameter):
+                raise ArgumentError(f"weights are parameters, not {type(w).__name__}", given={"weight": w})
+
+    def __enter__(self) -> linearized:
+        fn, args, kwargs, positions, has_aux = self.call
+        self.recording.__enter__()
+        try:
+            args, self.leaves, self.structures = self._marked(args, positions)
+            places = [self.recording.watch(w) for w in self.weights]
+            self.places = [x._id for x in self.leaves] + places
+            self.inputs = [*[x.detached() for x in self.leaves], *[w.detached() for w in self.weights]]
+            outputs = fn(*args, **kwargs)
+            self.differentiated = self._differentiated(outputs, has_aux)
+        except BaseException as error:
+            self.recording.__exit__(type(error), error, error.__traceback__)
+            raise
+        tape = self.recording.tape
+        self.seeds = [x._id if x._tape is tape and x._id >= self.recording.start else -1 for x in self.differentiated]
+        self.stop = len(tape)
+        leaves, structure = flatten(outputs)
+        kept = leaves if self.recording.nested else [_let_go(x) for x in leaves]
+        self.outputs = unflatten(structure, kept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.recording.__exit__(kind, error, trace)
+
+    def _marked(
+        self, args: tuple[Any, ...], positions: Sequence[int]
+    ) -> tuple[tuple[Any, ...], list[Tensor], list[Structure]]:
+        """The arguments, where tensors at `positions` are inputs of this gradient."""
+        marked, leaves, structures = list(args), [], []
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise ArgumentError(
+                    f"the function has no argument {position} to differentiate", given={"arguments": len(args)}
+                )
+            found, structure = flatten(args[position])
+            fresh = [self.recording.leaf(_differentiable(x, position)) for x in found]
+            marked[position] = unflatten(structure, fresh)
+            leaves += fresh
+            structures.append(structure)
+        return tuple(marked), leaves, structures
+
+    @staticmethod
+    def _differentiated(outputs: Any, has_aux: bool) -> list[Tensor]:
+        """The tensors among the results whose gradient is meant."""
+        if has_aux and (not isinstance(outputs, tuple | list) or len(outputs) < 2):
+            raise ArgumentError("with has_aux the function must return the result and something beside it")
+        found = [x for x in flatten(outputs[0] if has_aux else outputs)[0] if isinstance(x, Tensor)]
+        if not found:
+            raise ArgumentError(
+                "the function returned no tensor to differentiate", given={"returned": outputs}, hint="return the loss"
+            )
+        return found
+
+    def back(self, cotangents: list[Any] | None, once: bool = False) -> tuple[list[Any], list[Tensor]]:
+        """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""
+        cts = self._cotangents(cotangents)
+        tape, start = self.recording.tape, self.recording.start
+        again = self.recording.nested or (recording() and not once) or any(_open(x) for x in (*self.differentiated, *cts))
+        seeds: dict[int, Any] = {}
+        for place, ct in zip(self.seeds, cts, strict=True):
+            if place >= 0:
+                data = ct if again else ct.numbers()
+                seeds[place] = seeds[place] + data if place in seeds else data
+        if again:
+            flowing: list[Any] = derive_back(tape, start, self.stop, seeds, self.places)
+        else:
+            arrays = pull_back(tape, start, self.stop, seeds, self.places, used_up=once)
+            flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
+        full = [_zeros(x) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
+        by_argument, given = [], iter(full)
+        for structure in self.structures:
+            by_argument.append(unflatten(structure, [next(given) for _ in range(structure.leaves)]))
+        return by_argument, list(given)
+
+    def _cotangents(self, given: list[Any] | None) -> list[Tensor]:
+        if given is None:
+            return [_ones(x) for x in self.differentiated]
+        flat = flatten(given)[0]
+        if len(flat) != len(self.differentiated):
+            raise ArgumentError(
+                f"{len(flat)} cotangents were given for {len(self.differentiated)} results",
+                hint="one for each tensor that the function returns",
+            )
+        return [_fitting(ct, x) for ct, x in zip(flat, self.differentiated, strict=True)]
+
+
+def _differentiable(x: Any, position: int) -> Tensor:
+    """A tensor that a gradient can be taken with respect to."""
+    if isinstance(x, float):
+        return Tensor(x)
+    if not isinstance(x, Tensor):
+        raise ArgumentError(
+            f"argument {position} is differentiated and holds a {type(x).__name__}, not a tensor", given={"value": x}
+        )
+    if not x.dtype.is_float:
+        raise DTypeError(
+            f"argument {position} is differentiated and holds {x.dtype!r}, in which nothing changes a little",
+            given={"shape": x.shape},
+            hint="cast it to a floating type, or choose another grad_position",
+        )
+    return x
+
+
+def _let_go(x: Any) -> Any:
+    """A result outside of the gradient that computed it."""
+    return x.detached() if isinstance(x, Tensor) and not isinstance(x, Parameter) else x
+
+
+def _open(x: Tensor) -> bool:
+    return x._data.__class__ is Value
+
+
+def _fitting(ct: Any, x: Tensor) -> Tensor:
+    """A cotangent given by a person, checked against the result it belongs to."""
+    tensor = ct if isinstance(ct, Tensor) else Tensor(ct)
+    if tensor.shape != x.shape:
+        raise ShapeError(f"a result of shape {x.shape} has no cotangent of shape {tensor.shape}")
+    return eager.cast(tensor, x.dtype) if x.dtype.is_float else tensor
+
+
+def _ones(x: Tensor) -> Tensor:
+    return _filled(x, 1)
+
+
+def _zeros(x: Tensor) -> Tensor:
+    return _filled(x, 0)
+
+
+def _filled(x: Tensor, number: int) -> Tensor:
+    return eager.created(p.Full(number, x.dtype, x.shape))

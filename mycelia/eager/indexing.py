@@ -1,0 +1,347 @@
+"""Reading and writing parts of a tensor, with NumPy's meaning of every index.
+
+An array that nobody differentiates is indexed by NumPy itself. Otherwise the index becomes primitives: slices and
+reversals first, then one gather for all index arrays together.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.eager.convert import as_array
+from mycelia.eager.dispatch import mode
+from mycelia.eager.operators import operand
+from mycelia.eager.tape import tape_of
+from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.errors import DTypeError, MyceliaError, ShapeError
+from mycelia.ir import Value
+from mycelia.types import Array, Shape, bool_, int32, int64
+
+FULL = slice(None)
+
+
+class BoundsError(MyceliaError, IndexError):
+    """An index points outside of a tensor."""
+
+
+def getitem(x: Tensor, index: Any) -> Tensor:
+    """`x[index]`."""
+    parts = _parts(index)
+    if _concrete(parts) and x._data.__class__ is not Value and tape_of((x,)) is None:
+        return wrap(np.asarray(_numpy(x, parts)))
+    return _read(x, parts)
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """`x[index] = value`: from now on x holds other data; what was computed from the old data keeps it."""
+    parts = _parts(index)
+    given = operand(value)
+    if given is None:
+        raise DTypeError(f"{type(value).__name__} cannot be written into a tensor", given={"value": value})
+    new = cast(given, x.dtype) if isinstance(given, Tensor) else wrap(as_array(given, x.dtype))
+    now = all(t._data.__class__ is not Value for t in (x, new)) and tape_of((x, new)) is None and _concrete(parts)
+    if now and mode.lift is None:
+        _write_now(x, parts, new)
+    else:
+        x.become(_written(x, parts, new))
+
+
+# ------------------------------------------------------------------------------------------------- what an index says
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    """An index as a tuple of ints, slices, None, Ellipsis, and index tensors."""
+    return tuple([_part(i) for i in (index if isinstance(index, tuple) else (index,))])
+
+
+def _part(i: Any) -> Any:
+    if i is None or i is Ellipsis or (isinstance(i, int | np.integer) and not isinstance(i, bool)):
+        return i
+    if isinstance(i, slice):
+        return slice(*[None if b is None else _bound(b) for b in (i.start, i.stop, i.step)])
+    array = i if isinstance(i, Tensor) else wrap(_as_index(i))
+    if array.dtype.is_float:
+        raise DTypeError(f"an index is made of whole numbers or bools, not {array.dtype!r}", hint="cast it to int32")
+    if array.ndim == 0 and array.dtype.is_integer and array._data.__class__ is not Value:
+        return int(array)
+    return array
+
+
+def _as_index(i: Any) -> Array:
+    return np.zeros(0, np.int64) if isinstance(i, list | tuple | range) and not len(i) else as_array(i)
+
+
+def _bound(b: Any) -> int:
+    if isinstance(b, float):
+        raise DTypeError(f"a slice is bounded by whole numbers, not {b!r}")
+    return b.__index__()  # type: ignore[no-any-return]
+
+
+def _concrete(parts: tuple[Any, ...]) -> bool:
+    return all(not isinstance(i, Tensor) or i._data.__class__ is not Value for i in parts)
+
+
+def _numpy(x: Tensor, parts: tuple[Any, ...]) -> Any:
+    """The part of the array inside that NumPy takes at this index."""
+    try:
+        return x._data[tuple([i._data if isinstance(i, Tensor) else i for i in parts])]
+    except IndexError as error:
+        raise _out_of_bounds(x, error) from None
+
+
+def _out_of_bounds(x: Tensor, error: Exception) -> BoundsError:
+    return BoundsError(f"an index does not fit a tensor of shape {x.shape}: {error}")
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """An index spread over the axes of a tensor: slices (of the axes they keep), new axes, and index tensors."""
+
+    slices: tuple[slice, ...]  # one for each axis of x; FULL where an int or an index tensor stands
+    arrays: tuple[tuple[int, Tensor], ...]  # axis of x -> index tensor
+    layout: tuple[str, ...]  # what the index says in order: "slice", "new", "array"
+
+
+def _spread(x: Tensor, parts: tuple[Any, ...]) -> _Axes:
+    """Ints become index tensors without axes where there are others, as in NumPy; masks become positions."""
+    parts = tuple([q for i in parts for q in _positions(i)])
+    used = sum(1 for i in parts if i is not None and i is not Ellipsis)
+    if used > x.ndim:
+        raise BoundsError(f"{used} indices for a tensor of shape {x.shape}")
+    if Ellipsis not in [i for i in parts if not isinstance(i, Tensor)]:
+        parts = (*parts, Ellipsis)
+    slices, arrays, layout = [], [], []
+    for i in parts:
+        axis = len(slices)
+        if i is None:
+            layout.append("new")
+        elif i is Ellipsis:
+            slices += [FULL] * (x.ndim - used)
+            layout += ["slice"] * (x.ndim - used)
+        elif isinstance(i, slice):
+            slices.append(i)
+            layout.append("slice")
+        else:
+            slices.append(FULL)
+            arrays.append((axis, _within(i, x, axis)))
+            layout.append("array")
+    return _Axes(tuple(slices), tuple(arrays), tuple(layout))
+
+
+def _positions(i: Any) -> list[Any]:
+    """A mask as the positions where it holds, one index tensor for each of its axes."""
+    if not isinstance(i, Tensor) or i.dtype is not bool_:
+        return [i]
+    if not i.ndim:
+        raise DTypeError("a single bool is not an index here", hint="use ops.where, or an index with an axis")
+    return [wrap(axis) for axis in np.nonzero(i.numbers())]
+
+
+def _within(i: Any, x: Tensor, axis: int) -> Tensor:
+    """Positions counted from the front, and known to exist where they are known."""
+    extent = x.shape[axis]
+    if not isinstance(i, Tensor):
+        i = wrap(np.asarray(i, np.int64))
+    if i._data.__class__ is Value:
+        i = cast(i, int64 if extent > 2**31 - 1 else int32)
+        return p.select(p.less(i, 0), i + extent, i)  # type: ignore[no-any-return]
+    numbers = i._data.astype(np.int64)
+    if numbers.size and not (-extent <= numbers.min() and numbers.max() < extent):
+        raise _out_of_bounds(x, IndexError(f"positions {numbers.min()} to {numbers.max()} on axis {axis}"))
+    return wrap(np.where(numbers < 0, numbers + extent, numbers))
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def _read(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    if _basic(parts):
+        return _sliced(x, parts)
+    axes = _spread(x, parts)
+    y = _sliced(x, axes.slices)
+    gathered, front = _gathered(y, axes)
+    return _with_new_axes(gathered, axes, front)
+
+
+def _basic(parts: tuple[Any, ...]) -> bool:
+    return not any(isinstance(i, Tensor) for i in parts)
+
+
+def _sliced(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+    """Ints, slices and new axes only: a slice, a reversal, and a change of shape."""
+    shape = _shape_of(x, parts)
+    starts, stops, steps, backwards = _box(x, parts)
+    out = p.slice_(x, starts, stops, steps)
+    out = p.reshape(p.flip(out, tuple(backwards)), shape)
+    return x.alias() if out is x else out
+
+
+def _shape_of(x: Tensor, parts: tuple[Any, ...]) -> Shape:
+    """The shape that NumPy gives; and its complaint, if it has one."""
+    try:
+        return np.broadcast_to(np.empty((), bool), x.shape)[parts].shape
+    except IndexError as error:
+        raise _out_of_bounds(x, error) from None
+
+
+def _box(x: Tensor, parts: tuple[Any, ...]) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Bounds and steps along every axis of x, and the axes that are read backwards."""
+    kept = [i for i in parts if i is not None]
+    at = next((k for k, i in enumerate(kept) if i is Ellipsis), len(kept))
+    rest = kept[at + 1 :]
+    every = [*kept[:at], *[FULL] * (x.ndim - at - len(rest)), *rest]
+    starts, stops, steps, backwards = [], [], [], []
+    for axis, (i, extent) in enumerate(zip(every, x.shape, strict=True)):
+        if not isinstance(i, slice):
+            first = int(i) + (extent if i < 0 else 0)
+            low, high, step = first, first + 1, 1
+        else:
+            low, high, step = i.indices(extent)
+            count = len(range(low, high, step))
+            if step < 0:
+                backwards.append(axis)
+                low, step = low + (count - 1) * step, -step
+            high = low + (count - 1) * step + 1 if count else low
+        starts.append(low)
+        stops.append(high)
+        steps.append(step)
+    return starts, stops, steps, backwards
+
+
+def _gathered(x: Tensor, axes: _Axes) -> tuple[Tensor, int]:
+    """All index tensors at once. The axes they make stand where NumPy puts them: at the place that comes back."""
+    (first, index), *others = axes.arrays
+    if not others:
+        return p.gather(x, index, first), first
+    indexed = [axis for axis, _ in axes.arrays]
+    shape = np.broadcast_shapes(*[i.shape for _, i in axes.arrays])
+    flat = p.zeros(int64, ())
+    for axis, i in axes.arrays:
+        flat = flat * x.shape[axis] + p.broadcast(cast(i, int64), shape)
+    rest = [a for a in range(x.ndim) if a not in indexed]
+    rows = p.reshape(
+        p.transpose(x, (*indexed, *rest)), (prod(x.shape[a] for a in indexed), *[x.shape[a] for a in rest])
+    )
+    out = p.gather(rows, flat, 0)
+    if not _together(axes.layout):
+        return out, 0
+    before = sum(1 for a in rest if a < first)
+    order = [*range(len(shape), len(shape) + before), *range(len(shape)), *range(len(shape) + before, len(out.shape))]
+    return p.transpose(out, order), before
+
+
+def _together(layout: tuple[str, ...]) -> bool:
+    """Whether the index tensors stand side by side; if not, NumPy puts their axes first."""
+    places = [k for k, what in enumerate(layout) if what == "array"]
+    return places[-1] - places[0] == len(places) - 1
+
+
+def _with_new_axes(x: Tensor, axes: _Axes, front: int) -> Tensor:
+    """The result with the axes that None asked for."""
+    if "new" not in axes.layout:
+        return x
+    made = len(x.shape) - (sum(1 for what in axes.layout if what == "slice"))
+    dims: list[int] = []
+    position = made if not _together(axes.layout) else 0
+    seen = False
+    for what in axes.layout:
+        if what == "new":
+            dims.append(position)
+            position += 1
+        elif what == "slice":
+            position += 1
+        elif not seen and _together(axes.layout):
+            seen, position = True, position + made
+    return p.expand_dims(x, dims)  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
+    """Into the array itself if nobody else holds it, else into a copy."""
+    data = x._data
+    alone = sys.getrefcount(data) <= 3 and data.flags.owndata and data.flags.writeable  # x, `data` and the question
+    target = data if alone else np.array(data)
+    try:
+        target[tuple([i._data if isinstance(i, Tensor) else i for i in parts])] = new._data
+    except IndexError as error:
+        raise _out_of_bounds(x, error) from None
+    except ValueError as error:
+        raise ShapeError(f"data of shape {new.shape} cannot be written there: {error}") from None
+    x._data, x._tape = target, None
+
+
+def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
+    """x with `new` at an index, as a new tensor."""
+    if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_ and new.size == 1:
+        mask = p.reshape(parts[0], (*parts[0].shape, *(1,) * (x.ndim - parts[0].ndim)))
+        return p.select(mask, p.broadcast(p.reshape(new, ()), x.shape), x)  # type: ignore[no-any-return]
+    if not _concrete(parts):
+        return _written_at(x, parts, new)
+    if _basic(parts):
+        shape = _shape_of(x, parts)
+        starts, stops, steps, backwards = _box(x, parts)
+        if all(s == 1 for s in steps) and not backwards:
+            update = p.reshape(_fitted(new, shape), [b - a for a, b in zip(starts, stops, strict=True)])
+            return p.dynamic_update(x, update, [p.full(s, int64, ()) for s in starts])  # type: ignore[no-any-return]
+    table = wrap(np.arange(x.size).reshape(x.shape))
+    positions = np.asarray(_numpy(table, parts))
+    values = p.reshape(_fitted(new, positions.shape), (-1,))
+    source = np.full(x.size, -1)
+    source[positions.reshape(-1)] = np.arange(positions.size)
+    if not positions.size:
+        return x.alias()
+    chosen = p.gather(values, wrap(np.maximum(source, 0)), 0)
+    return p.reshape(p.select(wrap(source >= 0), chosen, p.reshape(x, (-1,))), x.shape)  # type: ignore[no-any-return]
+
+
+def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
+    """Writing where only the running program knows: positions along leading or other whole axes."""
+    axes = _spread(x, parts)
+    if any(s != FULL for s in axes.slices):
+        raise ShapeError(
+            "positions known only when the program runs can be written together with whole axes, not with slices",
+            hint="take the slice first, write into it, and put it back",
+        )
+    flat = p.zeros(int64, ())
+    shape = np.broadcast_shapes(*[i.shape for _, i in axes.arrays])
+    for axis, i in axes.arrays:
+        flat = flat * x.shape[axis] + p.broadcast(cast(i, int64), shape)
+    indexed = [axis for axis, _ in axes.arrays]
+    order = [*indexed, *[a for a in range(x.ndim) if a not in indexed]]
+    rows = p.transpose(x, order)
+    rest = rows.shape[len(indexed) :]
+    table = p.reshape(rows, (prod(rows.shape[: len(indexed)]), *rest))
+    target, front = _gathered(x, axes)
+    update = p.broadcast(_fitted(new, target.shape), target.shape)
+    if front:
+        made = [*range(front, front + len(shape)), *range(front), *range(front + len(shape), len(target.shape))]
+        update = p.transpose(update, made)
+    flags = p.scatter_add(p.zeros(int32, table.shape[:1]), flat, p.ones(int32, shape), 0)
+    hit = p.reshape(p.greater(flags, 0), (*table.shape[:1], *(1,) * len(rest)))
+    written = p.select(hit, p.scatter_add(p.zeros(x.dtype, table.shape), flat, update, 0), table)
+    return p.transpose(p.reshape(written, rows.shape), np.argsort(order).tolist())  # type: ignore[no-any-return]
+
+
+def _fitted(new: Tensor, shape: Shape) -> Any:
+    """The data to be written, at the shape of the place."""
+    own = new.shape
+    while len(own) > len(shape) and own[0] == 1:
+        own = own[1:]
+    try:
+        np.broadcast_to(np.empty((), bool), own)
+        np.broadcast_shapes(own, shape)
+    except ValueError:
+        raise ShapeError(f"data of shape {new.shape} cannot be written to a place of shape {shape}") from None
+    return p.broadcast(p.reshape(new, own), shape)
+
+
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]  # see signatures.py
+Tensor.__setitem__ = setitem  # type: ignore[method-assign]

@@ -1,0 +1,189 @@
+"""Parameter: a tensor with a name that training changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mycelia.eager.convert import as_array, spelled
+from mycelia.eager.operators import TENSORS, operand
+from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.types import Array, DType
+
+
+class Parameter(Tensor):
+    """A tensor that belongs to a model: it has a name, and optimizers replace its data.
+
+    >>> w = Parameter([1.0, 2.0], name="w")
+    >>> w
+    Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)
+    >>> (w * 2).asnumpy()
+    array([2., 4.], dtype=float32)
+    """
+
+    name: str
+    requires_grad: bool
+    layerwise_parallel: bool  # a part of the data is here, and gradients are not averaged between devices
+    parallel_optimizer: bool  # the optimizer may split its work on this parameter between devices
+
+    def __init__(
+        self,
+        default_input: Any,
+        name: str = "Parameter",
+        requires_grad: bool = True,
+        layerwise_parallel: bool = False,
+        parallel_optimizer: bool = True,
+    ) -> None:
+        if not isinstance(name, str):
+            raise ArgumentError(f"the name of a parameter is a string, not {name!r}")
+        super().__init__(default_input)
+        self.name, self.requires_grad = name, requires_grad
+        self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
+
+    @property
+    def data(self) -> Parameter:
+        """The parameter itself; assigning to it replaces the data."""
+        return self
+
+    @data.setter
+    def data(self, data: Any) -> None:
+        self.set_data(data)
+
+    def value(self) -> Tensor:
+        """What the parameter holds now, as a tensor that later assignments do not change.
+
+        >>> Parameter([1.0], name="w").value()
+        Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00])
+        """
+        now = wrap(self._data)
+        if self._tape is not None:
+            now._tape, now._id = self._tape, self._id
+        return now
+
+    def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
+        """Hold other data, of the same shape unless `slice_shape` says that a part of it is meant.
+
+        >>> Parameter([1.0, 2.0], name="w").set_data([3.0, 4.0]).asnumpy()
+        array([3., 4.], dtype=float32)
+        """
+        new = data if isinstance(data, Tensor) else wrap(as_array(data))
+        if new.shape != self.shape and not slice_shape:
+            raise ShapeError(
+                f"parameter {self.name} has shape {self.shape} and cannot hold data of shape {new.shape}",
+                hint="make a new Parameter, or say slice_shape=True where a part of the data is meant",
+            )
+        if new.dtype is not self.dtype and new.dtype.is_float and not self.dtype.is_float:
+            raise DTypeError(
+                f"parameter {self.name} holds {self.dtype!r} and cannot hold {new.dtype!r} without loss",
+                hint="cast the data first",
+            )
+        self.become(cast(new, self.dtype))
+        return self
+
+    def set_dtype(self, dtype: DType) -> Parameter:
+        """Hold the same numbers in another element type from now on.
+
+        >>> from mycelia.types import float16
+        >>> Parameter([1.0], name="w").set_dtype(float16).dtype
+        float16
+        """
+        self.become(cast(self.value(), dtype))
+        return self
+
+    def clone(self, init: str | float | int = "same") -> Parameter:
+        """A new parameter with the same data, or with "zeros", "ones" or a number everywhere.
+
+        >>> Parameter([1.0, 2.0], name="w").clone("zeros").asnumpy()
+        array([0., 0.], dtype=float32)
+        """
+        data = self.numbers()
+        if init != "same":
+            number = {"zeros": 0, "ones": 1}.get(init, init) if isinstance(init, str) else init
+            if isinstance(number, str):
+                raise ArgumentError(f"a parameter cannot be cloned as {init!r}", hint='say "same", "zeros" or "ones"')
+            data = np.full_like(data, number)
+        new = Parameter(data, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer)
+        return new
+
+    def __iadd__(self, other: Any) -> Parameter:
+        return assign(self, self + other)
+
+    def __isub__(self, other: Any) -> Parameter:
+        return assign(self, self - other)
+
+    def __imul__(self, other: Any) -> Parameter:
+        return assign(self, self * other)
+
+    def __itruediv__(self, other: Any) -> Parameter:
+        return assign(self, self / other)
+
+    def __repr__(self) -> str:
+        return (
+            f"Parameter (name={self.name}, shape={self.shape}, dtype={spelled(self.dtype)}, "
+            f"requires_grad={self.requires_grad})"
+        )
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.asnumpy(), dict(self.__dict__))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        return _rebuilt(self.numbers(), dict(self.__dict__))
+
+
+def _rebuilt(data: Array, attributes: dict[str, Any]) -> Parameter:
+    made = Parameter(data)
+    made.__dict__.update(attributes)
+    return made
+
+
+def assign(variable: Tensor, value: Any) -> Any:
+    """Make a parameter hold another value, in its own element type; the parameter comes back."""
+    new = operand(value)
+    if new is None:
+        raise ArgumentError(f"{value!r} cannot be assigned to a parameter", hint="assign a tensor or a number")
+    tensor = new if isinstance(new, Tensor) else wrap(as_array(new))
+    if tensor.shape != variable.shape:
+        if tensor.size != 1 or variable.size != 1:
+            raise ShapeError(
+                f"a value of shape {tensor.shape} cannot be assigned to a tensor of shape {variable.shape}",
+                given={"variable": repr(variable)},
+            )
+        tensor = tensor.reshape(variable.shape)
+    variable.become(cast(tensor, variable.dtype))
+    return variable
+
+
+class ParameterTuple(tuple[Parameter, ...]):
+    """The parameters of a model, in order.
+
+    >>> ParameterTuple([Parameter([1.0], name="w")])[0].name
+    'w'
+    """
+
+    def __new__(cls, parameters: Iterable[Parameter] | Iterator[Parameter]) -> ParameterTuple:
+        found = tuple(parameters)
+        for x in found:
+            if not isinstance(x, Parameter):
+                raise ArgumentError(f"a ParameterTuple holds parameters, not {type(x).__name__}", given={"item": x})
+        return super().__new__(cls, found)
+
+    def clone(self, prefix: str, init: str | float | int = "same") -> ParameterTuple:
+        """New parameters like these, with `prefix` before their names.
+
+        >>> ParameterTuple([Parameter([1.0], name="w")]).clone("moment", "zeros")[0].name
+        'moment.w'
+        """
+        made = []
+        for x in self:
+            new = x.clone(init)
+            new.name = f"{prefix}.{x.name}"
+            made.append(new)
+        return ParameterTuple(made)
+
+
+TENSORS.add(Parameter)

@@ -1,0 +1,76 @@
+"""Writing an eager function down as a graph, by calling it on values: what vectorisation needs to see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.eager.dispatch import Concrete, mode
+from mycelia.eager.plan import replay
+from mycelia.eager.tape import set_aside
+from mycelia.eager.tensor import Tensor, as_value, wrap
+from mycelia.errors import CaptureError
+from mycelia.ir import Function, Value, fresh_params
+from mycelia.tree import Structure, flatten, unflatten
+from mycelia.types import Type, type_of
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A graph, the tensors from outside that it reads (further parameters), and the structure of what it returns."""
+
+    function: Function
+    captured: tuple[Tensor, ...]
+    structure: Structure
+    others: tuple[Any, ...]  # leaves of the result that are not tensors, None for those that are
+
+    def results(self, tensors: Sequence[Tensor]) -> Any:
+        """What the function returns, when these are its tensors."""
+        got = iter(tensors)
+        return unflatten(self.structure, [next(got) if o is None else o for o in self.others])
+
+
+def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
+    """Call `fn` on tensors that stand for values of these types."""
+    params = fresh_params(tuple(types))
+    lifted: dict[tuple[int, int], tuple[Tensor, Value]] = {}
+
+    def lift(x: Tensor) -> Value:
+        if x._data.__class__ is Value:
+            return x._data  # type: ignore[no-any-return]
+        key = id(x._data), -1 if x._tape is None else x._id
+        if key not in lifted:
+            lifted[key] = x.alias(), fresh_params((type_of(x._data),))[0]
+        return lifted[key][1]
+
+    before = mode.capturing, mode.lift
+    mode.capturing, mode.lift = True, lift
+    try:
+        with set_aside():
+            leaves, structure = flatten(fn(*[wrap(v) for v in params]))
+            values = [as_value(x) for x in leaves if isinstance(x, Tensor)]
+    except Concrete as reason:
+        raise CaptureError(
+            f"a number was asked for while many examples are computed at once: {reason}",
+            hint="choose with ops.where instead of if, and keep asnumpy(), float() and bool() out of the function",
+        ) from None
+    finally:
+        mode.capturing, mode.lift = before
+    outside = list(lifted.values())
+    function, captured = Function.close([*params, *[v for _, v in outside]], values)
+    return Traced(
+        function,
+        (*[x for x, _ in outside], *[wrap(v) for v in captured]),
+        structure,
+        tuple(None if isinstance(x, Tensor) else x for x in leaves),
+    )
+
+
+def run(fn: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The results of a graph at these tensors, op by op, recorded as any computation."""
+    return [x if isinstance(x, Tensor) else wrap(_held(x)) for x in replay(fn, tensors)]
+
+
+def _held(v: Value) -> Any:
+    return v if mode.capturing else Tensor(v).numbers()
