@@ -2,7 +2,8 @@
 
 No library is called and no branch is taken. How far a result may be from the true value is promised in `ACCURACY`,
 in units of its last place; the promise is tested over the whole range. Special values are those of C's `math.h`.
-Results too small for full precision may be flushed to 0.
+Results too small for full precision may be flushed to 0. In 64 bits sin, cos and tan are defined up to
+`trigonometry.LIMIT`, about 6e14, and are not-a-number beyond.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ BY_NAME: dict[str, Callable[..., Number]] = {
     )
 }
 FUNCTIONS: frozenset[str] = frozenset(BY_NAME)
+
+__doc__ += "\n    units in the last place, at most    f32  f64\n" + "".join(
+    f"    {name:35} {bound.f32:>3} {bound.f64:>4}\n" for name, bound in ACCURACY.items()
+)
 
 
 def emit(builder: ir.IRBuilder, function: str, *args: ir.Value) -> ir.Value:

@@ -17,7 +17,7 @@ ACCURACY = {
     "exp": Bound(1.5, 2),
     "exp2": Bound(1.5, 2),
     "expm1": Bound(2, 4),
-    "sigmoid": Bound(1.5, 4),
+    "sigmoid": Bound(2, 4),
     "tanh": Bound(2, 4),
     "sinh": Bound(4, 4),
     "cosh": Bound(4, 4),

@@ -1,13 +1,13 @@
 """The error function.
 
-Below a bound `erf(x) = x + x SMALL(x*x)`. Above it `erf(x) = 1 - erfc(x)`, where erfc is so small that its own errors fade: in
-32 bits `erfc(x) = exp(TAIL(x))`, in 64 bits `erfc(x) = exp(-x*x) TAIL(t)` with `t = (x - 3) / (x + 3)`. Polynomials of
-least greatest relative error of erf (Remez exchange in 50 digits).
+Below a bound `erf(x) = x + x SMALL(x*x)`. Above it `erf(x) = 1 - erfc(x)`, where erfc is so small that its own errors
+fade: in 32 bits `erfc(x) = exp(TAIL(x))`, in 64 bits `erfc(x) = exp(-x*x) TAIL(t)` with `t = (x - 3) / (x + 3)`.
+Polynomials of least greatest relative error of erf (Remez exchange in 50 digits).
 """
 
 from __future__ import annotations
 
-from mycelia.codegen.vecmath.exponential import exp
+from mycelia.codegen.vecmath.exponential import scaled_expm1
 from mycelia.codegen.vecmath.number import F32, F64, Number, fma, polynomial, where
 
 BOUND = {F32: 0.85, F64: 1.0}
@@ -54,7 +54,9 @@ def erf(x: Number) -> Number:
     size = abs(x).at_most(ENOUGH[form])
     near_0 = fma(x, polynomial(x * x, SMALL[form]), x)
     if form is F32:
-        complement = exp(polynomial(size, TAIL[form]))
+        scale, growth = scaled_expm1(polynomial(size, TAIL[form]), bounded=True)
+        complement = fma(scale, growth, scale)
     else:
-        complement = exp(-(size * size)) * polynomial((size - 3) / (size + 3), TAIL[form])
+        scale, growth = scaled_expm1(-(size * size), bounded=True)
+        complement = fma(scale, growth, scale) * polynomial((size - 3) / (size + 3), TAIL[form])
     return where(size < BOUND[form], near_0, (1 - complement).signed_as(x))

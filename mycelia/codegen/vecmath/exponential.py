@@ -5,12 +5,13 @@
 beyond: numbers near overflow come out right, and greater ones overflow to infinity by themselves. A scale
 below the smallest full-precision number is 0: results below about 0.7 times that number are flushed.
 
-`Q` minimises the greatest relative error of `r + r*r*Q(r)` on [-ln 2 / 2, ln 2] (Remez exchange in 50 digits).
+`Q` and `TANH` minimise the greatest relative error of what they stand for, `Q` on [-ln 2 / 2, ln 2] (Remez exchange
+in 50 digits; coefficients rounded from the lowest upwards, each time fitting the rest again).
 """
 
 from __future__ import annotations
 
-from mycelia.codegen.vecmath.number import F32, F64, Format, Number, fma, polynomial
+from mycelia.codegen.vecmath.number import F32, F64, Format, Number, fma, polynomial, where
 
 LOG2_E = 1.4426950408889634
 LN2, LN2_REST = 0.6931471805599453, 2.3190468138462996e-17  # ln 2 to 107 bits
@@ -32,19 +33,38 @@ Q = {
         1.8835734006600258e-10,
     ),
 }
+# tanh(x) = x + x**3 TANH(x*x) below TANH_BOUND
+TANH_BOUND = 0.3
+TANH = {
+    F32: (-0.3333306, 0.13314798, -0.050362833),
+    F64: (
+        -0.3333333333333326,
+        0.13333333333306646,
+        -0.05396825393534266,
+        0.021869486571121685,
+        -0.008863170503127061,
+        0.0035908700460635812,
+        -0.0014416265278044175,
+        0.000502369077567568,
+    ),
+}
 
 
 def ln2_parts(form: Format) -> tuple[float, float]:
-    """ln 2 in two parts; the first, times any exponent, is exact."""
+    """The logarithm of 2 in two parts; the first, times any exponent, is exact."""
     return form.split(LN2, LN2_REST, form.fraction + 1 - (form.bits - form.fraction))
 
 
-def scaled_expm1(x: Number, halvings: int = 0) -> tuple[Number, Number]:
-    """`scale` and `growth` with `exp(x) == 2**halvings * scale * (1 + growth)`, `scale` a power of two or 0."""
+def scaled_expm1(x: Number, halvings: int = 0, bounded: bool = False) -> tuple[Number, Number]:
+    """`scale` and `growth` with `exp(x) == 2**halvings * scale * (1 + growth)`, `scale` a power of two or 0.
+
+    A `bounded` number is known to be so small that `exp` of it neither overflows nor underflows.
+    """
     form = x.format
-    x = x.at_least((halvings - form.bias - 0.25) * LN2)
     shifter = form.shifter + form.bias - halvings
-    shifted = fma(x, LOG2_E, shifter).at_most(form.shifter + 2 * form.bias)
+    x = x if bounded else x.at_least((halvings - form.bias - 0.25) * LN2)
+    shifted = fma(x, LOG2_E, shifter)
+    shifted = shifted if bounded else shifted.at_most(form.shifter + 2 * form.bias)
     n = shifted - shifter
     high, low = ln2_parts(form)
     r = fma(n, -low, fma(n, -high, x))
@@ -74,15 +94,20 @@ def expm1(x: Number) -> Number:
 
 def sigmoid(x: Number) -> Number:
     scale, growth = scaled_expm1(-x)
-    return 1 / fma(scale, growth, scale + 1)
+    great = scale > 2.0**x.format.fraction  # scale + 1 would not be exact
+    first, then = where(great, 1.0, scale + 1), where(great, scale, 0.0)
+    return 1 / (fma(scale, growth, first) + then)
 
 
 def tanh(x: Number) -> Number:
-    enough = 10.0 if x.format is F32 else 20.0  # from here on tanh rounds to 1
-    size = abs(x).at_most(enough)
-    scale, growth = scaled_expm1(size + size)
-    grown = fma(scale, growth, scale - 1)  # exp(2x) - 1
-    return (grown / (grown + 2)).signed_as(x)
+    """Away from 0 from `exp(2x) - 1`, near 0 a polynomial."""
+    form = x.format
+    size = abs(x).at_most(10.0 if form is F32 else 20.0)  # from here on tanh rounds to 1
+    scale, growth = scaled_expm1(size + size, bounded=True)
+    grown = fma(scale, growth, scale - 1)
+    z = size * size
+    near_0 = fma(size * z, polynomial(z, TANH[form]), size)
+    return where(size < TANH_BOUND, near_0, grown / (grown + 2)).signed_as(x)
 
 
 def sinh(x: Number) -> Number:
@@ -96,5 +121,3 @@ def cosh(x: Number) -> Number:
     scale, growth = scaled_expm1(abs(x), halvings=1)
     half = fma(scale, growth, scale)  # exp(x) / 2
     return half + 0.25 / half
-
-

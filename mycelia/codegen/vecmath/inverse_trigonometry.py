@@ -1,7 +1,8 @@
 """The inverse trigonometric functions: asin, acos, atan, atan2.
 
-`asin(s) = s + s**3 ASIN(s*s)` up to 1/2; above, `asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2))`. `atan(t) = t + t**3 ATAN(t*t)` up
-to tan(pi/8); a greater angle is turned back by 1/8 or 1/4 of a turn first, with one division for all three cases.
+`asin(s) = s + s**3 ASIN(s*s)` up to 1/2; above, `asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2))`.
+`atan(t) = t + t**3 ATAN(t*t)` up to tan(pi/8); a greater angle is turned back by pi/4 or pi/2 first, with one
+division for all three cases.
 Polynomials of least greatest relative error (Remez exchange in 50 digits).
 """
 
@@ -78,11 +79,11 @@ def acos(x: Number) -> Number:
 
 
 def angle_of(height: Number, width: Number, steep: Mask, diagonal: Mask) -> Number:
-    """`atan(height / width)`, neither negative, turned back by 1/4 of a turn if `steep`, by 1/8 if `diagonal`."""
+    """`atan(height / width)`, neither negative, turned back by pi/2 if `steep`, else by pi/4 if `diagonal`."""
     form = height.format
     over = where(steep, -width, where(diagonal, height - width, height))
     under = where(steep, height, where(diagonal, height + width, width))
-    t = where(over.equals(0.0), 0.0, over / under)
+    t = over / under
     z = t * t
     quarter, quarter_rest = part_of_pi(form, 0.5)
     eighth, eighth_rest = part_of_pi(form, 0.25)
@@ -102,10 +103,11 @@ def atan(x: Number) -> Number:
 def atan2(y: Number, x: Number) -> Number:
     height, width = abs(y), abs(x)
     infinite = height.equals(math.inf) & width.equals(math.inf)
-    height, width = where(infinite, 1.0, height), where(infinite, 1.0, width)
+    absent = (height + width).equals(0.0)
+    height, width = where(infinite, 1.0, height), where(infinite | absent, 1.0, width)
     enormous = (height > y.format.largest / 4) | (width > y.format.largest / 4)  # their sum might overflow
     shrink = where(enormous, y.filled(0.25), 1.0)
     height, width = height * shrink, width * shrink
-    a = angle_of(height, width, height * TAN_PI_8 > width, height > width * TAN_PI_8)
+    a = angle_of(height, width, height > width * (1 / TAN_PI_8), height > width * TAN_PI_8)
     half, rest = part_of_pi(y.format, 1.0)
     return where(x.is_negative(), half - (a - rest), a).signed_as(y)

@@ -2,8 +2,8 @@
 
 `x = 2**e * (1 + f)` with `1 + f` between sqrt(1/2) and sqrt(2) gives `log(x) = e ln 2 + log(1 + f)`. In 32 bits
 `log(1 + f) = f - f*f/2 + f**3 P(f)`; in 64 bits, with `s = f / (2 + f)`, it is `2 atanh(s) = 2s + s**3 R(s*s)`, written
-`f - (f*f/2 - s (f*f/2 + s*s R))` so that the greatest term is exact. `P` and `R` minimise the greatest relative error of
-the logarithm (Remez exchange in 50 digits).
+`f - (f*f/2 - s (f*f/2 + s*s R))` so that the greatest term is exact. `P` and `R` minimise the greatest relative error
+of the logarithm (Remez exchange in 50 digits).
 """
 
 from __future__ import annotations
@@ -30,13 +30,18 @@ def exponent(x: Number) -> Bits:
     return (x.bits() - x.format.pattern(math.sqrt(0.5))) >> x.format.fraction
 
 
-def split(x: Number) -> tuple[Number, Number]:
-    """`e` and `m` with `x == 2**e * m` and `m` between sqrt(1/2) and sqrt(2); `x` is positive and finite."""
+def split(x: Number) -> tuple[Bits, Number]:
+    """`e` and `m` with `x == 2**e * m` and `m` between sqrt(1/2) and sqrt(2); `x` is positive, with full precision."""
+    e = exponent(x)
+    return e, (x.bits() - (e << x.format.fraction)).as_float()
+
+
+def split_any(x: Number) -> tuple[Number, Number]:
+    """The same for any positive finite `x`."""
     form = x.format
     tiny = x < form.smallest
-    x = where(tiny, x * math.ldexp(1.0, form.fraction), x)
-    e = exponent(x)
-    return e.to_float() - where(tiny, x.filled(form.fraction), 0.0), (x.bits() - (e << form.fraction)).as_float()
+    e, m = split(where(tiny, x * 2.0**form.fraction, x))
+    return e.to_float() - where(tiny, x.filled(form.fraction), 0.0), m
 
 
 def log_near_1(f: Number) -> tuple[Number, Number]:
@@ -63,14 +68,14 @@ def where_defined(x: Number, result: Number) -> Number:
 
 
 def log(x: Number) -> Number:
-    e, m = split(x)
+    e, m = split_any(x)
     return where_defined(x, sum_of_logs(e, m - 1))
 
 
 def log_to_base(x: Number, inverse: tuple[float, float], of_2: tuple[float, float]) -> Number:
     """The logarithm to a base, given `1 / ln(base)` and the logarithm of 2, each as a sum of two doubles."""
     form = x.format
-    e, m = split(x)
+    e, m = split_any(x)
     great, small = log_near_1(m - 1)
     high, low = form.split(*inverse, form.fraction + 1)
     step, rest = form.split(*of_2, form.fraction + 1 - (form.bits - form.fraction))

@@ -24,7 +24,7 @@ class Format:
     code: str  # of `struct`
 
     @property
-    def float(self) -> ir.Type:
+    def floating(self) -> ir.Type:
         return ir.FloatType() if self.bits == 32 else ir.DoubleType()
 
     @property
@@ -38,8 +38,7 @@ class Format:
 
     @property
     def shifter(self) -> float:
-        """Added to a small number, it pushes the fraction out: what is left is rounded to nearest, and the lowest
-        bits of the sum are that integer."""
+        """Added to a small number, it leaves the nearest integer, in the lowest bits of the sum."""
         return math.ldexp(1.5, self.fraction)
 
     @property
@@ -160,12 +159,12 @@ class Bits(Lanes):
     def as_float(self) -> Number:
         """The float that has these bits."""
         form = F32 if self.single.width == 32 else F64
-        return Number(self.builder, self.builder.bitcast(self.value, self.shaped(form.float)))
+        return Number(self.builder, self.builder.bitcast(self.value, self.shaped(form.floating)))
 
     def to_float(self) -> Number:
         """The float that has this value."""
         form = F32 if self.single.width == 32 else F64
-        return Number(self.builder, self.builder.sitofp(self.value, self.shaped(form.float)))
+        return Number(self.builder, self.builder.sitofp(self.value, self.shaped(form.floating)))
 
 
 class Number(Lanes):
@@ -173,8 +172,10 @@ class Number(Lanes):
 
     @property
     def format(self) -> Format:
-        assert self.single in (F32.float, F64.float), f"vecmath computes in float and double, not in {self.single}"
-        return F32 if self.single == F32.float else F64
+        assert self.single in (F32.floating, F64.floating), (
+            f"vecmath computes in float and double, not in {self.single}"
+        )
+        return F32 if self.single == F32.floating else F64
 
     def __add__(self, other: Number | float) -> Number:
         return Number(self.builder, self.builder.fadd(self.value, self.lift(other)))
@@ -270,16 +271,16 @@ class Number(Lanes):
         return self.bits() & -(1 << (self.format.bits - 1))
 
     def signed_as(self, other: Number) -> Number:
-        """This number, not negative, with the sign of `other`."""
+        """The number, not negative, with the sign of `other`."""
         return (self.bits() | other.sign()).as_float()
 
     def widened(self) -> Number:
         """The same number in 64 bits."""
-        return Number(self.builder, self.builder.fpext(self.value, self.shaped(F64.float)))
+        return Number(self.builder, self.builder.fpext(self.value, self.shaped(F64.floating)))
 
     def narrowed(self) -> Number:
         """The nearest number of 32 bits."""
-        return Number(self.builder, self.builder.fptrunc(self.value, self.shaped(F32.float)))
+        return Number(self.builder, self.builder.fptrunc(self.value, self.shaped(F32.floating)))
 
 
 def fma(x: Number, y: Number | float, z: Number | float) -> Number:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 
 from mycelia.codegen.vecmath.exponential import LN2, LN2_REST, LOG2_E, scaled_expm1
-from mycelia.codegen.vecmath.logarithm import split
+from mycelia.codegen.vecmath.logarithm import split, split_any
 from mycelia.codegen.vecmath.number import F32, F64, Number, fast_two_sum, fma, polynomial, two_product, two_sum, where
 
 # log2((1 + s) / (1 - s)) = s * SHORT_LOG2(s*s) to 36 bits, exp2(r) = SHORT_EXP2(r) to 28 bits: for results in 32 bits
-SHORT_LOG2 = tuple(c * LOG2_E for c in (2.0, 0.666666656421852, 0.40000335997824515, 0.2853725348137423, 0.23583262478779535))
+SHORT_LOG2 = tuple(
+    c * LOG2_E for c in (2.0, 0.666666656421852, 0.40000335997824515, 0.2853725348137423, 0.23583262478779535)
+)
 SHORT_EXP2 = tuple(
     c * LN2**k
     for k, c in enumerate(
@@ -60,9 +62,9 @@ def pow(x: Number, y: Number) -> Number:
 
 def magnitude_in_32_bits(size: Number, y: Number) -> Number:
     size, y = size.widened(), y.widened()
-    e, m = split(size)
+    e, m = split(size)  # every number of 32 bits has full precision in 64
     s = (m - 1) / (m + 1)
-    log2 = with_edges(size, fma(s, polynomial(s * s, SHORT_LOG2), e))
+    log2 = with_edges(size, fma(s, polynomial(s * s, SHORT_LOG2), e.to_float()))
     power = (y * log2).at_least(-200.0).at_most(200.0)  # 2**±200 is 0 and infinity in 32 bits
     shifter = F64.shifter + F64.bias
     shifted = power + shifter
@@ -74,7 +76,9 @@ def magnitude_in_64_bits(size: Number, y: Number) -> Number:
     great, small = log_in_two(size)
     great = with_edges(size, great)
     power, rest = two_product(great, y)
-    rest = where(abs(power) < 2 * F64.bias, fma(small, y, rest), 0.0)  # beyond, exp is 0 or infinity
+    bound = 2.0 * F64.bias  # beyond it exp is 0 or infinity
+    rest = where(abs(power) < bound, fma(small, y, rest), 0.0)
+    power = power.at_least(-bound).at_most(bound)
     scale, growth = scaled_expm1(power)
     return fma(scale, growth + fma(growth, rest, rest), scale)  # exp(power + rest) = exp(power) (1 + rest)
 
@@ -86,7 +90,7 @@ def with_edges(size: Number, log: Number) -> Number:
 
 def log_in_two(x: Number) -> tuple[Number, Number]:
     """The logarithm as a sum of two, good to about 64 bits; `x` is positive and finite."""
-    e, m = split(x)
+    e, m = split_any(x)
     below, above = m - 1, m + 1
     above_rest = m - (above - 1)
     inverse = 1 / above

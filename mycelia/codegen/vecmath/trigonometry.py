@@ -1,12 +1,12 @@
 """Sine, cosine and tangent.
 
-`x = n pi/2 + r` with a whole `n`; the last two bits of `n` say which of `±sin(r)`, `±cos(r)` it is. Both are polynomials on
-[-pi/4, pi/4], of least greatest relative error (Remez exchange in 50 digits).
+`x = n pi/2 + r` with a whole `n`; the last two bits of `n` say which of `±sin(r)`, `±cos(r)` it is. Both are
+polynomials on [-pi/4, pi/4], of least greatest relative error (Remez exchange in 50 digits).
 
 For 32 bits the reduction is done in 64, and is right for every finite number: first whole turns are taken away in
-chunks, each a double that is a multiple of 2 pi within 2**-48, so that the subtraction is exact and the
-difference is small. For 64 bits it is right up to `LIMIT`; beyond that neighbouring doubles are more than a tenth of a
-turn apart, and the result is not-a-number.
+chunks, each a double that is a multiple of 2 pi within 2**-49, so that the subtraction is exact and the
+difference is small. For 64 bits it is right up to `LIMIT`; beyond it the distance of neighbouring doubles nears that of
+angles, and the result is not-a-number.
 """
 
 from __future__ import annotations
@@ -56,23 +56,25 @@ class Turns:
 
 @cache
 def nearly_whole_turns(unit: int) -> Turns:
-    """The best multiple of `2**unit` below `2**(unit + 53)`: a convergent of the continued fraction of `2**unit / 2 pi`.
+    """The multiple of `2**unit`, below `2**(unit + 52)`, that is nearest to whole turns.
 
-    >>> turns = nearly_whole_turns(-3)
-    >>> 2.0**45 < turns.length < 2.0**50, abs(turns.rest) < 2.0**-48
+    It is a convergent of the continued fraction of `2**unit / 2 pi`.
+
+    >>> turns = nearly_whole_turns(-2)
+    >>> 2.0**49 < turns.length < 2.0**50, abs(turns.rest) < 2.0**-48
     (True, True)
     """
     numerator, denominator = 1 << (252 + max(unit, 0)), TWO_PI_BITS << max(-unit, 0)
     count, before = 1, 0  # of units, in this convergent and in the one before
     turns, turns_before = numerator // denominator, 1
-    rest = (denominator, numerator % denominator)
+    left, over = denominator, numerator % denominator
     while True:
-        term, remainder = divmod(*rest)
+        term, remainder = divmod(left, over)
         if term * count + before >= 1 << F64.fraction:
             break
         count, before = term * count + before, count
         turns, turns_before = term * turns + turns_before, turns
-        rest = (rest[1], remainder)
+        left, over = over, remainder
     difference = (turns * denominator - count * numerator) / (1 << (252 + max(-unit, 0)))
     return Turns(math.ldexp(count, unit), difference)
 
@@ -91,7 +93,7 @@ def quarter_turns(x: Number) -> tuple[Bits, Number, Number]:
 def short_quarter_turns(x: Number) -> tuple[Bits, Number]:
     """The same for 32 bits: there `r` rounded says enough."""
     x, rest = x.widened(), x.widened().filled(0.0)
-    for turns in (nearly_whole_turns(47), nearly_whole_turns(-3)):
+    for turns in (nearly_whole_turns(40), nearly_whole_turns(-2)):
         count = (x * (1 / turns.length)).rint()
         x, rest = fma(count, -turns.length, x), fma(count, turns.rest, rest)
     shifted = fma(x, 2 / math.pi, F64.shifter)
