@@ -27,14 +27,6 @@ class WorkerDied(DataError):
     """
 
 
-class RecordError(DataError):
-    """A record file is damaged, or not a record file.
-
-    >>> issubclass(RecordError, RuntimeError)
-    True
-    """
-
-
 @dataclass(frozen=True)
 class Failure:
     """A sample that could not be made, in place of its row; crosses process borders.

@@ -1,0 +1,78 @@
+"""Several files as one source: which file an index falls into, and where in it."""
+
+from __future__ import annotations
+
+import glob
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+
+import numpy as np
+
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.samplers import Shuffle
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+Files = str | Sequence[str]
+Mode = bool | Shuffle | None
+
+
+def listed(files: Files, purpose: str) -> list[str]:
+    """Files from a name, a pattern, or several of either; in the order given, patterns sorted.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "a.txt"); _ = place.write_text("x")
+    >>> [Path(f).name for f in listed(str(place.parent / "*.txt"), "TextFileDataset")]
+    ['a.txt']
+    """
+    found: list[str] = []
+    for name in [files] if isinstance(files, str) else list(files):
+        found += [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
+    if not found:
+        raise ArgumentError(f"{purpose}: there is no such file", given={"files": files})
+    return found
+
+
+class FileData(ABC):
+    """Rows of several files one after the other: which file an index falls into, and where in it."""
+
+    columns: tuple[str, ...]
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = list(paths)
+
+    @property
+    @abstractmethod
+    def sizes(self) -> list[int]:
+        """How many rows every file has."""
+
+    @cached_property
+    def ends(self) -> list[int]:
+        return list(accumulate(self.sizes))
+
+    def __len__(self) -> int:
+        return self.ends[-1]
+
+    def place(self, index: int) -> tuple[int, int]:
+        """The number of a file, and of a row in it."""
+        file = bisect_right(self.ends, index)
+        return file, index - (self.ends[file - 1] if file else 0)
+
+    def where(self, index: int) -> str:
+        file, row = self.place(index)
+        return f"{self.paths[file]}, record {row}" if file < len(self.paths) else f"padding, index {index}"
+
+    @abstractmethod
+    def fetch(self, index: int) -> Row:
+        """A row."""
+
+    def gather(self, indices: Array) -> Row | None:
+        return None
+
+    def labels(self, column: str) -> Array:
+        at = self.columns.index(column)
+        return np.array([self.fetch(i)[at] for i in range(len(self))])

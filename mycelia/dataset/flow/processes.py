@@ -1,0 +1,353 @@
+"""Workers in processes of their own, for Python functions: dealt requests, watched, replaced when they die."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from mycelia.dataset.config import Options
+from mycelia.dataset.errors import DataError, Failure, WorkerDied
+from mycelia.dataset.flow.request import Request
+from mycelia.dataset.flow.sharing import Giver, Taker, available
+from mycelia.dataset.flow.workers import Answer, Blueprint, Ticket, Workers, fulfil
+
+QUEUED = 1 << 16  # a request below this may wait in a busy worker's pipe without blocking the dealer
+log = logging.getLogger("mycelia.dataset")
+
+
+def serve(connection: Connection, blueprint: Blueprint, reader: int, shared: bool, processors: set[int]) -> None:
+    """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the reader's; it tells us to stop
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if processors:
+        os.sched_setaffinity(0, processors)
+    for node in blueprint.nodes:  # a lock may have been held by a thread that was not copied
+        turn = getattr(node, "turn", None)
+        if turn is not None:
+            turn.lock = threading.Lock()
+    giver = Giver(connection, reader, shared and available)
+    try:
+        while True:
+            while not connection.poll(1.0):
+                if os.getppid() != reader:
+                    return
+            task, request, returned = pickle.loads(connection.recv_bytes())
+            if request is None:
+                return
+            given_up = giver.back(returned)
+            answer: tuple[Any, list[int]]
+            try:
+                answer = fulfil(request, blueprint.run()), given_up
+            except BaseException as error:
+                answer = _told(error), given_up
+            try:
+                giver.send(task, answer)
+            except (pickle.PicklingError, TypeError, AttributeError) as error:
+                giver.send(task, (_told(error), []))
+            del answer, request
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return
+
+
+def _told(error: BaseException) -> Failure:
+    """What went wrong, in a form that crosses the border."""
+    if isinstance(error, DataError):
+        return Failure(str(error), "", "", "")
+    return Failure.of(error, "a worker process", "unknown")
+
+
+class _Error(DataError):
+    """An error that was told completely by the worker."""
+
+    def __init__(self, text: str) -> None:
+        Exception.__init__(self, text)
+        self.where = None
+
+
+@dataclass
+class _Promise(Ticket):
+    number: int
+    request: Request
+    message: Request
+    there: threading.Event = field(default_factory=threading.Event)
+    answer: Answer | None = None
+    error: BaseException | None = None
+    tries: int = 0
+    since: float = 0.0
+    warned: bool = False
+
+    def wait(self) -> Answer:
+        self.there.wait()
+        if self.error is not None:
+            raise self.error
+        assert self.answer is not None, "an answer or an error"
+        return self.answer
+
+    def done(self) -> bool:
+        return self.there.is_set()
+
+    def settle(self, answer: Answer | None, error: BaseException | None = None) -> None:
+        self.answer, self.error = answer, error
+        self.there.set()
+
+
+@dataclass
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    taker: Taker
+    tasks: deque[_Promise] = field(default_factory=deque)
+
+
+class ProcessWorkers(Workers):
+    """A number of worker processes and one thread that deals requests to them."""
+
+    kind = "processes"
+
+    def __init__(self, blueprint: Blueprint, count: int, options: Options) -> None:
+        self.blueprint, self.options, self.count = blueprint, options, count
+        method = options.multiprocessing_start_method
+        self.context: Any = multiprocessing.get_context(method)
+        if method != "fork":
+            check_picklable(blueprint)
+        self.lock = threading.Lock()
+        self.waiting: deque[_Promise] = deque()
+        self.closed = False
+        self.numbered = 0
+        self.bell, self.ring = multiprocessing.Pipe(duplex=False)
+        self.workers = [self._start(i) for i in range(count)]
+        self.dealer = threading.Thread(target=self._deal, name="mycelia-data-dealer", daemon=True)
+        self.dealer.start()
+
+    # the reader's side
+
+    def submit(self, request: Request) -> Ticket:
+        brought = request.brought(self.blueprint.run())
+        with self.lock:
+            if self.closed:
+                raise DataError("the pipeline was closed", hint="make a new iterator")
+            self.numbered += 1
+            promise = _Promise(self.numbered, request, brought)
+            self.waiting.append(promise)
+        self._call()
+        return promise
+
+    def resize(self, count: int) -> None:
+        self.count = count  # the dealer starts and stops processes to match
+        self._call()
+
+    def close(self) -> None:
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+        self._call()
+        if threading.current_thread() is not self.dealer:
+            self.dealer.join()
+
+    def _call(self) -> None:
+        with self.lock:
+            if not self.ring.closed:
+                self.ring.send_bytes(b"!")
+
+    # the dealer's side
+
+    def _start(self, index: int) -> _Worker:
+        here, there = self.context.Pipe(duplex=True)
+        processors = _processors(index) if self.options.numa_enable else set()
+        args = (there, self.blueprint, os.getpid(), self.options.enable_shared_mem, processors)
+        process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
+        process.start()
+        there.close()
+        return _Worker(process, here, Taker(here))
+
+    def _deal(self) -> None:
+        try:
+            while not self.closed:
+                self._hand_out()
+                self._listen()
+        finally:
+            self._stop()
+
+    def _hand_out(self) -> None:
+        while len(self.workers) < self.count:
+            self.workers.append(self._start(len(self.workers)))
+        if len(self.workers) > self.count and not self.workers[-1].tasks:
+            _end(self.workers.pop())
+        for most in (1, 2):
+            for worker in self.workers[: self.count]:
+                while len(worker.tasks) < most:
+                    with self.lock:
+                        promise = self.waiting.popleft() if self.waiting else None
+                    if promise is None:
+                        return
+                    if not self._send(worker, promise):
+                        break
+
+    def _send(self, worker: _Worker, promise: _Promise) -> bool:
+        try:
+            message = pickle.dumps((promise.number, promise.message, worker.taker.let_go()))
+        except Exception as error:
+            promise.settle(None, DataError(f"a row cannot be sent to a worker process: {error}"))
+            return True
+        if worker.tasks and len(message) > QUEUED:
+            with self.lock:
+                self.waiting.appendleft(promise)
+            return False
+        promise.since = monotonic()
+        worker.tasks.append(promise)
+        try:
+            worker.connection.send_bytes(message)
+        except OSError:
+            self._bury(worker)
+            return False
+        return True
+
+    def _listen(self) -> None:
+        by_connection = {w.connection: w for w in self.workers}
+        by_sentinel = {w.process.sentinel: w for w in self.workers}
+        ready = wait([self.bell, *by_connection, *by_sentinel], timeout=1.0)
+        if self.bell in ready:
+            while self.bell.poll():
+                self.bell.recv_bytes()
+        for r in ready:
+            if isinstance(r, Connection) and r in by_connection:
+                self._receive(by_connection[r])
+        for r in ready:
+            dead = by_sentinel.get(r) if isinstance(r, int) else None
+            if dead is not None and dead in self.workers:
+                self._bury(dead)
+        self._watch()
+
+    def _receive(self, worker: _Worker) -> None:
+        try:
+            number, (answer, given_up) = worker.taker.receive()
+        except (EOFError, OSError):
+            self._bury(worker)
+            return
+        worker.taker.forget(given_up)
+        promise = next(p for p in worker.tasks if p.number == number)
+        worker.tasks.remove(promise)
+        for later in worker.tasks:
+            later.since = monotonic()
+        if isinstance(answer, Failure):
+            promise.settle(None, _Error(answer.what) if not answer.stage else answer.error())
+        else:
+            promise.settle(answer)
+
+    def _bury(self, worker: _Worker) -> None:
+        """A worker has died: take what it still said, tell about its task, and start another in its place."""
+        if worker not in self.workers:
+            return
+        worker.process.join(5)
+        code = worker.process.exitcode
+        place = self.workers.index(worker)
+        lost, worker.tasks = list(worker.tasks), deque()
+        worker.connection.close()
+        self.workers[place] = self._start(place)
+        for i, promise in enumerate(lost):
+            promise.tries += i == 0
+            if i or (self.blueprint.tolerant and promise.tries < 2):
+                with self.lock:
+                    self.waiting.appendleft(promise)
+            else:
+                self._mourn(promise, code)
+
+    def _mourn(self, promise: _Promise, code: int | None) -> None:
+        run = self.blueprint.run()
+        how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
+        what = f"a worker process {how} while it made {len(promise.request)} rows"
+        origin = promise.request.origin(0, run)
+        if self.blueprint.tolerant:
+            failure = Failure(what, "a worker process", origin, "")
+            promise.settle(Answer([failure] * len(promise.request)))
+            return
+        hint = "out of memory? use fewer workers, or smaller batches; iterator.state_dict() resumes where it stopped"
+        steps = " <- ".join(self.blueprint.labels)
+        promise.settle(None, WorkerDied(what, given={"sample": origin, "stage": steps}, hint=hint))
+
+    def _watch(self) -> None:
+        if not self.options.enable_watchdog:
+            return
+        for worker in self.workers:
+            for promise in list(worker.tasks)[:1]:
+                waited = monotonic() - promise.since
+                if waited > self.options.multiprocessing_timeout_interval and not promise.warned:
+                    promise.warned = True
+                    origin = promise.request.origin(0, self.blueprint.run())
+                    log.warning("worker %s has worked %.0f s on %s", worker.process.pid, waited, origin)
+
+    def _stop(self) -> None:
+        with self.lock:
+            self.closed = True
+            left = [*self.waiting, *(p for w in self.workers for p in w.tasks)]
+            self.waiting.clear()
+        for worker in self.workers:
+            _end(worker, patience=0.0)
+        for worker in self.workers:
+            _gone(worker)
+        self.workers = []
+        for promise in left:
+            promise.settle(None, DataError("the pipeline was closed while rows were being made"))
+        with self.lock:
+            self.bell.close()
+            self.ring.close()
+
+
+def _end(worker: _Worker, patience: float = 1.0) -> None:
+    with suppress(OSError):
+        worker.connection.send_bytes(pickle.dumps((0, None, [])))
+    if patience:
+        _gone(worker)
+
+
+def _gone(worker: _Worker) -> None:
+    """Wait for the end of a process; one that is deep in a user's function is ended by force."""
+    worker.connection.close()
+    worker.process.join(0.5)
+    if worker.process.is_alive():
+        worker.process.terminate()
+        worker.process.join(2)
+    if worker.process.is_alive():
+        worker.process.kill()
+        worker.process.join()
+    worker.process.close()
+
+
+def check_picklable(blueprint: Blueprint) -> None:
+    """Raise, naming the step, when something cannot be sent to a spawned process.
+
+    >>> check_picklable(Blueprint([len], ["Map(len)"], 0, False))
+    """
+    for node, label in zip(blueprint.nodes, blueprint.labels, strict=True):
+        try:
+            pickle.dumps(node)
+        except Exception as error:
+            raise DataError(
+                f"{label} cannot be sent to a worker process: {error}",
+                hint='define the function at module level, or use config.set_multiprocessing_start_method("fork")',
+            ) from error
+
+
+def _processors(index: int) -> set[int]:
+    """The processors of the memory node that a worker is to live on."""
+    nodes = sorted(Path("/sys/devices/system/node").glob("node[0-9]*/cpulist"))
+    if not nodes:
+        return set()
+    found: set[int] = set()
+    for part in nodes[index % len(nodes)].read_text().strip().split(","):
+        low, _, high = part.partition("-")
+        found |= set(range(int(low), int(high or low) + 1)) if low else set()
+    return found & os.sched_getaffinity(0)

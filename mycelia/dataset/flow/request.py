@@ -1,0 +1,346 @@
+"""Requests: rows still to be made, written down small enough to send to any worker.
+
+The reader's side decides *what* is needed (which indices, in which order, at which random place); a worker makes it.
+Because a request says everything, the result does not depend on who fulfils it, or when.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError, Failure
+from mycelia.types import Array
+
+Row = tuple[Any, ...]
+Outcome = Row | Failure | None  # None: a filter dropped it
+
+
+class Source(Protocol):
+    """What a worker asks of a source of rows."""
+
+    exclusive: bool
+
+    def fetch(self, index: int) -> Row: ...
+    def gather(self, indices: Array) -> Row | None: ...
+    def where(self, index: int) -> str: ...
+
+
+class Mapper(Protocol):
+    """What a worker asks of an operation on one row."""
+
+    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row | None: ...
+
+
+class Collator(Protocol):
+    """What a worker asks of an operation that makes one row of many."""
+
+    gathers: bool
+
+    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int) -> Row: ...
+
+
+@dataclass
+class Run:
+    """One worker's view while it fulfils one request: the nodes of the plan, and what it has to report."""
+
+    nodes: Sequence[Any]
+    labels: Sequence[str]
+    seed: int
+    tolerant: bool = False
+    failures: list[Failure] = field(default_factory=list)
+    seconds: dict[int, float] = field(default_factory=dict)
+
+    def spent(self, node: int, since: float) -> None:
+        """Note the time that a node has used since `since`."""
+        self.seconds[node] = self.seconds.get(node, 0.0) + perf_counter() - since
+
+    def fail(self, error: Exception, node: int, origin: str) -> Failure:
+        """A failure in the row's place when bad samples are tolerated; otherwise raise it."""
+        failure = Failure.of(error, self.labels[node], origin)
+        if not self.tolerant:
+            raise failure.error() from error
+        return failure
+
+
+class Request(ABC):
+    """Some rows, still to be made."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        """Make the rows, one after the other."""
+
+    @abstractmethod
+    def origin(self, i: int, run: Run) -> str:
+        """Where the i-th row comes from, for people."""
+
+    def stacked(self, run: Run) -> Row | None:
+        """All rows as one array per column, when there is a way faster than row by row."""
+        return None
+
+    def brought(self, run: Run) -> Request:
+        """The same request with the rows of exclusive sources already read, on this side."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(Request):
+    """Rows of a source, by index."""
+
+    node: int
+    indices: Array
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        source: Source = run.nodes[self.node]
+        for index in self.indices.tolist():
+            start = perf_counter()
+            try:
+                row: Outcome = source.fetch(index)
+            except Exception as error:
+                row = run.fail(error, self.node, source.where(index))
+            run.spent(self.node, start)
+            yield row
+
+    def stacked(self, run: Run) -> Row | None:
+        source: Source = run.nodes[self.node]
+        start = perf_counter()
+        try:
+            return source.gather(self.indices)
+        except Exception as error:
+            if run.tolerant:
+                return None  # row by row finds out which one is bad
+            where = source.where(int(self.indices[0])) if len(self.indices) else "no rows"
+            raise Failure.of(error, run.labels[self.node], f"among {len(self)} rows from {where}").error() from error
+        finally:
+            run.spent(self.node, start)
+
+    def origin(self, i: int, run: Run) -> str:
+        return str(run.nodes[self.node].where(int(self.indices[i])))
+
+    def brought(self, run: Run) -> Request:
+        if not run.nodes[self.node].exclusive:
+            return self
+        return Literal(tuple(self.rows(run)), tuple(self.origin(i, run) for i in range(len(self))))
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Request):
+    """Rows that are already there."""
+
+    ready: tuple[Outcome, ...]
+    origins: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ready)
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        return iter(self.ready)
+
+    def origin(self, i: int, run: Run) -> str:
+        return self.origins[i] if self.origins else "a row made earlier in the pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Request):
+    """Rows of another request, each passed through an operation at its own random place."""
+
+    node: int
+    epoch: int
+    positions: Array
+    child: Request
+
+    def __len__(self) -> int:
+        return len(self.child)
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        mapper: Mapper = run.nodes[self.node]
+        for i, (position, row) in enumerate(zip(self.positions.tolist(), self.child.rows(run), strict=True)):
+            if not isinstance(row, tuple):
+                yield row
+                continue
+            start = perf_counter()
+            try:
+                made: Outcome = mapper.apply(row, run.seed, self.epoch, position, self.node)
+            except Exception as error:
+                made = run.fail(error, self.node, f"number {position} of epoch {self.epoch}, {self.origin(i, run)}")
+            run.spent(self.node, start)
+            yield made
+
+    def origin(self, i: int, run: Run) -> str:
+        return self.child.origin(i, run)
+
+    def brought(self, run: Run) -> Request:
+        return Apply(self.node, self.epoch, self.positions, self.child.brought(run))
+
+
+@dataclass(frozen=True, slots=True)
+class Collate(Request):
+    """One row made of all rows of another request."""
+
+    node: int
+    epoch: int
+    number: int
+    child: Request
+
+    def __len__(self) -> int:
+        return 1
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        yield self._one(run)
+
+    def _one(self, run: Run) -> Outcome:
+        collator: Collator = run.nodes[self.node]
+        stacked = self.child.stacked(run) if collator.gathers else None
+        if stacked is not None:
+            return stacked
+        start, inside = perf_counter(), sum(run.seconds.values())
+        rows = self.child.rows(run)
+        try:
+            made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number)
+        except DataError:
+            raise
+        except Exception as error:
+            return run.fail(error, self.node, f"batch {self.number} of epoch {self.epoch}, from {self.origin(0, run)}")
+        own = perf_counter() - start - (sum(run.seconds.values()) - inside)
+        run.seconds[self.node] = run.seconds.get(self.node, 0.0) + own
+        return made
+
+    def origin(self, i: int, run: Run) -> str:
+        return f"{self.child.origin(0, run)} and {len(self.child) - 1} more" if len(self.child) else "an empty batch"
+
+    def brought(self, run: Run) -> Request:
+        return Collate(self.node, self.epoch, self.number, self.child.brought(run))
+
+
+def _good(rows: Iterator[Outcome], run: Run) -> Iterator[Row]:
+    """The rows that can be used; a bad one is replaced by its nearest good neighbour, when that was asked for."""
+    last: Row | None = None
+    owed = 0
+    for row in rows:
+        if isinstance(row, Failure):
+            run.failures.append(row)
+            if last is None:
+                owed += 1
+            else:
+                yield last
+        elif row is not None:
+            for _ in range(owed + 1):
+                yield row
+            last, owed = row, 0
+    if owed:
+        raise run.failures[-1].error()
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Request):
+    """Some columns of another request."""
+
+    columns: tuple[int, ...]
+    child: Request
+
+    def __len__(self) -> int:
+        return len(self.child)
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        for row in self.child.rows(run):
+            yield tuple(row[c] for c in self.columns) if isinstance(row, tuple) else row
+
+    def stacked(self, run: Run) -> Row | None:
+        whole = self.child.stacked(run)
+        return None if whole is None else tuple(whole[c] for c in self.columns)
+
+    def origin(self, i: int, run: Run) -> str:
+        return self.child.origin(i, run)
+
+    def brought(self, run: Run) -> Request:
+        return Select(self.columns, self.child.brought(run))
+
+
+@dataclass(frozen=True, slots=True)
+class Side(Request):
+    """Rows of several requests next to each other: the columns of all."""
+
+    children: tuple[Request, ...]
+
+    def __len__(self) -> int:
+        return len(self.children[0])
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        for parts in zip(*(c.rows(run) for c in self.children), strict=True):
+            bad = next((p for p in parts if not isinstance(p, tuple)), ())
+            yield bad if not isinstance(bad, tuple) else tuple(chain.from_iterable(p for p in parts if p is not None))
+
+    def stacked(self, run: Run) -> Row | None:
+        parts = []
+        for child in self.children:
+            part = child.stacked(run)
+            if part is None:
+                return None
+            parts.append(part)
+        return tuple(chain.from_iterable(parts))
+
+    def origin(self, i: int, run: Run) -> str:
+        return " zipped with ".join(c.origin(i, run) for c in self.children)
+
+    def brought(self, run: Run) -> Request:
+        return Side(tuple(c.brought(run) for c in self.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Request):
+    """Rows of several requests one after the other."""
+
+    children: tuple[Request, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.children))
+
+    def rows(self, run: Run) -> Iterator[Outcome]:
+        return chain.from_iterable(c.rows(run) for c in self.children)
+
+    def stacked(self, run: Run) -> Row | None:
+        if len(self) < 8 * len(self.children):
+            return None  # many small pieces: row by row is as fast
+        parts = [c.stacked(run) for c in self.children]
+        whole = [p for p in parts if p is not None]
+        return tuple(map(np.concatenate, zip(*whole, strict=True))) if len(whole) == len(parts) else None
+
+    def origin(self, i: int, run: Run) -> str:
+        for child in self.children:
+            if i < len(child):
+                return child.origin(i, run)
+            i -= len(child)
+        return "past the end"
+
+    def brought(self, run: Run) -> Request:
+        return Chain(tuple(c.brought(run) for c in self.children))
+
+
+def chained(requests: Sequence[Request]) -> Request:
+    """Rows of several requests one after the other; one alone stays as it is.
+
+    >>> len(chained([Literal(((1,),)), Literal(((2,),))]))
+    2
+    """
+    return requests[0] if len(requests) == 1 else Chain(tuple(requests))
+
+
+def numbers(values: Iterable[int]) -> Array:
+    """Indices or positions as an array.
+
+    >>> numbers(range(3))
+    array([0, 1, 2])
+    """
+    return np.fromiter(values, np.int64)

@@ -1,0 +1,157 @@
+"""Stages: a bounded number of requests in flight, answered in any order, handed on in the right one."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import NamedTuple
+
+from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.stream import State, Stream, TableStream
+from mycelia.dataset.flow.workers import Ticket, Workers
+
+
+class Item(NamedTuple):
+    """A finished row, and where the pipeline stands after it."""
+
+    row: Row
+    epoch: int
+    state: State
+
+
+@dataclass
+class Gauge:
+    """What a stage has seen: for the profiler, the autotuner and the count of bad samples."""
+
+    seconds: dict[int, float] = field(default_factory=dict)
+    rows: int = 0
+    waited: float = 0.0
+    began: float = field(default_factory=perf_counter)
+    bad: list[Failure] = field(default_factory=list)
+    bad_count: int = 0
+
+    def blame(self, failure: Failure) -> None:
+        """Count a bad sample; the first hundred are kept to look at."""
+        self.bad_count += 1
+        if len(self.bad) < 100:
+            self.bad.append(failure)
+
+
+class _Task(NamedTuple):
+    ticket: Ticket
+    epoch: int
+    base: State  # a table's position before the rows; otherwise the state after the one row
+    table: bool
+
+
+_END = object()
+
+
+class Stage:
+    """Keeps up to `depth` requests of a stream in flight and gives their rows in order.
+
+    `open` gives the stream of an epoch, or None when there are no more epochs. With `ahead`, the next epoch is begun
+    while the last rows of this one are still being made.
+    """
+
+    def __init__(
+        self,
+        open: Callable[[int], Stream | None],
+        workers: Workers,
+        *,
+        epoch: int = 0,
+        depth: int,
+        chunk: int,
+        ahead: bool,
+        replace: bool,
+        gauge: Gauge,
+    ) -> None:
+        self.open, self.workers, self.epoch = open, workers, epoch
+        self.depth, self.chunk, self.ahead, self.replace = depth, chunk, ahead, replace
+        self.gauge = gauge
+        self.tasks: deque[_Task | tuple[object, int]] = deque()
+        self.stream: Stream | None = None
+        self.finished = False
+        self.owner = os.getpid()
+        self.ready_rows: deque[Item] = deque()
+        self.last: Row | None = None
+
+    def next(self) -> Item | None:
+        """The next row, or None where an epoch ends."""
+        if os.getpid() != self.owner:
+            raise DataError(
+                "an iterator was used in another process than it was made in", hint="make one in every process"
+            )
+        while not self.ready_rows:
+            self._top_up()
+            if not self.tasks:
+                return None
+            task = self.tasks.popleft()
+            if not isinstance(task, _Task):
+                return None
+            self._collect(task)
+        return self.ready_rows.popleft()
+
+    def ready(self) -> bool:
+        """Whether `next` can answer without waiting for the reader."""
+        return bool(self.ready_rows or self.tasks) or self.stream is None or self.stream.ready()
+
+    def _top_up(self) -> None:
+        while len(self.tasks) < self.depth and not self.finished:
+            if self.stream is None:
+                if self.tasks and not self.ahead:
+                    return
+                self.stream = self.open(self.epoch)
+                if self.stream is None:
+                    self.finished = True
+                    return
+            if self.tasks and not self.stream.ready():
+                return
+            table = isinstance(self.stream, TableStream)
+            before = self.stream.snapshot() if table else None
+            request = self.stream.pull(self.chunk if table else 1)
+            if request is None:
+                self.stream.close()
+                self.stream = None
+                self.tasks.append((_END, self.epoch))
+                self.epoch += 1
+                if not self.ahead:
+                    return
+                continue
+            base = before if table else self.stream.snapshot()
+            self.tasks.append(_Task(self.workers.submit(request), self.epoch, base, table))
+
+    def _collect(self, task: _Task) -> None:
+        start = perf_counter()
+        answer = task.ticket.wait()
+        self.gauge.waited += perf_counter() - start
+        for node, seconds in answer.seconds.items():
+            self.gauge.seconds[node] = self.gauge.seconds.get(node, 0.0) + seconds
+        for failure in answer.failures:
+            self.gauge.blame(failure)
+        for i, outcome in enumerate(answer.outcomes):
+            row = outcome
+            if isinstance(row, Failure):
+                self.gauge.blame(row)
+                if self.replace and self.last is None:
+                    raise row.error()
+                row = self.last if self.replace else None
+            if row is None:
+                continue
+            self.last = row if self.replace else None
+            self.gauge.rows += 1
+            state = task.base + i + 1 if task.table else task.base
+            self.ready_rows.append(Item(row, task.epoch, state))
+
+    def close(self) -> None:
+        """Let go of what is in flight; the workers are not the stage's own."""
+        self.finished = True
+        self.tasks.clear()
+        self.ready_rows.clear()
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None

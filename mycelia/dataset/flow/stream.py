@@ -1,0 +1,334 @@
+"""Streams: rows that come one after the other, where the next one depends on values (filters) or on outside iterators.
+
+A stream hands out requests too, so that the work still goes to the workers, and it can say at any time where it stands.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.flow.request import Apply, Collate, Literal, Request, Row, Select, Side, chained
+from mycelia.dataset.flow.table import Table
+from mycelia.dataset.random import Generator, generator_for
+
+State = Any  # plain data: numbers, lists, dictionaries, arrays
+
+
+class Stream(ABC):
+    """Rows of one epoch, in order."""
+
+    @abstractmethod
+    def pull(self, most: int) -> Request | None:
+        """The next rows, at least one and at most `most`; None when there are no more."""
+
+    @abstractmethod
+    def snapshot(self) -> State:
+        """Where the stream stands, after what was pulled last."""
+
+    def ready(self) -> bool:
+        """Whether `pull` gives an answer without waiting for the reader."""
+        return True
+
+    def close(self) -> None:  # noqa: B027 - most streams hold nothing
+        """Let go of workers and files."""
+
+
+@dataclass
+class TableStream(Stream):
+    """A table from a position on."""
+
+    table: Table
+    epoch: int
+    position: int = 0
+
+    def pull(self, most: int) -> Request | None:
+        end = min(self.table.size(), self.position + most)
+        if end <= self.position:
+            return None
+        positions = np.arange(self.position, end)
+        self.position = end
+        return self.table.request(self.epoch, positions)
+
+    def snapshot(self) -> State:
+        return self.position
+
+
+@dataclass
+class IterableStream(Stream):
+    """An iterator made anew for every epoch; it is resumed by its own `load_state_dict`, or by passing over rows."""
+
+    make: Callable[[], Iterator[Any]]
+    convert: Callable[[Any], Row]
+    label: str
+    limit: int
+    start: State
+    count: int = 0
+    iterator: Iterator[Any] | None = None
+
+    def _open(self) -> Iterator[Any]:
+        iterator = self.make()
+        if self.start is not None:
+            count, own = self.start
+            if own is not None and hasattr(iterator, "load_state_dict"):
+                iterator.load_state_dict(own)
+            else:
+                for _ in range(count):
+                    next(iterator, None)
+            self.count = count
+        return iterator
+
+    def pull(self, most: int) -> Request | None:
+        if self.iterator is None:
+            self.iterator = self._open()
+        rows: list[Row] = []
+        first = self.count
+        while len(rows) < most and self.count < self.limit:
+            try:
+                value = next(self.iterator)
+            except StopIteration:
+                break
+            except Exception as error:
+                raise DataError(
+                    f"{type(error).__name__}: {error}, in {self.label}", given={"row": self.count, "stage": self.label}
+                ) from error
+            rows.append(self.convert(value))
+            self.count += 1
+        origins = tuple(f"row {i} of {self.label}" for i in range(first, self.count))
+        return Literal(tuple(rows), origins) if rows else None
+
+    def snapshot(self) -> State:
+        own = getattr(self.iterator, "state_dict", None)
+        return None if self.iterator is None and self.start is None else (self.count, own() if own else None)
+
+    def close(self) -> None:
+        finish = getattr(self.iterator, "close", None)
+        if finish is not None:
+            finish()
+
+
+@dataclass
+class ApplyStream(Stream):
+    """Every row through an operation."""
+
+    node: int
+    epoch: int
+    child: Stream
+    count: int
+
+    def pull(self, most: int) -> Request | None:
+        below = self.child.pull(most)
+        if below is None:
+            return None
+        positions = np.arange(self.count, self.count + len(below))
+        self.count += len(below)
+        return Apply(self.node, self.epoch, positions, below)
+
+    def snapshot(self) -> State:
+        return [self.count, self.child.snapshot()]
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
+
+
+@dataclass
+class SelectStream(Stream):
+    """Some columns."""
+
+    columns: tuple[int, ...]
+    child: Stream
+
+    def pull(self, most: int) -> Request | None:
+        below = self.child.pull(most)
+        return None if below is None else Select(self.columns, below)
+
+    def snapshot(self) -> State:
+        return self.child.snapshot()
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
+
+
+@dataclass
+class BatchStream(Stream):
+    """Rows in groups whose size may change from batch to batch."""
+
+    node: int
+    epoch: int
+    child: Stream
+    group: Callable[[int], int]
+    drop: bool
+    number: int
+    waiting: list[Request] = field(default_factory=list)  # rows of a batch that is not full yet
+
+    def pull(self, most: int) -> Request | None:
+        want = self.group(self.number)
+        have = sum(map(len, self.waiting))
+        while have < want:
+            below = self.child.pull(want - have)
+            if below is None:
+                break
+            self.waiting.append(below)
+            have += len(below)
+        if not have or (have < want and self.drop):
+            return None
+        request = Collate(self.node, self.epoch, self.number, chained(self.waiting))
+        self.waiting = []
+        self.number += 1
+        return request
+
+    def snapshot(self) -> State:
+        return [self.number, self.child.snapshot()]
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
+
+
+@dataclass
+class SliceStream(Stream):
+    """The rows from `start` on, at most `count`."""
+
+    child: Stream
+    start: int
+    count: int
+    seen: int
+
+    def pull(self, most: int) -> Request | None:
+        while self.seen < self.start:
+            passed = self.child.pull(self.start - self.seen)
+            if passed is None:
+                return None
+            self.seen += len(passed)
+        left = self.start + self.count - self.seen
+        below = self.child.pull(min(most, left)) if left > 0 else None
+        self.seen += len(below) if below is not None else 0
+        return below
+
+    def snapshot(self) -> State:
+        return [self.seen, self.child.snapshot()]
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
+
+
+@dataclass
+class SequenceStream(Stream):
+    """Several streams one after the other, each opened when its turn comes: repeat and concat."""
+
+    open: Callable[[int, State], Stream]
+    count: int
+    turn: int
+    current: Stream | None = None
+    empty: int = 0
+
+    def pull(self, most: int) -> Request | None:
+        while self.turn < self.count:
+            if self.current is None:
+                self.current = self.open(self.turn, None)
+            below = self.current.pull(most)
+            if below is not None:
+                self.empty = 0
+                return below
+            self.current.close()
+            self.current = None
+            self.turn += 1
+            self.empty += 1
+            if self.empty > 1000:
+                raise DataError("a dataset that repeats gave no row in 1000 epochs", hint="look at its filters")
+        return None
+
+    def snapshot(self) -> State:
+        return [self.turn, None if self.current is None else self.current.snapshot()]
+
+    def ready(self) -> bool:
+        return self.current is None or self.current.ready()
+
+    def close(self) -> None:
+        if self.current is not None:
+            self.current.close()
+
+
+@dataclass
+class ZipStream(Stream):
+    """Several streams side by side, as long as the shortest."""
+
+    children: Sequence[Stream]
+
+    def pull(self, most: int) -> Request | None:
+        parts = []
+        for child in self.children:
+            part = child.pull(1)
+            if part is None:
+                return None
+            parts.append(part)
+        return Side(tuple(parts))
+
+    def snapshot(self) -> State:
+        return [c.snapshot() for c in self.children]
+
+    def ready(self) -> bool:
+        return all(c.ready() for c in self.children)
+
+    def close(self) -> None:
+        for child in self.children:
+            child.close()
+
+
+@dataclass
+class ShuffleStream(Stream):
+    """A buffer of rows that are let out at random."""
+
+    child: Stream
+    buffer: int
+    rng: Generator
+    held: list[Request] = field(default_factory=list)
+    ended: bool = False
+
+    @staticmethod
+    def at(child: Stream, buffer: int, place: tuple[int, ...], state: State) -> ShuffleStream:
+        """The stream at its beginning, or where `snapshot` said it stood."""
+        rng = generator_for(*place)
+        if state is None:
+            return ShuffleStream(child, buffer, rng)
+        rng.bit_generator.state = state["rng"]
+        return ShuffleStream(child, buffer, rng, list(state["held"]), state["ended"])
+
+    def pull(self, most: int) -> Request | None:
+        while len(self.held) < self.buffer and not self.ended:
+            below = self.child.pull(1)
+            if below is None:
+                self.ended = True
+            else:
+                self.held.append(below)
+        if not self.held:
+            return None
+        slot = int(self.rng.integers(len(self.held)))
+        self.held[slot], self.held[-1] = self.held[-1], self.held[slot]
+        return self.held.pop()
+
+    def snapshot(self) -> State:
+        state = self.rng.bit_generator.state
+        return {"rng": state, "held": tuple(self.held), "ended": self.ended, "child": self.child.snapshot()}
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()

@@ -1,0 +1,255 @@
+"""Tables: the part of a pipeline whose k-th row can be asked for without making the rows before it.
+
+A table turns (epoch, positions) into a request. Shuffling, repeating, taking and batching a table is arithmetic on
+positions, so that resuming at any step costs nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.flow.request import Apply, Collate, Fetch, Request, Select, Side, chained
+from mycelia.dataset.random import generator_for
+from mycelia.types import Array
+
+ENDLESS = 1 << 62  # rows of a table that repeats for ever
+
+
+class Table(ABC):
+    """Rows that can be asked for by position."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """How many rows an epoch has."""
+
+    @abstractmethod
+    def request(self, epoch: int, positions: Array) -> Request:
+        """The rows at `positions` of an epoch."""
+
+
+@dataclass
+class Order:
+    """Which position holds which: an array per epoch, the last few of them kept."""
+
+    make: Callable[[int], Array]
+    kept: OrderedDict[int, Array] = field(default_factory=OrderedDict)
+
+    def of(self, epoch: int) -> Array:
+        """The order of an epoch.
+
+        >>> Order(lambda epoch: np.arange(3) + epoch).of(2)
+        array([2, 3, 4])
+        """
+        if epoch not in self.kept:
+            self.kept[epoch] = self.make(epoch)
+            while len(self.kept) > 2:
+                self.kept.popitem(last=False)
+        return self.kept[epoch]
+
+
+@dataclass
+class SourceTable(Table):
+    """Rows of a source in the order of its sampler."""
+
+    node: int
+    count: int
+    order: Order | None  # None: as they are stored
+
+    def size(self) -> int:
+        return self.count
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        if self.order is None:
+            return Fetch(self.node, positions)
+        order = self.order.of(epoch)
+        if len(order) != self.count:
+            raise DataError(
+                f"a sampler gave {self.count} indices in the first epoch and {len(order)} in epoch {epoch}",
+                hint="let the sampler give the same number of indices in every epoch",
+            )
+        return Fetch(self.node, order[positions])
+
+
+@dataclass
+class ApplyTable(Table):
+    """Every row through an operation."""
+
+    node: int
+    child: Table
+
+    def size(self) -> int:
+        return self.child.size()
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return Apply(self.node, epoch, positions, self.child.request(epoch, positions))
+
+
+@dataclass
+class SelectTable(Table):
+    """Some columns."""
+
+    columns: tuple[int, ...]
+    child: Table
+
+    def size(self) -> int:
+        return self.child.size()
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return Select(self.columns, self.child.request(epoch, positions))
+
+
+@dataclass
+class BatchTable(Table):
+    """Rows in groups of `group`, each made into one."""
+
+    node: int
+    child: Table
+    group: int
+    drop: bool
+
+    def size(self) -> int:
+        rows = self.child.size()
+        return ENDLESS if rows >= ENDLESS else rows // self.group if self.drop else -(-rows // self.group)
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        rows = self.child.size()
+        return chained(
+            [
+                Collate(
+                    self.node,
+                    epoch,
+                    number,
+                    self.child.request(epoch, np.arange(number * self.group, min(rows, (number + 1) * self.group))),
+                )
+                for number in positions.tolist()
+            ]
+        )
+
+
+@dataclass
+class SliceTable(Table):
+    """The rows from `start` on, at most `count`."""
+
+    child: Table
+    start: int
+    count: int
+
+    def size(self) -> int:
+        return max(0, min(self.count, self.child.size() - self.start))
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return self.child.request(epoch, positions + self.start)
+
+
+@dataclass
+class RepeatTable(Table):
+    """Epochs of another table one after the other, as one."""
+
+    child: Table
+    count: int  # 0: for ever
+
+    def size(self) -> int:
+        return self.child.size() * self.count if self.count and self.child.size() < ENDLESS else ENDLESS
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        inner = self.child.size()
+        if not inner:
+            raise DataError("an empty dataset cannot be repeated for ever", hint="look at its filters and samplers")
+        rounds = positions // inner
+        first = epoch * self.count  # an endless table has only one epoch
+        return chained(
+            [
+                self.child.request(first + int(rounds[a]), positions[a:b] - int(rounds[a]) * inner)
+                for a, b in _runs(rounds)
+            ]
+        )
+
+
+def _runs(groups: Array) -> list[tuple[int, int]]:
+    """Where runs of equal numbers begin and end: a request is cut there."""
+    cuts = [0, *(np.flatnonzero(np.diff(groups)) + 1).tolist(), len(groups)]
+    return list(pairwise(cuts))
+
+
+@dataclass
+class ConcatTable(Table):
+    """Several tables one after the other."""
+
+    children: Sequence[Table]
+
+    def size(self) -> int:
+        return min(ENDLESS, sum(c.size() for c in self.children))
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        ends = np.cumsum([c.size() for c in self.children])
+        which = np.searchsorted(ends, positions, side="right")
+        parts = []
+        for a, b in _runs(which):
+            table = int(which[a])
+            before = int(ends[table - 1]) if table else 0
+            parts.append(self.children[table].request(epoch, positions[a:b] - before))
+        return chained(parts)
+
+
+@dataclass
+class ZipTable(Table):
+    """Several tables side by side, as long as the shortest."""
+
+    children: Sequence[Table]
+
+    def size(self) -> int:
+        return min(c.size() for c in self.children)
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return Side(tuple(c.request(epoch, positions) for c in self.children))
+
+
+@dataclass
+class ShuffleTable(Table):
+    """Another order of the same rows."""
+
+    child: Table
+    order: Order
+
+    def size(self) -> int:
+        return self.child.size()
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return self.child.request(epoch, self.order.of(epoch)[positions])
+
+
+def buffer_order(count: int, buffer: int, seed: int, node: int, epoch: int) -> Array:
+    """The order in which a shuffle buffer lets `count` rows out, without the rows.
+
+    The buffer is filled; then a random slot is emptied and refilled with the next row, until the rows end; what is
+    left comes out in random order. Slot r at time t holds the row that came in at the last earlier time slot r was
+    emptied, which a stable sort finds for all t at once.
+
+    >>> sorted(buffer_order(10, 4, 0, 0, 0).tolist()) == list(range(10))
+    True
+    >>> buffer_order(5, 1, 0, 0, 0).tolist()
+    [0, 1, 2, 3, 4]
+    """
+    rng = generator_for(seed, epoch, node)
+    kind = np.int32 if count < 2**31 else np.int64
+    if buffer >= count:
+        order = np.arange(count, dtype=kind)
+        rng.shuffle(order)
+        return order
+    slots = rng.integers(buffer, size=count - buffer, dtype=kind)
+    by_slot = np.argsort(slots, kind="stable")
+    same = slots[by_slot][1:] == slots[by_slot][:-1]
+    out = slots.copy()  # a slot that was never emptied holds the row it was filled with
+    out[by_slot[1:][same]] = by_slot[:-1][same] + buffer
+    held = np.arange(buffer, dtype=kind)
+    last = by_slot[np.append(~same, True)]
+    held[slots[last]] = last + buffer
+    rng.shuffle(held)
+    return np.concatenate([out, held])

@@ -1,0 +1,202 @@
+"""Workers in this process: threads for ops that release the interpreter, or the reader's own thread for debugging."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.flow.request import Outcome, Request, Run
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """What every worker knows beforehand: the nodes that requests name by number, the seed, the policy."""
+
+    nodes: Sequence[Any]
+    labels: Sequence[str]
+    seed: int
+    tolerant: bool
+
+    def run(self) -> Run:
+        """A fresh view for one request."""
+        return Run(self.nodes, self.labels, self.seed, self.tolerant)
+
+
+@dataclass
+class Answer:
+    """What a worker gives back: an outcome for every row, and its report."""
+
+    outcomes: list[Outcome]
+    failures: list[Failure] = field(default_factory=list)
+    seconds: dict[int, float] = field(default_factory=dict)
+
+
+def fulfil(request: Request, run: Run) -> Answer:
+    """Make all rows of a request.
+
+    >>> from mycelia.dataset.flow.request import Literal
+    >>> fulfil(Literal(((1,), (2,))), Run([], [], 0)).outcomes
+    [(1,), (2,)]
+    """
+    return Answer(list(request.rows(run)), run.failures, run.seconds)
+
+
+class Ticket(ABC):
+    """An answer that will come."""
+
+    @abstractmethod
+    def wait(self) -> Answer:
+        """The answer; raises what went wrong."""
+
+    def done(self) -> bool:
+        """Whether `wait` returns at once."""
+        return True
+
+
+class Workers(ABC):
+    """Fulfils requests; answers may be waited for in any order."""
+
+    kind = ""
+    count = 1
+
+    @abstractmethod
+    def submit(self, request: Request) -> Ticket: ...
+
+    def resize(self, count: int) -> None:  # noqa: B027 - the reader's own thread cannot be two
+        """Have this many workers from now on."""
+
+    def close(self) -> None:  # noqa: B027
+        """End the workers and wait until they are gone."""
+
+
+@dataclass
+class _Later(Ticket):
+    request: Request
+    run: Run
+
+    def wait(self) -> Answer:
+        return fulfil(self.request, self.run)
+
+
+@dataclass
+class InlineWorkers(Workers):
+    """The reader makes every row itself, when it asks for it: a debugger can stop there.
+
+    >>> from mycelia.dataset.flow.request import Literal
+    >>> InlineWorkers(Blueprint([], [], 0, False)).submit(Literal(((7,),))).wait().outcomes
+    [(7,)]
+    """
+
+    blueprint: Blueprint
+    kind = "the reader's thread"
+
+    def submit(self, request: Request) -> Ticket:
+        return _Later(request, self.blueprint.run())
+
+
+class _Promise(Ticket):
+    """An answer that a thread will put here."""
+
+    __slots__ = ("answer", "error", "request", "there")
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.there = threading.Event()
+        self.answer: Answer | None = None
+        self.error: BaseException | None = None
+
+    def wait(self) -> Answer:
+        self.there.wait()
+        if self.error is not None:
+            raise self.error
+        assert self.answer is not None, "an answer or an error"
+        return self.answer
+
+    def done(self) -> bool:
+        return self.there.is_set()
+
+
+class _Desk:
+    """Where requests wait for a thread; apart from the pool, so that threads do not keep the pool alive."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Condition()
+        self.waiting: deque[_Promise] = deque()
+        self.wanted = 0
+        self.closed = False
+
+    def work(self, number: int, blueprint: Blueprint) -> None:
+        while True:
+            with self.lock:
+                while not self.waiting and not self.closed and number < self.wanted:
+                    self.lock.wait()
+                if self.closed or number >= self.wanted:
+                    return
+                promise = self.waiting.popleft()
+            try:
+                promise.answer = fulfil(promise.request, blueprint.run())
+            except BaseException as error:
+                promise.error = error
+            promise.there.set()
+            del promise  # an idle thread must not keep the last batch alive
+
+
+class ThreadWorkers(Workers):
+    """A number of threads, which may change while they work.
+
+    >>> from mycelia.dataset.flow.request import Literal
+    >>> workers = ThreadWorkers(Blueprint([], [], 0, False), 2)
+    >>> workers.submit(Literal(((7,),))).wait().outcomes
+    [(7,)]
+    >>> workers.close()
+    """
+
+    kind = "threads"
+
+    def __init__(self, blueprint: Blueprint, count: int) -> None:
+        self.blueprint = blueprint
+        self.desk = _Desk()
+        self.threads: dict[int, threading.Thread] = {}
+        self.resize(count)
+
+    def resize(self, count: int) -> None:
+        self.count = count
+        with self.desk.lock:
+            self.desk.wanted = count
+            self.desk.lock.notify_all()
+        for number in range(count):
+            thread = self.threads.get(number)
+            if thread is not None and thread.is_alive():
+                continue
+            name = f"mycelia-data-{number}"
+            thread = threading.Thread(target=self.desk.work, args=(number, self.blueprint), name=name, daemon=True)
+            thread.start()
+            self.threads[number] = thread
+
+    def submit(self, request: Request) -> Ticket:
+        promise = _Promise(request)
+        with self.desk.lock:
+            if self.desk.closed:
+                raise DataError("the pipeline was closed", hint="make a new iterator")
+            self.desk.waiting.append(promise)
+            self.desk.lock.notify()
+        return promise
+
+    def close(self) -> None:
+        with self.desk.lock:
+            self.desk.closed = True
+            abandoned = list(self.desk.waiting)
+            self.desk.waiting.clear()
+            self.desk.lock.notify_all()
+        for promise in abandoned:
+            promise.error = DataError("the pipeline was closed while rows were being made")
+            promise.there.set()
+        for thread in self.threads.values():
+            if thread is not threading.current_thread():
+                thread.join()
+        self.threads.clear()

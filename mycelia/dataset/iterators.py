@@ -1,0 +1,184 @@
+"""Iterators: rows of a pipeline as dictionaries or lists, with a position that can be saved and taken up again."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from mycelia.dataset.config import Options
+from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.handover import as_tensor
+from mycelia.dataset.pipeline import Frame, Pipeline, walk
+from mycelia.dataset.plan import Node
+from mycelia.dataset.profile import Profile, profile
+from mycelia.dataset.tuning import Tuner
+from mycelia.errors import ArgumentError
+
+
+class Iterator:
+    """Rows of a dataset, epoch after epoch: a `for` loop over it is one epoch.
+
+    `state_dict()` tells where it stands after the row it gave last; `load_state_dict` takes that up, in a new process
+    and with any number of workers.
+    """
+
+    def __init__(
+        self,
+        plan: Node,
+        options: Options,
+        *,
+        num_epochs: int = -1,
+        output_numpy: bool = False,
+        do_copy: bool = False,
+        columns: Sequence[str] | None = None,
+        init_step: int = 0,
+    ) -> None:
+        if isinstance(num_epochs, bool) or not isinstance(num_epochs, int) or num_epochs == 0 or num_epochs < -1:
+            raise ArgumentError(f"num_epochs must be positive, or -1 for no end, and is {num_epochs!r}")
+        self.plan, self.options, self.num_epochs = plan, options, num_epochs
+        self.numpy, self.copy = output_numpy, do_copy or options.do_copy
+        self.names = tuple(columns) if columns else plan.columns
+        self.kept = plan.index_of(self.names, "create_tuple_iterator")
+        self.seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
+        self.epoch, self.step, self.total = 0, 0, 0
+        self.position: Any = None
+        self.init_step = init_step
+        self.pipeline: Pipeline | None = None
+        self.tuner: Tuner | None = None
+        self.stopped = False
+        self._finish: Any = None
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        if 0 <= self.num_epochs <= self.epoch:
+            raise DataError(
+                f"the iterator was made for {self.num_epochs} epochs, and they are over",
+                hint="make it with create_dict_iterator(num_epochs=-1), or make a new one",
+            )
+        if self.stopped:
+            raise DataError("the iterator was stopped", hint="make a new one")
+        item = (self.pipeline or self._start()).next()
+        if item is None:
+            self.epoch += 1
+            self.step, self.position = 0, None
+            if 0 <= self.num_epochs <= self.epoch:
+                self.stop()
+            raise StopIteration
+        self.step += 1
+        self.total += 1
+        self.position = item.state
+        if self.tuner is not None:
+            self.tuner.step()
+        return self._shaped(item.row)
+
+    def _shaped(self, row: tuple[Any, ...]) -> Any:
+        raise AssertionError("an iterator gives dictionaries or lists")
+
+    def _value(self, value: Any) -> Any:
+        if self.copy and isinstance(value, np.ndarray):
+            value = value.copy()
+        return value if self.numpy else as_tensor(value)
+
+    def _start(self) -> Pipeline:
+        if self.init_step:
+            self._seek(self.init_step)
+        self.pipeline = Pipeline(
+            self.plan, self.options, self.seed, epochs=self.num_epochs, epoch=self.epoch, state=self.position
+        )
+        self._finish = weakref.finalize(self, self.pipeline.close)
+        self.tuner = Tuner(self.pipeline, self.options) if self.options.enable_autotune else None
+        return self.pipeline
+
+    def _seek(self, step: int) -> None:
+        """Stand after `step` rows in all, as if they had been read."""
+        table = Frame(self.plan, self.options, self.seed).table(self.plan)
+        if table is None:
+            raise ArgumentError(
+                "set_init_step needs a dataset whose rows can be read by index",
+                hint="filters and plain iterators cannot jump: use iterator.state_dict() instead",
+            )
+        self.epoch, self.step = divmod(step, table.size())
+        self.position = self.step or None
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator stands, as plain data: save it beside the model."""
+        return {
+            "version": 1,
+            "plan": fingerprint(self.plan),
+            "seed": self.seed,
+            "epoch": self.epoch,
+            "step": self.step,
+            "position": self.position,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on after the row that `state_dict` was taken at. The dataset must be built as it was then."""
+        if state.get("version") != 1 or state["plan"] != fingerprint(self.plan):
+            raise DataError(
+                "this state belongs to another pipeline",
+                given={"its plan": state.get("plan"), "this plan": fingerprint(self.plan)},
+                hint="build the dataset with the same operations and sizes",
+            )
+        self.stop()
+        self.pipeline = self.tuner = self._finish = None
+        self.stopped = False
+        self.seed, self.epoch, self.step = state["seed"], state["epoch"], state["step"]
+        self.position, self.init_step = state["position"], 0
+
+    load_state = load_state_dict
+
+    def stop(self) -> None:
+        """End all workers; what was measured can still be asked for."""
+        self.stopped = True
+        if self._finish is not None:
+            self._finish()
+
+    close = stop
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def bad_samples(self) -> list[Failure]:
+        """Samples that were left out or replaced; the first hundred of every stage."""
+        return [] if self.pipeline is None else self.pipeline.bad
+
+    @property
+    def bad_count(self) -> int:
+        """How many samples were left out or replaced."""
+        return 0 if self.pipeline is None else self.pipeline.bad_count
+
+    def profile(self) -> Profile:
+        """Where the time went, and which step is the bottleneck."""
+        if self.pipeline is None:
+            raise DataError("nothing has run yet", hint="read some rows first")
+        return profile(self.pipeline)
+
+
+class DictIterator(Iterator):
+    """Rows as dictionaries from column name to array."""
+
+    def _shaped(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        return {name: self._value(row[i]) for name, i in zip(self.names, self.kept, strict=True)}
+
+
+class TupleIterator(Iterator):
+    """Rows as lists of arrays."""
+
+    def _shaped(self, row: tuple[Any, ...]) -> list[Any]:
+        return [self._value(row[i]) for i in self.kept]
+
+
+def fingerprint(plan: Node) -> str:
+    """A short word that two plans share when they have the same steps and columns."""
+    steps = [(n.label, n.columns, len(n.children)) for n in walk(plan)]
+    return hashlib.sha256(repr(steps).encode()).hexdigest()[:16]

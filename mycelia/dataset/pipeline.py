@@ -1,0 +1,262 @@
+"""From a plan to a running pipeline: number the nodes, find the stages, give each its workers, keep the position."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.dataset.config import ErrorSamplesMode, Options
+from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.flow.processes import ProcessWorkers
+from mycelia.dataset.flow.request import Literal, Request, Row
+from mycelia.dataset.flow.stage import Gauge, Item, Stage
+from mycelia.dataset.flow.stream import State, Stream, TableStream
+from mycelia.dataset.flow.table import Table
+from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
+from mycelia.dataset.operations import BatchNode, BucketNode, SyncNode
+from mycelia.dataset.plan import Node, table_stream
+
+Open = Callable[[int], Stream | None]
+CHUNK = 16  # rows of one request, when rows are not batched
+
+
+@dataclass
+class StageStream(Stream):
+    """The finished rows of a stage, as a stream for the steps that look at values."""
+
+    stage: Stage
+    state: State
+
+    def pull(self, most: int) -> Request | None:
+        rows: list[Row] = []
+        while len(rows) < most:
+            item = self.stage.next()
+            if item is None:
+                break
+            rows.append(item.row)
+            self.state = item.state
+        return Literal(tuple(rows)) if rows else None
+
+    def snapshot(self) -> State:
+        return self.state
+
+    def ready(self) -> bool:
+        return self.stage.ready()
+
+    def close(self) -> None:
+        self.stage.close()
+
+
+class Frame:
+    """A plan with its nodes numbered, and the tables it has; nothing runs."""
+
+    def __init__(self, root: Node, options: Options, seed: int) -> None:
+        self.root, self.options, self.seed = root, options, seed
+        self.nodes = list(walk(root))
+        self.numbers = {id(n): i for i, n in enumerate(self.nodes)}
+        self.tables: dict[int, Table | None] = {}
+
+    def number(self, node: Node) -> int:
+        """The number that requests call a node by."""
+        return self.numbers[id(node)]
+
+    def table(self, node: Node) -> Table | None:
+        """A node as a table, if it is one."""
+        key = id(node)
+        if key not in self.tables:
+            self.tables[key] = node.table(self)
+        return self.tables[key]
+
+    def stream(self, node: Node, epoch: int, state: State) -> Stream:
+        """A node as a stream, from a state it gave."""
+        table = self.table(node)
+        return node.stream(self, epoch, state) if table is None else table_stream(table, epoch, state)
+
+    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream:
+        """Rows that are made before `owner` looks at them."""
+        raise AssertionError("a frame does not run")
+
+
+class Pipeline(Frame):
+    """A plan that runs: gives rows with the position after each, from any position it gave before."""
+
+    def __init__(
+        self,
+        root: Node,
+        options: Options,
+        seed: int,
+        *,
+        epochs: int,
+        epoch: int = 0,
+        state: State = None,
+    ) -> None:
+        super().__init__(root, options, seed)
+        self.epochs = epochs
+        self.labels = [n.label for n in self.nodes]
+        self.pools: dict[int, Workers] = {}
+        self.gauges: dict[int, Gauge] = {}
+        self.gates = [n.gate for n in self.nodes if isinstance(n, SyncNode)]
+        for gate in self.gates:
+            gate.reset()
+        tolerant = options.error_samples_mode is not ErrorSamplesMode.RETURN
+        self.blueprint = Blueprint(self.nodes, self.labels, seed, tolerant)
+        self.first, self.start = epoch, state
+        self.endless = epochs < 0
+        self.streaming = self.table(root) is None
+        self.stage = self._stage(root, self._open, epoch, inner=False)
+        self.pump = Pump(self.stage, options.prefetch_size) if self.streaming and not options.debug_mode else None
+
+    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream:
+        waiting: list[Stream] = [rows]
+        stage = self._stage(owner, lambda _: waiting.pop() if waiting else None, epoch, inner=True)
+        return StageStream(stage, state)
+
+    # stages
+
+    def _open(self, epoch: int) -> Stream | None:
+        if not self.endless and epoch >= self.epochs:
+            return None
+        return self.stream(self.root, epoch, self.start if epoch == self.first else None)
+
+    def _stage(self, owner: Node, open: Open, epoch: int, *, inner: bool) -> Stage:
+        key = id(owner) if inner else 0
+        if key not in self.pools:
+            self.pools[key] = self._workers(list(self._segment(owner, enter=inner)))
+            self.gauges[key] = Gauge()
+        workers = self.pools[key]
+        below = owner.children if inner else (owner,)
+        batched = any(isinstance(n, BatchNode | BucketNode) for b in below for n in walk(b))
+        return Stage(
+            open,
+            workers,
+            epoch=epoch,
+            depth=workers.count + self.options.prefetch_size,
+            chunk=1 if batched else CHUNK,
+            ahead=not inner and not self.streaming,
+            replace=self.options.error_samples_mode is ErrorSamplesMode.REPLACE,
+            gauge=self.gauges[key],
+        )
+
+    def _looks(self, node: Node) -> bool:
+        """Whether a step needs the rows below it made before it can say what comes next."""
+        skips = self.options.error_samples_mode is ErrorSamplesMode.SKIP
+        return node.materialises or (skips and isinstance(node, BatchNode))
+
+    def _segment(self, node: Node, enter: bool) -> Iterator[Node]:
+        """The nodes whose work a stage does: down to the next step that looks at finished rows."""
+        yield node
+        if enter or not self._looks(node):
+            for child in node.children:
+                yield from self._segment(child, enter=False)
+
+    def _workers(self, segment: list[Node]) -> Workers:
+        if self.options.debug_mode:
+            return InlineWorkers(self.blueprint)
+        count = max((n.workers or self.options.num_parallel_workers for n in segment if n.works), default=1)
+        if any(n.processes for n in segment):
+            return ProcessWorkers(self.blueprint, count, self.options)
+        return ThreadWorkers(self.blueprint, count)
+
+    # the reader
+
+    def next(self) -> Item | None:
+        """The next row, or None where an epoch ends."""
+        return self.stage.next() if self.pump is None else self.pump.next()
+
+    def close(self) -> None:
+        """End all workers."""
+        for gate in self.gates:
+            gate.disable()
+        if self.pump is not None:
+            self.pump.closed.set()
+        for workers in self.pools.values():
+            workers.close()
+        if self.pump is not None:
+            self.pump.close()
+        self.stage.close()
+
+    @property
+    def bad(self) -> list[Failure]:
+        """The bad samples that were left out or replaced, the first hundred of every stage."""
+        return [f for g in self.gauges.values() for f in g.bad]
+
+    @property
+    def bad_count(self) -> int:
+        """How many bad samples there were."""
+        return sum(g.bad_count for g in self.gauges.values())
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all below it, each once, in an order that is always the same."""
+    seen: set[int] = set()
+
+    def visit(n: Node) -> Iterator[Node]:
+        if id(n) not in seen:
+            seen.add(id(n))
+            yield n
+            for child in n.children:
+                yield from visit(child)
+
+    return visit(node)
+
+
+class Pump:
+    """A thread that keeps a stage going while the reader is away, for pipelines whose next row depends on values."""
+
+    def __init__(self, stage: Stage, depth: int) -> None:
+        self.items: queue.Queue[Item | BaseException | None] = queue.Queue(depth)
+        self.stage = stage
+        self.closed = threading.Event()
+        self.thread: threading.Thread | None = None
+        self.owner = os.getpid()
+
+    def next(self) -> Item | None:
+        if os.getpid() != self.owner:
+            raise DataError(
+                "an iterator was used in another process than it was made in", hint="make one in every process"
+            )
+        if self.thread is None:
+            target = _pumping(self.stage, self.items, self.closed)
+            self.thread = threading.Thread(target=target, name="mycelia-data-pump", daemon=True)
+            self.thread.start()
+        item = self.items.get()
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+    def close(self) -> None:
+        self.closed.set()
+        for _ in range(250):  # a user's own iterator may never return: leave it to itself then
+            if self.thread is None or not self.thread.is_alive():
+                return
+            try:
+                self.items.get_nowait()
+            except queue.Empty:
+                self.thread.join(0.02)
+
+
+def _pumping(stage: Stage, items: queue.Queue[Any], closed: threading.Event) -> Any:
+    def work() -> None:
+        while not closed.is_set():
+            item: Any
+            try:
+                item = stage.next()
+            except BaseException as error:
+                item = error
+            while not closed.is_set():
+                try:
+                    items.put(item, timeout=0.05)
+                    break
+                except queue.Full:
+                    continue
+            if stage.finished and item is None and not stage.tasks:
+                return
+
+    return work
+
+
+__all__ = ["Pipeline", "Pump", "StageStream", "TableStream", "walk"]

@@ -1,0 +1,435 @@
+"""The plan: immutable nodes that say what a pipeline does. Each knows its columns, and becomes a table or a stream.
+
+A node is also what workers look up: a request names a node by number, and calls its `fetch`, `apply` or `collate`.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from mycelia.dataset.arrays import as_value
+from mycelia.dataset.config import Options
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.stream import (
+    IterableStream,
+    SelectStream,
+    SequenceStream,
+    ShuffleStream,
+    SliceStream,
+    State,
+    Stream,
+    TableStream,
+    ZipStream,
+)
+from mycelia.dataset.flow.table import (
+    ENDLESS,
+    ConcatTable,
+    Order,
+    RepeatTable,
+    SelectTable,
+    ShuffleTable,
+    SliceTable,
+    SourceTable,
+    Table,
+    ZipTable,
+    buffer_order,
+)
+from mycelia.dataset.samplers import Sampler, SequentialSampler
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+
+class Compiler(Protocol):
+    """What a node asks of the one who turns a plan into a running pipeline."""
+
+    seed: int
+    options: Options
+
+    def number(self, node: Node) -> int: ...
+    def table(self, node: Node) -> Table | None: ...
+    def stream(self, node: Node, epoch: int, state: State) -> Stream: ...
+    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream: ...
+
+
+class Turnstile:
+    """A lock that crosses process borders by being made anew there.
+
+    >>> with Turnstile():
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Turnstile, ()
+
+
+@dataclass(frozen=True, eq=False)
+class Node(ABC):
+    """One step of a plan."""
+
+    children: tuple[Node, ...] = field(default=(), kw_only=True)
+    workers: int | None = field(default=None, kw_only=True)
+    processes: bool = field(default=False, kw_only=True)
+
+    works = False  # whether it has work for a worker
+    materialises = False  # whether the rows below are made before this node decides
+
+    @property
+    def child(self) -> Node:
+        return self.children[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return self.child.columns
+
+    @property
+    def label(self) -> str:
+        """The step in words, for errors and reports."""
+        return type(self).__name__.removesuffix("Node")
+
+    def describe(self) -> dict[str, Any]:
+        """The arguments of the step as plain data."""
+        return {}
+
+    def table(self, c: Compiler) -> Table | None:
+        """The step as a table, when its k-th row can be had without the rows before."""
+        return None
+
+    @abstractmethod
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        """The step as a stream, from its beginning or from a state it gave."""
+
+    def index_of(self, names: Sequence[str], purpose: str) -> tuple[int, ...]:
+        """Where columns stand, or an error that tells which there are."""
+        missing = [n for n in names if n not in self.columns]
+        if missing:
+            raise ArgumentError(f"{purpose}: there is no column {missing}", given={"columns": list(self.columns)})
+        return tuple(self.columns.index(n) for n in names)
+
+
+def unique(names: Sequence[str], purpose: str) -> tuple[str, ...]:
+    """The names, each only once.
+
+    >>> unique(["a", "b"], "zip")
+    ('a', 'b')
+    """
+    twice = sorted({n for n in names if list(names).count(n) > 1})
+    if twice:
+        raise ArgumentError(f"{purpose}: two columns have the name {twice}", hint="rename one of them first")
+    return tuple(names)
+
+
+class Data(Protocol):
+    """Rows that can be read by index: what a source is made of."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    def __len__(self) -> int: ...
+    def fetch(self, index: int) -> Row: ...
+    def gather(self, indices: Array) -> Row | None: ...
+    def where(self, index: int) -> str: ...
+    def labels(self, column: str) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class SourceNode(Node):
+    """Rows read by index, in the order of a sampler."""
+
+    data: Data
+    sampler: Sampler
+    name: str
+    exclusive: bool = False
+    arguments: dict[str, Any] = field(default_factory=dict)
+    turn: Turnstile = field(default_factory=Turnstile)
+
+    works = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.data.columns
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    def describe(self) -> dict[str, Any]:
+        return {**self.arguments, "sampler": self.sampler.describe()}
+
+    def fetch(self, index: int) -> Row:
+        if not self.exclusive:
+            return self.data.fetch(index)
+        with self.turn:
+            return self.data.fetch(index)
+
+    def gather(self, indices: Array) -> Row | None:
+        return None if self.exclusive else self.data.gather(indices)
+
+    def where(self, index: int) -> str:
+        return self.data.where(index)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the sampler leaves the rows as they are stored."""
+        s = self.sampler
+        return type(s) is SequentialSampler and not s.start_index and s.num_samples is None and s.child is None
+
+    def table(self, c: Compiler) -> Table | None:
+        count = len(self.data)
+        number = c.number(self)
+        if self.whole:
+            return SourceTable(number, count, None)
+        # readers that share the rows must agree on the order, even when no seed was set
+        seed = 0 if c.options.seed is None and self.sampler.is_sharded() else c.seed
+        order = Order(lambda epoch: self.sampler.order(count, (seed, epoch, number), self.data.labels))
+        return SourceTable(number, len(order.of(0)), order)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        raise AssertionError("a source is a table")
+
+
+@dataclass(frozen=True, eq=False)
+class IterableNode(Node):
+    """Rows of an iterator that is made anew for every epoch."""
+
+    make: Callable[[], Iterator[Any]]
+    names: tuple[str, ...]
+    limit: int
+    types: tuple[np.dtype[Any], ...] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def label(self) -> str:
+        return "GeneratorDataset"
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        return IterableStream(self.make, self.convert, self.label, self.limit, state)
+
+    def convert(self, value: Any) -> Row:
+        return as_row(value, self.names, self.types)
+
+
+def as_row(value: Any, names: Sequence[str], types: Sequence[np.dtype[Any]] | None = None) -> Row:
+    """A row of arrays from what a user's source gave; one column may come without its tuple.
+
+    >>> as_row((1, [2, 3]), ["a", "b"])
+    (array(1), array([2, 3]))
+    """
+    parts = value if isinstance(value, tuple) else (value,)
+    if len(parts) != len(names):
+        raise ArgumentError(
+            f"the source gave a row with {len(parts)} values for {len(names)} columns", given={"columns": list(names)}
+        )
+    row = tuple(as_value(p) for p in parts)
+    for name, part, wanted in zip(names, row, types or (), strict=False):
+        if part.dtype != wanted and not (wanted.kind in "US" and part.dtype.kind == wanted.kind):
+            raise ArgumentError(f"column {name!r} was to be {wanted}, and the source gave {part.dtype}")
+    return row
+
+
+@dataclass(frozen=True, eq=False)
+class RenameNode(Node):
+    """Other names for some columns."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        self.child.index_of(self.before, "rename")
+        new = dict(zip(self.before, self.after, strict=True))
+        return unique([new.get(n, n) for n in self.child.columns], "rename")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    def describe(self) -> dict[str, Any]:
+        return {"input_columns": list(self.before), "output_columns": list(self.after)}
+
+    def table(self, c: Compiler) -> Table | None:
+        return c.table(self.child)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        return c.stream(self.child, epoch, state)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectNode(Node):
+    """Some columns, in a given order."""
+
+    names: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        return self.child.index_of(unique(self.names, "project"), "project")
+
+    def describe(self) -> dict[str, Any]:
+        return {"columns": list(self.names)}
+
+    def table(self, c: Compiler) -> Table | None:
+        below = c.table(self.child)
+        return None if below is None else SelectTable(self.kept, below)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        return SelectStream(self.kept, c.stream(self.child, epoch, state))
+
+
+@dataclass(frozen=True, eq=False)
+class SliceNode(Node):
+    """Rows from `start` on, at most `count`: skip and take."""
+
+    start: int
+    count: int
+
+    @property
+    def label(self) -> str:
+        return "Skip" if self.start else "Take"
+
+    def describe(self) -> dict[str, Any]:
+        return {"count": self.start or (-1 if self.count >= ENDLESS else self.count)}
+
+    def table(self, c: Compiler) -> Table | None:
+        below = c.table(self.child)
+        return None if below is None else SliceTable(below, self.start, self.count)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        seen, below = state or (0, None)
+        return SliceStream(c.stream(self.child, epoch, below), self.start, self.count, seen)
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatNode(Node):
+    """Several epochs as one; 0 for ever."""
+
+    count: int
+
+    def describe(self) -> dict[str, Any]:
+        return {"count": self.count or -1}
+
+    def table(self, c: Compiler) -> Table | None:
+        below = c.table(self.child)
+        return None if below is None else RepeatTable(below, self.count)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        def open(turn: int, below: State) -> Stream:
+            return c.stream(self.child, epoch * self.count + turn, below)
+
+        return _sequence(open, self.count or ENDLESS, state)
+
+
+def _sequence(open: Callable[[int, State], Stream], count: int, state: State) -> SequenceStream:
+    turn, below = state or (0, None)
+    return SequenceStream(open, count, turn, None if state is None or below is None else open(turn, below))
+
+
+@dataclass(frozen=True, eq=False)
+class ConcatNode(Node):
+    """Several datasets one after the other; a sampler may choose among all their rows."""
+
+    sampler: Sampler | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        for other in self.children[1:]:
+            if other.columns != self.child.columns:
+                raise ArgumentError(
+                    "concat: the datasets have different columns",
+                    given={"first": list(self.child.columns), "another": list(other.columns)},
+                )
+        return self.child.columns
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    def table(self, c: Compiler) -> Table | None:
+        tables = [t for t in map(c.table, self.children) if t is not None]
+        if len(tables) < len(self.children):
+            if self.sampler is not None:
+                raise ArgumentError("a concatenated dataset takes a sampler only when its rows can be read by index")
+            return None
+        whole = ConcatTable(tables)
+        sampler = self.sampler
+        if sampler is None:
+            return whole
+        size, number = whole.size(), c.number(self)
+        seed = 0 if c.options.seed is None and sampler.is_sharded() else c.seed
+        order = Order(lambda epoch: sampler.order(size, (seed, epoch, number)))
+        return SliceTable(ShuffleTable(whole, order), 0, len(order.of(0)))
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        return _sequence(lambda turn, below: c.stream(self.children[turn], epoch, below), len(self.children), state)
+
+
+@dataclass(frozen=True, eq=False)
+class ZipNode(Node):
+    """Several datasets side by side."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return unique([n for c in self.children for n in c.columns], "zip")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    def table(self, c: Compiler) -> Table | None:
+        tables = [t for t in map(c.table, self.children) if t is not None]
+        return ZipTable(tables) if len(tables) == len(self.children) else None
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        states = state or [None] * len(self.children)
+        return ZipStream([c.stream(n, epoch, s) for n, s in zip(self.children, states, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffleNode(Node):
+    """Rows mixed by a buffer."""
+
+    buffer: int
+
+    def describe(self) -> dict[str, Any]:
+        return {"buffer_size": self.buffer}
+
+    def table(self, c: Compiler) -> Table | None:
+        below = c.table(self.child)
+        if below is None or below.size() >= ENDLESS:
+            return None
+        size, number = below.size(), c.number(self)
+        return ShuffleTable(below, Order(lambda epoch: buffer_order(size, self.buffer, c.seed, number, epoch)))
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        below = c.stream(self.child, epoch, None if state is None else state["child"])
+        return ShuffleStream.at(below, self.buffer, (c.seed, epoch, c.number(self)), state)
+
+
+def table_stream(table: Table, epoch: int, state: State) -> Stream:
+    """A table as a stream from where it stood.
+
+    >>> table_stream(SourceTable(0, 5, None), 0, 3).snapshot()
+    3
+    """
+    return TableStream(table, epoch, state or 0)

@@ -1,0 +1,446 @@
+"""Samplers: which rows of a source an epoch visits, and in which order."""
+
+from __future__ import annotations
+
+import random as python_random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.random import Generator, generator_for
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+Labels = Callable[[str], Array]
+Place = tuple[int, ...]
+
+
+class Shuffle(StrEnum):
+    """How rows that live in several files are mixed: all rows, the files, the rows inside each file, or by parts.
+
+    >>> Shuffle.FILES.value
+    'files'
+    """
+
+    GLOBAL = "global"
+    FILES = "files"
+    INFILE = "infile"
+    PARTIAL = "partial"
+    ADAPTIVE = "adaptive"
+
+
+class Sampler:
+    """Base of samplers: write `__iter__` to give indices; a child, if there is one, is what the indices count.
+
+    >>> class Odd(Sampler):
+    ...     def __iter__(self):
+    ...         yield from range(1, self.dataset_size, 2)
+    >>> Odd().order(6, (0,)).tolist()
+    [1, 3, 5]
+    """
+
+    shuffled = False
+    sharded = False
+
+    def __init__(self, num_samples: int | None = None) -> None:
+        self.num_samples = _samples(num_samples)
+        self.child: Sampler | None = None
+        self.dataset_size = 0
+
+    def __iter__(self) -> Iterator[int]:
+        raise ArgumentError(f"{type(self).__name__} has no __iter__", hint="write __iter__ so that it yields indices")
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        """Which of `count` rows, in which order; a hand-written `__iter__` draws from seeded global generators."""
+        self.dataset_size = count
+        before, plain = np.random.get_state(), python_random.getstate()
+        seed = int(rng.integers(2**32))
+        np.random.seed(seed)
+        python_random.seed(seed)
+        try:
+            return np.fromiter((int(i) for i in self), np.int64)
+        finally:
+            np.random.set_state(before)
+            python_random.setstate(plain)
+
+    def order(self, count: int, place: Place, labels: Labels | None = None) -> Array:
+        """The indices of one epoch, at a random place.
+
+        >>> SequentialSampler(2).order(5, (0,)).tolist()
+        [2, 3, 4]
+        """
+        base = None if self.child is None else self.child.order(count, (*place, 1), labels)
+        size = count if base is None else len(base)
+
+        def below(column: str) -> Array:
+            if labels is None:
+                raise DataError(f"{type(self).__name__} needs the column {column!r}, which this dataset cannot give")
+            values = labels(column)
+            return values if base is None else values[base]
+
+        picked = self.pick(size, generator_for(*place), below)
+        if self.num_samples is not None:
+            picked = picked[: self.num_samples]
+        if len(picked) and not (picked.min() >= 0 and picked.max() < size):
+            wrong = int(picked[(picked < 0) | (picked >= size)][0])
+            raise DataError(f"{type(self).__name__} gave index {wrong}, and there are {size} rows")
+        return picked if base is None else base[picked]
+
+    def add_child(self, sampler: Sampler) -> None:
+        """Let another sampler choose first; this one then chooses among its rows.
+
+        >>> first = SubsetSampler([4, 5, 6]); second = SequentialSampler(1); second.add_child(first)
+        >>> second.order(9, (0,)).tolist()
+        [5, 6]
+        """
+        if self.child is not None:
+            raise ArgumentError(f"{type(self).__name__} has a child already")
+        self.child = sampler
+
+    def get_child(self) -> Sampler | None:
+        """The sampler that chooses first.
+
+        >>> SequentialSampler().get_child() is None
+        True
+        """
+        return self.child
+
+    def get_num_samples(self) -> int | None:
+        """How many rows an epoch has at most; None for all.
+
+        >>> SequentialSampler(num_samples=4).get_num_samples()
+        4
+        """
+        return self.num_samples
+
+    def is_shuffled(self) -> bool:
+        """Whether the order is random.
+
+        >>> RandomSampler().is_shuffled()
+        True
+        """
+        return self.shuffled or (self.child is not None and self.child.is_shuffled())
+
+    def is_sharded(self) -> bool:
+        """Whether only a share of the rows is visited.
+
+        >>> DistributedSampler(2, 0).is_sharded()
+        True
+        """
+        return self.sharded or (self.child is not None and self.child.is_sharded())
+
+    def describe(self) -> dict[str, Any]:
+        """The sampler as plain data.
+
+        >>> SequentialSampler(3).describe()
+        {'sampler': 'SequentialSampler', 'start_index': 3, 'num_samples': None}
+        """
+        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size")}
+        below = {} if self.child is None else {"child": self.child.describe()}
+        return {"sampler": type(self).__name__, **own, **below}
+
+
+BuiltinSampler = Sampler
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _samples(value: int | None) -> int | None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
+        raise ArgumentError(f"num_samples must be a whole number, or None for all, and is {value!r}")
+    return int(value) if value else None
+
+
+class SequentialSampler(Sampler):
+    """Rows as they are stored, from `start_index` on.
+
+    >>> SequentialSampler(1, 2).order(5, (0,)).tolist()
+    [1, 2]
+    """
+
+    def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
+        self.start_index = start_index or 0
+        super().__init__(num_samples)
+        if self.start_index < 0:
+            raise ArgumentError(f"start_index must not be negative, and is {start_index}")
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        if self.start_index > count:
+            raise DataError(f"start_index is {self.start_index}, and there are {count} rows")
+        return np.arange(self.start_index, count)
+
+
+class RandomSampler(Sampler):
+    """Rows in random order; with replacement each one is drawn anew.
+
+    >>> sorted(RandomSampler().order(4, (0,)).tolist())
+    [0, 1, 2, 3]
+    """
+
+    shuffled = True
+
+    def __init__(
+        self, replacement: bool = False, num_samples: int | None = None, shuffle: Shuffle = Shuffle.GLOBAL
+    ) -> None:
+        if not isinstance(replacement, bool):
+            raise ArgumentError(f"replacement must be True or False, and is {replacement!r}")
+        super().__init__(num_samples)
+        self.replacement, self.shuffle = replacement, Shuffle(shuffle)
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        if self.replacement:
+            return rng.integers(count, size=self.num_samples or count)
+        return permutation(count, rng)
+
+
+def permutation(count: int, rng: Generator) -> Array:
+    """A random order of `count` rows, in as few bytes as they need.
+
+    >>> sorted(permutation(3, np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
+    order = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
+    rng.shuffle(order)
+    return order
+
+
+class DistributedSampler(Sampler):
+    """The share of one of several readers. Shares are disjoint and complete; their sizes differ by one at most.
+
+    `equal_rows` makes all shares equally long by letting some rows appear in two of them.
+
+    >>> [DistributedSampler(3, i, shuffle=False).order(7, (0,)).tolist() for i in range(3)]
+    [[0, 3, 6], [1, 4], [2, 5]]
+    >>> DistributedSampler(3, 1, shuffle=False, equal_rows=True).order(7, (0,)).tolist()
+    [1, 4, 0]
+    """
+
+    sharded = True
+
+    def __init__(
+        self,
+        num_shards: int,
+        shard_id: int,
+        shuffle: bool = True,
+        num_samples: int | None = None,
+        offset: int = -1,
+        equal_rows: bool = False,
+    ) -> None:
+        super().__init__(num_samples)
+        if num_shards < 1 or not 0 <= shard_id < num_shards:
+            raise ArgumentError(
+                f"shard_id must be in [0, num_shards), and is {shard_id} of {num_shards}",
+            )
+        if not -1 <= offset <= num_shards:
+            raise ArgumentError(f"offset must be in [-1, num_shards], and is {offset}")
+        self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
+        self.equal_rows = equal_rows
+
+    @property
+    def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings
+        return self.shuffle
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        order = permutation(count, rng) if self.shuffle else np.arange(count)
+        first = (self.shard_id - max(self.offset, 0)) % self.num_shards
+        if self.equal_rows and count:
+            rows = -(-count // self.num_shards)
+            return order[(first + np.arange(rows) * self.num_shards) % count]
+        return order[first :: self.num_shards]
+
+
+class PKSampler(Sampler):
+    """`num_val` rows of each of `num_class` classes.
+
+    >>> PKSampler(1).order(4, (0,), lambda column: np.array([5, 5, 2, 2])).tolist() in ([2, 0], [2, 1], [3, 0], [3, 1])
+    True
+    """
+
+    def __init__(
+        self,
+        num_val: int,
+        num_class: int | None = None,
+        shuffle: bool = False,
+        class_column: str = "label",
+        num_samples: int | None = None,
+    ) -> None:
+        if num_val < 1:
+            raise ArgumentError(f"num_val must be at least 1, and is {num_val}")
+        super().__init__(num_samples)
+        self.num_val, self.num_class, self.shuffle, self.class_column = num_val, num_class, shuffle, class_column
+
+    @property
+    def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings
+        return self.shuffle
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        values = labels(self.class_column).reshape(count, -1)[:, 0]
+        classes = np.unique(values)
+        if self.shuffle:
+            rng.shuffle(classes)
+        chosen = []
+        for c in classes[: self.num_class]:
+            members = np.flatnonzero(values == c)
+            chosen.append(rng.choice(members, self.num_val, replace=len(members) < self.num_val))
+        return np.concatenate(chosen) if chosen else np.arange(0)
+
+
+class SubsetSampler(Sampler):
+    """The rows at `indices`, in that order.
+
+    >>> SubsetSampler([3, 1]).order(5, (0,)).tolist()
+    [3, 1]
+    """
+
+    def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
+        listed: Sequence[int] = [indices] if isinstance(indices, int) else list(indices)
+        super().__init__(num_samples)
+        self.indices = np.asarray(listed, np.int64)
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        return self.indices
+
+
+class SubsetRandomSampler(SubsetSampler):
+    """The rows at `indices`, in random order.
+
+    >>> sorted(SubsetRandomSampler([3, 1]).order(5, (0,)).tolist())
+    [1, 3]
+    """
+
+    shuffled = True
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        return self.indices[permutation(len(self.indices), rng)]
+
+
+class WeightedRandomSampler(Sampler):
+    """Rows drawn with given weights.
+
+    >>> WeightedRandomSampler([0, 1, 0], 3).order(3, (0,)).tolist()
+    [1, 1, 1]
+    """
+
+    shuffled = True
+
+    def __init__(self, weights: Iterable[float], num_samples: int | None = None, replacement: bool = True) -> None:
+        self.weights = np.asarray(list(weights), np.float64)
+        super().__init__(num_samples)
+        self.replacement = replacement
+        if not len(self.weights) or (self.weights < 0).any() or not self.weights.sum() > 0:
+            raise ArgumentError(f"weights must not be negative, and one must be positive; got {self.weights[:10]}")
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        if len(self.weights) > count:
+            raise DataError(f"there are {len(self.weights)} weights and {count} rows")
+        wanted = self.num_samples or len(self.weights)
+        possible = int((self.weights > 0).sum())
+        if not self.replacement and wanted > possible:
+            raise DataError(f"{wanted} rows are to be drawn without replacement, and {possible} have weight")
+        chances = self.weights / self.weights.sum()
+        return rng.choice(len(self.weights), wanted, replace=self.replacement, p=chances)
+
+
+class IterSampler(Sampler):
+    """The indices that an iterable gives.
+
+    >>> IterSampler([2, 0]).order(3, (0,)).tolist()
+    [2, 0]
+    """
+
+    def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.sampler = sampler
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.sampler)
+
+    def describe(self) -> dict[str, Any]:
+        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self.sampler]}
+
+
+class FileSampler(Sampler):
+    """Rows of several files: the files in random order, or the rows inside each, or both.
+
+    >>> FileSampler([2, 2], Shuffle.FILES).order(4, (0,)).tolist() in ([0, 1, 2, 3], [2, 3, 0, 1])
+    True
+    """
+
+    shuffled = True
+
+    def __init__(self, sizes: Sequence[int], mode: Shuffle, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.sizes, self.mode = list(sizes), Shuffle(mode)
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+        if self.mode in (Shuffle.GLOBAL, Shuffle.ADAPTIVE):
+            return permutation(count, rng)
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
+        files = np.arange(len(self.sizes))
+        if self.mode is not Shuffle.INFILE:
+            rng.shuffle(files)
+        parts = []
+        for f in files.tolist():
+            rows = np.arange(self.sizes[f]) if self.mode is Shuffle.FILES else permutation(self.sizes[f], rng)
+            parts.append(starts[f] + rows)
+        return np.concatenate(parts) if parts else np.arange(0)
+
+
+def as_sampler(sampler: Sampler | Iterable[int]) -> Sampler:
+    """A sampler, or an iterable of indices made into one.
+
+    >>> as_sampler([1, 2]).order(3, (0,)).tolist()
+    [1, 2]
+    """
+    if isinstance(sampler, Sampler):
+        return sampler
+    if isinstance(sampler, Iterable):
+        return IterSampler(sampler)
+    raise ArgumentError(f"a sampler gives indices when it is iterated over; {type(sampler).__name__} cannot be")
+
+
+def choose(
+    num_samples: int | None,
+    sampler: Sampler | Iterable[int] | None,
+    shuffle: bool | Shuffle | None,
+    num_shards: int | None,
+    shard_id: int | None,
+    default: bool = True,
+    files: Callable[[], Sequence[int]] | None = None,
+) -> Sampler:
+    """The sampler that a source's arguments mean.
+
+    >>> choose(None, None, False, 2, 1).order(5, (0,)).tolist()
+    [1, 3]
+    """
+    if (num_shards is None) != (shard_id is None):
+        raise ArgumentError(
+            "num_shards and shard_id come together", given={"num_shards": num_shards, "shard_id": shard_id}
+        )
+    if sampler is not None:
+        if shuffle is not None or num_shards is not None:
+            raise ArgumentError(
+                "a sampler decides the order and the share itself",
+                given={"sampler": type(sampler).__name__, "shuffle": shuffle, "num_shards": num_shards},
+                hint="leave out shuffle, num_shards and shard_id",
+            )
+        own = as_sampler(sampler)
+        if num_samples is None:
+            return own
+        first = SequentialSampler(num_samples=num_samples)
+        first.add_child(own)
+        return first
+    mode = default if shuffle is None else shuffle
+    if num_shards is not None and shard_id is not None:
+        share = DistributedSampler(num_shards, shard_id, mode in (True, Shuffle.GLOBAL, Shuffle.ADAPTIVE), num_samples)
+        if isinstance(mode, Shuffle) and not share.shuffle and files is not None:
+            share.add_child(FileSampler(files(), mode))
+        return share
+    if isinstance(mode, Shuffle) and files is not None:
+        return FileSampler(files(), mode, num_samples)
+    return RandomSampler(num_samples=num_samples) if mode else SequentialSampler(num_samples=num_samples)

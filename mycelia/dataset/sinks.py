@@ -1,0 +1,156 @@
+"""Where rows go: record files, and a queue that a training loop drains."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError
+from mycelia.errors import ArgumentError
+from mycelia.mindrecord.tfrecord import write_tfrecord
+from mycelia.mindrecord.writer import FileWriter
+from mycelia.types import Array
+
+BLOCK = 256
+
+
+def save(rows: Iterator[dict[str, Any]], file_name: str, num_files: int, file_type: str) -> None:
+    """Write rows to record files.
+
+    >>> import tempfile
+    >>> save(iter([{"x": np.array(1)}]), tempfile.mkdtemp() + "/a.mindrecord", 1, "mindrecord")
+    """
+    if file_type == "tfrecord":
+        if num_files != 1:
+            raise ArgumentError("a TFRecord file is written as one file", given={"num_files": num_files})
+        write_tfrecord(file_name, rows)
+        return
+    if file_type != "mindrecord":
+        raise ArgumentError(f'file_type is "mindrecord" or "tfrecord", and was {file_type!r}')
+    writer: FileWriter | None = None
+    block: list[dict[str, Any]] = []
+    for row in rows:
+        if writer is None:
+            writer = FileWriter(file_name, num_files, overwrite=True)
+            writer.add_schema({name: field_of(value) for name, value in row.items()})
+        block.append(row)
+        if len(block) == BLOCK:
+            writer.write_raw_data(block)
+            block = []
+    if writer is None:
+        raise DataError("there is no row to save", given={"file": file_name})
+    writer.write_raw_data(block)
+    writer.commit()
+
+
+def field_of(value: Array) -> dict[str, Any]:
+    """The schema of a column, from one of its values.
+
+    >>> field_of(np.zeros((2, 3), "float32"))
+    {'type': 'float32', 'shape': [-1, 3]}
+    """
+    kind = value.dtype.kind
+    if kind in "US" and value.ndim == 0:
+        return {"type": "string" if kind == "U" else "bytes"}
+    if kind not in "biuf":
+        raise DataError(f"a column of {value.dtype} with shape {list(value.shape)} cannot be saved")
+    plain = {"type": str(value.dtype)}
+    return plain if value.ndim == 0 else {**plain, "shape": [-1, *value.shape[1:]]}
+
+
+class EpochEnd:
+    """What a queue gives where an epoch ends.
+
+    >>> EpochEnd()
+    EpochEnd()
+    """
+
+    def __repr__(self) -> str:
+        return "EpochEnd()"
+
+
+class DeviceQueue:
+    """Rows made ahead of a training loop: a thread fills the queue, `get` empties it, at most `depth` rows wait.
+
+    Arrays are contiguous, so that a native loop can take their addresses with `addresses`.
+    """
+
+    def __init__(self, iterator: Any, depth: int, send_epoch_end: bool, limit: int) -> None:
+        self.iterator, self.depth, self.send_epoch_end, self.limit = iterator, depth, send_epoch_end, limit
+        self.items: deque[Any] = deque()
+        self.changed = threading.Condition()
+        self.closed = False
+        self.thread: threading.Thread | None = None
+
+    def send(self) -> None:
+        """Begin to fill the queue."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._fill, name="mycelia-data-queue", daemon=True)
+            self.thread.start()
+
+    def _fill(self) -> None:
+        sent = 0
+        while not self.closed:
+            try:
+                item: Any = [np.ascontiguousarray(v) for v in next(self.iterator)]
+                sent += 1
+            except StopIteration:
+                sent = 0
+                if not self.send_epoch_end:
+                    continue
+                item = EpochEnd()
+            except BaseException as error:
+                item = error
+            with self.changed:
+                self.changed.wait_for(lambda: len(self.items) < self.depth or self.closed)
+                self.items.append(item)
+                self.changed.notify_all()
+                if isinstance(item, BaseException) or (self.limit and sent >= self.limit):
+                    return
+
+    def get(self, timeout: float | None = None) -> Any:
+        """The next row, or `EpochEnd`; raises what went wrong in the pipeline."""
+        self.send()
+        with self.changed:
+            if not self.changed.wait_for(lambda: bool(self.items), timeout):
+                raise DataError(f"no row has come in {timeout} s")
+            item = self.items.popleft()
+            self.changed.notify_all()
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+    @staticmethod
+    def addresses(row: list[Array]) -> list[tuple[int, int]]:
+        """Where the arrays of a row begin, and how many bytes they have.
+
+        >>> DeviceQueue.addresses([np.zeros(2, "float32")])[0][1]
+        8
+        """
+        return [(a.ctypes.data, a.nbytes) for a in row]
+
+    def size(self) -> int:
+        """How many rows wait."""
+        return len(self.items)
+
+    def stop_send(self) -> None:
+        """Stop filling the queue, and end the pipeline."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+        self.iterator.stop()
+        if self.thread is not None:
+            self.thread.join(5)
+
+    release = stop_send
+
+    def __enter__(self) -> Self:
+        self.send()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop_send()

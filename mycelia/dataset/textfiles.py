@@ -1,0 +1,172 @@
+"""Sources in text files: lines, and comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+import mmap
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.samplers import Shuffle, choose
+from mycelia.dataset.sources import MappableDataset
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+
+class LineData(FileData):
+    """Lines of text files, found by their newlines."""
+
+    columns: tuple[str, ...] = ("text",)
+
+    @cached_property
+    def lines(self) -> list[tuple[memoryview, Array]]:
+        """The bytes of every file, and where its lines begin and end."""
+        return [_lines(p) for p in self.paths]
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        return [len(spans) for _, spans in self.lines]
+
+    def line(self, index: int) -> str:
+        """A line, without its newline."""
+        file, row = self.place(index)
+        raw, spans = self.lines[file]
+        begin, end = spans[row].tolist()
+        return bytes(raw[begin:end]).decode()
+
+    def fetch(self, index: int) -> Row:
+        return (np.array(self.line(index)),)
+
+    def where(self, index: int) -> str:
+        file, row = self.place(index)
+        return f"{self.paths[file]}, line {row + 1}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k != "lines"}
+
+
+def _lines(path: str) -> tuple[memoryview, Array]:
+    if not Path(path).stat().st_size:
+        return memoryview(b""), np.zeros((0, 2), np.int64)
+    with Path(path).open("rb") as file:
+        raw = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    data = np.frombuffer(raw, np.uint8)
+    newlines = np.flatnonzero(data == 10)
+    if not len(newlines) or newlines[-1] != len(data) - 1:
+        newlines = np.append(newlines, len(data))
+    begins = np.append(0, newlines[:-1] + 1)
+    ends = newlines - ((newlines > begins) & (data[np.maximum(newlines - 1, 0)] == 13))
+    kept = ends > begins  # empty lines are no rows
+    return raw, np.stack([begins, ends], axis=1)[kept]
+
+
+class TextFileDataset(MappableDataset):
+    """Lines of text files.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "a.txt"); _ = place.write_text("one\\ntwo\\n")
+    >>> [str(r["text"]) for r in TextFileDataset(str(place), shuffle=False).create_dict_iterator(1, output_numpy=True)]
+    ['one', 'two']
+    """
+
+    def __init__(
+        self,
+        dataset_files: Files,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: Mode = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        paths = listed(dataset_files, "TextFileDataset")
+        data = LineData(paths)
+        order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
+        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+
+
+class CSVData(LineData):
+    """Lines of CSV files, split into columns; a column's default value tells its type."""
+
+    def __init__(
+        self, paths: Sequence[str], delimiter: str, defaults: Sequence[Any] | None, names: Sequence[str]
+    ) -> None:
+        super().__init__(paths)
+        self.delimiter, self.defaults = delimiter, list(defaults or [])
+        self.header = not names
+        self.columns = tuple(names) or tuple(self._split(self._first()))
+        if self.defaults and len(self.defaults) != len(self.columns):
+            raise ArgumentError(f"{len(self.columns)} columns have {len(self.defaults)} defaults")
+
+    def _first(self) -> str:
+        raw, spans = _lines(self.paths[0])
+        if not len(spans):
+            raise ArgumentError("an empty CSV file has no header", given={"file": self.paths[0]})
+        begin, end = spans[0].tolist()
+        return bytes(raw[begin:end]).decode()
+
+    @cached_property
+    def lines(self) -> list[tuple[memoryview, Array]]:
+        found = [_lines(p) for p in self.paths]
+        return [(raw, spans[1:] if self.header else spans) for raw, spans in found]
+
+    def _split(self, line: str) -> list[str]:
+        return next(csv.reader([line], delimiter=self.delimiter))
+
+    def where(self, index: int) -> str:
+        file, row = self.place(index)
+        return f"{self.paths[file]}, line {row + 1 + self.header}"
+
+    def fetch(self, index: int) -> Row:
+        cells = self._split(self.line(index))
+        if len(cells) != len(self.columns):
+            raise DataError(
+                f"a line has {len(cells)} cells for {len(self.columns)} columns", given={"line": self.where(index)}
+            )
+        defaults = self.defaults or [""] * len(cells)
+        return tuple(_cell(c, d) for c, d in zip(cells, defaults, strict=True))
+
+
+def _cell(text: str, default: Any) -> Array:
+    """A cell in the type of its default, which stands in when the cell is empty."""
+    if text == "":
+        text = str(default)
+    if isinstance(default, bool) or not isinstance(default, int | float):
+        return np.array(text)
+    return np.array(int(text), np.int32) if isinstance(default, int) else np.array(float(text), np.float32)
+
+
+class CSVDataset(MappableDataset):
+    """Rows of CSV files; without `column_names` the first line names them.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "a.csv"); _ = place.write_text("1,one\\n2,two\\n")
+    >>> d = CSVDataset(str(place), column_defaults=[0, ""], column_names=["n", "name"], shuffle=False)
+    >>> next(d.create_dict_iterator(output_numpy=True))
+    {'n': array(1, dtype=int32), 'name': array('one', dtype='<U3')}
+    """
+
+    def __init__(
+        self,
+        dataset_files: Files,
+        field_delim: str = ",",
+        column_defaults: Sequence[Any] | None = None,
+        column_names: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: Mode = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        if len(field_delim) != 1 or field_delim in '\n\r"':
+            raise ArgumentError(f"field_delim is one character, and is {field_delim!r}")
+        paths = listed(dataset_files, "CSVDataset")
+        data = CSVData(paths, field_delim, column_defaults, column_names or ())
+        order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
+        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})

@@ -1,0 +1,99 @@
+"""Published binary formats that several readers share: MNIST's idx, CIFAR's batches."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mycelia.mindrecord.errors import RecordError
+from mycelia.types import Array
+
+IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+
+
+def read_idx(path: Path) -> Array:
+    """The array of an idx file, plain or gzipped: two zero bytes, a type, the number of axes, the sizes, the data.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "a-idx1-ubyte")
+    >>> _ = place.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 9]))
+    >>> read_idx(place).tolist()
+    [7, 9]
+    """
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in IDX_TYPES:
+        raise RecordError("this is not an idx file", given={"file": str(path)})
+    axes = raw[3]
+    shape = struct.unpack_from(f">{axes}I", raw, 4)
+    dtype = np.dtype(IDX_TYPES[raw[2]])
+    count = int(np.prod(shape, dtype=np.int64))
+    if len(raw) != 4 + 4 * axes + count * dtype.itemsize:
+        given = {"file": str(path), "shape": shape, "bytes": len(raw)}
+        raise RecordError("an idx file does not have the size that its header says", given=given)
+    return np.frombuffer(raw, dtype, count, 4 + 4 * axes).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
+
+
+def find(folder: str | Path, *names: str) -> Path:
+    """The first of several names that exists in a folder, gzipped or not.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "x.gz"); _ = place.write_bytes(b"")
+    >>> find(place.parent, "y", "x").name
+    'x.gz'
+    """
+    for name in names:
+        for candidate in (Path(folder, name), Path(folder, name + ".gz")):
+            if candidate.exists():
+                return candidate
+    raise RecordError("a file of the dataset is missing", given={"folder": str(folder), "any of": list(names)})
+
+
+class _Plain(pickle.Unpickler):
+    """Reads pickled arrays and lists, and nothing that could run code."""
+
+    allowed = {
+        ("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct"),
+        ("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"),
+    }  # fmt: skip
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in self.allowed:
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of the format")
+        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+
+
+def cifar_batches(folder: str | Path, usage: str, hundred: bool) -> Iterator[tuple[Array, Array]]:
+    """Images (n, 32, 32, 3) and labels (n, 1 or 2) of CIFAR's files, in the binary or the Python version.
+
+    Labels of CIFAR-100 are (coarse, fine).
+    """
+    kinds = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}[usage]
+    for kind in kinds:
+        stems = [kind] if hundred else [f"data_batch_{i}" for i in range(1, 6)] if kind == "train" else ["test_batch"]
+        for path in (find(folder, stem + ".bin", stem) for stem in stems):
+            images, labels = _binary(path, 2 if hundred else 1) if ".bin" in path.name else _pickled(path, hundred)
+            yield images.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), labels
+
+
+def _binary(path: Path, labels: int) -> tuple[Array, Array]:
+    raw = np.frombuffer(path.read_bytes(), np.uint8)
+    if not len(raw) or len(raw) % (3072 + labels):
+        raise RecordError("a CIFAR file does not have whole records", given={"file": str(path), "bytes": len(raw)})
+    rows = raw.reshape(-1, 3072 + labels)
+    return rows[:, labels:], rows[:, :labels].astype(np.uint32)
+
+
+def _pickled(path: Path, hundred: bool) -> tuple[Array, Array]:
+    with path.open("rb") as file:
+        try:
+            told = _Plain(file, encoding="bytes").load()
+            names = (b"coarse_labels", b"fine_labels") if hundred else (b"labels",)
+            return told[b"data"], np.stack([told[n] for n in names], axis=1).astype(np.uint32)
+        except (pickle.UnpicklingError, KeyError, EOFError) as error:
+            raise RecordError(f"a CIFAR file is damaged: {error}", given={"file": str(path)}) from error
