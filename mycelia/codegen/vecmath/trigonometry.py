@@ -4,9 +4,9 @@
 polynomials on [-pi/4, pi/4], of least greatest relative error (Remez exchange in 50 digits).
 
 For 32 bits the reduction is done in 64, and is right for every finite number: first whole turns are taken away in
-chunks, each a double that is a multiple of 2 pi within 2**-49, so that the subtraction is exact and the
-difference is small. For 64 bits it is right up to `LIMIT`; beyond it the distance of neighbouring doubles nears that of
-angles, and the result is not-a-number.
+chunks, each a double that is a multiple of 2 pi within 2**-49, so that the subtraction is exact and what is left to
+correct is tiny. For 64 bits it is right up to `LIMIT`; beyond it, where neighbouring doubles are 1/8 apart and more,
+the result is not-a-number.
 """
 
 from __future__ import annotations
