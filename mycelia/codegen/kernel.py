@@ -115,7 +115,6 @@ class _Emitter:
         if stage.columns:
             carried = self._nest(stage, roots, list(stage.columns), carried, width, unroll, flat)
         else:
-            self._hoist(roots, ())
             carried = self._body(stage, carried, len(partial[0]) if partial else 0, -1)
         parts = iter(carried)
         for (fold, _), group in zip(stage.folds, partial, strict=True):
@@ -130,7 +129,7 @@ class _Emitter:
     ) -> list[ir.Value]:  # fmt: skip
         """The loops over `columns`, outermost first; the last one in vectors."""
         v, inner = columns[0], columns[1:]
-        self._hoist(roots, tuple(columns))
+        self._hoist(stage, roots, tuple(columns))
         self._hoist_offsets(stage, tuple(columns))
         low, high = flat or (i64(0), i64(v.extent))
         known = None if flat else v.extent
@@ -290,16 +289,18 @@ class _Emitter:
 
     # -------------------------------------------------------------------------------------------- expressions
 
-    def _hoist(self, roots: list[Expr], inner: tuple[Variable, ...]) -> None:
-        """Compute now what does not change in the loops over `inner`."""
+    def _hoist(self, stage: Stage, roots: list[Expr], inner: tuple[Variable, ...]) -> None:
+        """Compute now what does not change in the loops over `inner`: not what they write."""
         varying = set(inner)
+        written = {a.buffer for a in stage.actions}
         changes: dict[Expr, bool] = {}
         for root in roots:
             for e in root.walk():
                 if e in changes:
                     continue
                 own = e.variables() if e.kind in ("load", "position") else set()
-                changes[e] = bool(own & varying) or any(changes[a] for a in e.args)
+                stored = e.kind == "load" and e.attribute[0] in written
+                changes[e] = stored or bool(own & varying) or any(changes[a] for a in e.args)
                 if not changes[e] and e.kind != "const":
                     self.value(e)
 

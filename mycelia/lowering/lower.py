@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.ir import Function, Param, Project, Value
-from mycelia.loops import Block, Buffer, Copy, Expr, Kernel, Launch, Program, Routine, Stage, Step, Store, load
+from mycelia.loops import Block, Buffer, Copy, Expr, Index, Kernel, Launch, Program, Routine, Runtime, Stage, Step, Store, Update, const, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.group import Group
 from mycelia.lowering.kernels import kernel_of
 from mycelia.lowering.nest import same_place, shape_loops
+from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
 from mycelia.lowering.values import full_index, is_expression, is_reduction, is_step, is_stored, own_weight
 from mycelia.primitives import Constant
 from mycelia.types import Array, TensorType, Type, TupleType, int64, row_major
@@ -23,6 +24,8 @@ class Shared:
     constants: dict[Buffer, Array] = field(default_factory=dict)
     constant_of: dict[Value, Buffer] = field(default_factory=dict)
     routines: dict[object, Routine | None] = field(default_factory=dict)
+    numbers: dict[object, int] = field(default_factory=dict)
+    aliases: dict[Buffer, Buffer] = field(default_factory=dict)  # made in the memory of another buffer
     names: int = 0
 
     def buffer(self, type: Type, strides: tuple[int, ...] | None = None, hint: str = "b") -> Buffer:
@@ -49,7 +52,7 @@ def lower(fn: Function, donated: Mapping[int, int]) -> Program:
     body = Body(fn, inputs, shared)
     steps, results = body.run(donated)
     outputs: list[Buffer] = []
-    shares: dict[Buffer, Buffer] = {}
+    shares = shared.aliases
     for i, r in enumerate(results):
         own = shared.buffer(fn.results[i].type, hint="out") if i not in donated else None
         if i in donated:
@@ -61,7 +64,7 @@ def lower(fn: Function, donated: Mapping[int, int]) -> Program:
             outputs.append(target)
         elif r in inputs or r in outputs or r in shared.constants or r.strides != row_major(r.type.shape):
             assert own is not None
-            steps.append(_copy(r, own))
+            steps.append(copy(r, own))
             outputs.append(own)
         else:
             outputs.append(r)
@@ -70,11 +73,12 @@ def lower(fn: Function, donated: Mapping[int, int]) -> Program:
     return Program(tuple(inputs), tuple(outputs), Block(tuple(steps)), shared.constants, shares, routines, handles)
 
 
-def _copy(source: Buffer, target: Buffer) -> Step:
+def copy(source: Buffer, target: Buffer) -> Step:
+    """Bring the elements of a buffer into another, whatever the strides of the two."""
     if source.strides == target.strides:
         return Copy(source, target)
     variables, at = full_index(source.type.shape)
-    out = _offset(at, target.strides)
+    out = offset_of(at, target.strides)
     stage = Stage(tuple(v for v in variables if v.extent != 1), (), (Store(target, out, load(source, at)),))
     return Launch(_plain(Kernel((), (stage,))), source.type.size > 1 << 15)
 
@@ -87,13 +91,20 @@ def _plain(kernel: Kernel) -> Kernel:
     return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
 
 
-def _offset(at, strides):  # type: ignore[no-untyped-def]
-    from mycelia.loops import Index
-
+def offset_of(at: Sequence[Index], strides: Sequence[int]) -> Index:
+    """Where an element lies, counted in elements."""
     total = Index(0)
     for i, s in zip(at, strides, strict=True):
         total = total + i * s
     return total
+
+
+def add_kernel(total: Buffer, more: Buffer) -> Launch:
+    """total += more."""
+    variables, at = full_index(total.type.shape)
+    loops = tuple(v for v in variables if v.extent != 1)
+    update = Update(total, offset_of(at, total.strides), "add", load(more, at))
+    return Launch(_plain(Kernel((), (Stage(loops, (), (update,)),))), total.type.size > 1 << 15)
 
 
 @dataclass(eq=False)
@@ -109,10 +120,13 @@ class Node:
 class Body:
     """The lowering of one function into steps."""
 
-    def __init__(self, fn: Function, params: Sequence[Buffer], shared: Shared) -> None:
-        self.fn, self.shared = fn, shared
+    def __init__(
+        self, fn: Function, params: Sequence[Buffer], shared: Shared, scope: Mapping[str, str] | None = None
+    ) -> None:
+        self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names routines
         self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
         self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}
+        self.anchor: set[Value] = set()
         self.nodes: list[Node] = []
         self.made_by: dict[Value, Node] = {}
         self.in_place: set[Buffer] = set()
@@ -122,10 +136,8 @@ class Body:
 
     def run(self, donated: Mapping[int, int]) -> tuple[list[Step], list[Buffer]]:
         """Steps, and where the results are afterwards."""
-        from mycelia.lowering.steps import layout_of, lower_step
-
         values = self.fn.values()
-        operands = {base(x) for v in values if is_step(v) for x in v.inputs}
+        operands = {base(x) for v in values if is_step(v) and not reads_elements(v.op) for x in v.inputs}
         results = {base(r) if _is_plain_view(r) else r for r in self.fn.results}
         chosen = set(anchors(self.fn, {x for x in operands if is_expression(x)}))
         self.anchor = chosen
@@ -134,10 +146,11 @@ class Body:
                 self.memory[v] = self._constant(v)
                 self.value_in[self.memory[v]] = v
             elif is_step(v):
-                self._add_step(v, layout_of)
+                self._add_step(v)
             elif v in chosen:
                 self._add_anchor(v)
-        needed = {self.memory[v] for v in operands | results | set(self.fn.results) if v in self.memory}
+        read = {u for v in values if is_step(v) for u in self._read_by(v)}
+        needed = {self.memory[v] for v in operands | results | set(self.fn.results) | read if v in self.memory}
         for node in self.nodes:
             if node.group is not None:
                 needed |= set(node.group.outside)
@@ -173,13 +186,15 @@ class Body:
         self.nodes.append(node)
         return node
 
-    def _add_step(self, v: Value, layout_of: object) -> None:
+    def _add_step(self, v: Value) -> None:
         node = self._node(step=v)
-        self._after(node, {self.made_by[b] for b in map(base, v.inputs) if b in self.made_by})
+        self._after(node, {self.made_by[u] for u in self._read_by(v) if u in self.made_by})
         types = v.type.elements if isinstance(v.type, TupleType) else (v.type,)
         outs = [Value(Project(i), (v,)) for i in range(len(types))] if isinstance(v.type, TupleType) else [v]
         for i, (out, t) in enumerate(zip(outs, types, strict=True)):
-            strides = layout_of(v.op, i, t) if isinstance(t, TensorType) else None  # type: ignore[operator]
+            strides = layout_of(v.op, i, t) if isinstance(t, TensorType) else None
+            if strides is None and follows(v.op) and v not in self.fn.results:
+                strides = self._strides(v)
             self._place(out, self.shared.buffer(t, strides), node)
         self.made_by[v] = node
 
@@ -188,7 +203,6 @@ class Body:
 
     def _add_anchor(self, v: Value) -> None:
         domain = v.inputs[0].shape if is_reduction(v) else v.shape
-        self._current = v
         near = sorted({self.made_by[u] for u in self._read_by(v) if u in self.made_by}, key=lambda n: -n.number)
         candidates = [n for n in near if n.group is not None]
         inputs = {u for u in self._read_by(v) if u.tensor.size * 4 > v.tensor.size}
@@ -220,8 +234,8 @@ class Body:
             return None
         for u in self._read_by(v):
             buffer = self.memory.get(u)
-            if buffer is not None and u.tensor.shape == v.shape and buffer.strides != row_major(v.shape):
-                return buffer.strides
+            if buffer is not None and len(u.shape) == len(v.shape) and buffer.strides != row_major(u.shape):
+                return in_order(v.shape, buffer.strides)
         return None
 
     def _after(self, node: Node, before: set[Node]) -> None:
@@ -259,7 +273,10 @@ class Body:
             writer = self.made_by.get(self.fn.results[result])
             if writer is None:
                 continue
-            readers = {n for n in self.nodes if n is not writer and self._reads(n, self.fn.params[param])}
+            old = self.fn.params[param]
+            if any(base(r) is old for j, r in enumerate(self.fn.results) if j != result):
+                continue
+            readers = {n for n in self.nodes if n is not writer and self._reads(n, old)}
             if any(writer in after[n] or writer.number in n.needs for n in readers):
                 continue
             trial = {n: set(s) for n, s in after.items()}
@@ -275,7 +292,7 @@ class Body:
         if node.group is not None:
             return self.memory[p] in node.group.outside
         assert node.step is not None
-        return any(base(x) is p for x in node.step.inputs)
+        return p in self._read_by(node.step)
 
     def _settle(self, donors: dict[int, Node], donated: Mapping[int, int], out: list[Buffer]) -> None:
         """Which results may be written straight into the memory that they take over."""
@@ -295,7 +312,7 @@ class Body:
         if x in self.memory:
             buffer = self.memory[x]
             return View(buffer, 0, x.shape, buffer.strides)
-        e = self._inline(x, at)
+        e = self.element(x, at)
         if e.kind == "load":
             buffer, where = e.attribute
             if all(a in variables for a, _ in where.terms):
@@ -308,18 +325,54 @@ class Body:
         want = strides or row_major(x.shape)
         if x in self.memory and self.memory[x].strides == want:
             return self.memory[x]
-        variables, at = full_index(x.shape)
         out = self.shared.buffer(x.type, want)
-        loops = tuple(v for v in variables if v.extent != 1)
-        stage = Stage(loops, (), (Store(out, _offset(at, want), self._inline(x, at)),))
-        self.steps.append(Launch(_plain(Kernel((), (stage,))), x.tensor.size > 1 << 15))
+        self._compute(x, out)
         return out
 
-    def _inline(self, x: Value, at: tuple) -> Expr:  # type: ignore[type-arg]
+    def element(self, x: Value, at: Sequence[Index]) -> Expr:
+        """One element of `x`, read from memory or computed from what is there."""
         if x in self.memory:
-            return load(self.memory[x], at)
+            return load(self.memory[x], tuple(at))
         group = Group(x.shape, self.load, lambda u: u in self.memory)
-        return group.element(x, at)
+        return group.element(x, tuple(at))
+
+    def operand(self, x: Value) -> Buffer:
+        """`x` in memory of its own."""
+        return self.memory[x] if x in self.memory else self.dense(x)
+
+    def fill(self, x: Value, out: Buffer) -> None:
+        """Bring `x` into `out`."""
+        if x in self.memory:
+            self.steps.append(copy(self.memory[x], out))
+        else:
+            self._compute(x, out)
+
+    def copy(self, source: Buffer, target: Buffer) -> Step:
+        return copy(source, target)
+
+    def zero(self, out: Buffer, t: Type) -> Step:
+        """Set `out` to the zero of its type."""
+        if not isinstance(t, TensorType):
+            return Runtime("null", (), (out,))
+        variables, at = full_index(t.shape)
+        loops = tuple(v for v in variables if v.extent != 1)
+        stage = Stage(loops, (), (Store(out, offset_of(at, out.strides), const(0, t.dtype)),))
+        return Launch(_plain(Kernel((), (stage,))), False)
+
+    def _compute(self, x: Value, out: Buffer) -> None:
+        variables, at = full_index(x.shape)
+        loops = tuple(v for v in variables if v.extent != 1)
+        stage = Stage(loops, (), (Store(out, offset_of(at, out.strides), self.element(x, at)),))
+        self.steps.append(Launch(_plain(Kernel((), (stage,))), x.tensor.size > 1 << 15))
+
+
+def in_order(shape: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a dense tensor whose axes follow one another in memory as those of `like` do."""
+    strides, step = [0] * len(shape), 1
+    for axis in sorted(range(len(shape)), key=lambda a: (like[a], -a)):
+        strides[axis] = step
+        step *= shape[axis]
+    return tuple(strides)
 
 
 def _sorted(nodes: list[Node], after: dict[Node, set[Node]]) -> list[Node] | None:

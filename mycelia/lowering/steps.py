@@ -22,3 +22,15 @@ def lower_step(op: Op, v: Value, body: Body) -> None:
 def layout_of(op: Op, result: int, type: TensorType) -> tuple[int, ...] | None:
     """The strides that a result of a step should have; None is row-major."""
     return None
+
+
+@singledispatch
+def reads_elements(op: Op) -> bool:
+    """Whether the step reads its operands element by element, so that they need not stand in memory."""
+    return False
+
+
+@singledispatch
+def follows(op: Op) -> bool:
+    """Whether the result keeps the order of axes in memory that its first operand has."""
+    return False

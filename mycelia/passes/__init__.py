@@ -2,8 +2,10 @@
 
 from mycelia.ir import Function
 from mycelia.passes.expand import expand
+from mycelia.passes.inline import inline
+from mycelia.passes.inner import everywhere
 
-PIPELINE = (expand,)
+PIPELINE = (everywhere(inline), everywhere(expand))
 
 
 def optimise(fn: Function) -> Function:
@@ -13,4 +15,4 @@ def optimise(fn: Function) -> Function:
     return fn
 
 
-__all__ = ["PIPELINE", "expand", "optimise"]
+__all__ = ["PIPELINE", "everywhere", "expand", "inline", "optimise"]

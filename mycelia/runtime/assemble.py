@@ -76,7 +76,7 @@ def assemble(program: Program, target: Target) -> Assembled:
     routines = {}
     for r in program.routines:
         passed = {b: 0 for b in (*r.inputs, *r.outputs)}
-        routines[r.name] = plan_memory(r.block, {**fixed, **passed}, {}, room)
+        routines[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room)
     handles = any(b in program.handles for b in program.outputs)
     unit = Unit(program, plan, routines, executions, slots, _streamed(program, fixed, target), handles)
     return Assembled(

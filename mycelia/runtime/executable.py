@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,27 @@ from mycelia.runtime.assemble import Assembled
 from mycelia.runtime.link import Code
 from mycelia.runtime.memory import ALIGN, empty
 from mycelia.types import Array
+
+
+STACK = 1 << 32  # bytes for the tensors of recursive calls
+DEEPEST = 1 << 18  # calls inside calls; each takes up to a few kilobytes of the thread's own stack
+
+
+def on_deep_stack(run: Callable[[int], int]) -> Callable[[int], int]:
+    """`run` in a thread whose stack holds the deepest recursion that is allowed."""
+
+    def deep(address: int) -> int:
+        status: list[int] = []
+        before = threading.stack_size(1 << 30)
+        try:
+            thread = threading.Thread(target=lambda: status.append(run(address)))
+            thread.start()
+        finally:
+            threading.stack_size(before)
+        thread.join()
+        return status[0]
+
+    return deep
 
 
 class Calls:
@@ -31,6 +54,10 @@ class Executable:
         self._run = code.function("run", ctypes.c_int32, ctypes.c_void_p)
         self._arena = np.empty(unit.plan.arena + ALIGN, np.uint8)
         self._heap = np.zeros(WORDS, np.int64)
+        if unit.program.routines:
+            self._stack = np.empty(STACK, np.uint8)  # pages that are never reached are never there
+            self._heap[4:7] = self._stack.ctypes.data, self._stack.ctypes.data + STACK, DEEPEST
+            self._run = on_deep_stack(self._run)
         table = np.array(assembled.table, np.uint64)
         table[unit.slots.arena] = -(-self._arena.ctypes.data // ALIGN) * ALIGN
         table[unit.slots.heap] = self._heap.ctypes.data

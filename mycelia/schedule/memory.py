@@ -13,10 +13,9 @@ def plan_memory(
     block: Block, fixed: Mapping[Buffer, int], shared: Mapping[Buffer, Buffer], room: Callable[[Invoke], int]
 ) -> Plan:
     """Give every buffer of `block` a place. `fixed` ones have a slot of their own; `shared` ones lie in another's."""
-    spans = _Spans()
+    spans = _Spans(shared)
     spans.visit(block)
     places = {b: Place(slot) for b, slot in fixed.items()}
-    places |= {b: places[other] for b, other in shared.items()}
     wanted: list[tuple[int, int, int, Buffer | int]] = []  # bytes, first, last, who
     for buffer, (first, last) in spans.life.items():
         if buffer not in places:
@@ -36,6 +35,9 @@ def plan_memory(
             places[who] = Place(None, offset)
         else:
             rooms[who] = offset
+    for b in shared:
+        if (home := spans.home(b)) in places:
+            places[b] = places[home]
     return Plan(places, rooms, _aligned(arena))
 
 
@@ -63,7 +65,8 @@ def _aligned(n: int) -> int:
 class _Spans:
     """From when to when each buffer is alive, in numbers of steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Mapping[Buffer, Buffer]) -> None:
+        self.shared = shared
         self.clock = 0
         self.life: dict[Buffer, tuple[int, int]] = {}
         self.calls: list[tuple[Invoke, int]] = []
@@ -73,7 +76,14 @@ class _Spans:
             self.clock += 1
             self.step(step)
 
+    def home(self, buffer: Buffer) -> Buffer:
+        """The buffer in whose memory this one lies."""
+        while buffer in self.shared:
+            buffer = self.shared[buffer]
+        return buffer
+
     def touch(self, buffer: Buffer, when: int) -> None:
+        buffer = self.home(buffer)
         first, last = self.life.get(buffer, (when, when))
         self.life[buffer] = min(first, when), max(last, when)
 
@@ -100,14 +110,11 @@ class _Spans:
         for part in (step.condition, step.body):
             if part is not None:
                 for s in part.walk():
-                    if isinstance(s, Branch | Repeat):
-                        for b in (*s.reads(), *s.writes()):
-                            inner.setdefault(b, False)
-                        continue
+                    nested = isinstance(s, Branch | Repeat)
                     for b in s.reads():
-                        inner.setdefault(b, False)
+                        inner.setdefault(self.home(b), False)
                     for b in s.writes():
-                        inner.setdefault(b, True)
+                        inner.setdefault(self.home(b), not nested)
                 self.visit(part)
         self.clock += 1
         for b in lasting:

@@ -1,0 +1,81 @@
+"""Loops whose turns depend on one another: scattered additions, running sums."""
+
+from __future__ import annotations
+
+from math import prod
+
+from mycelia.ir import Value
+from mycelia.loops import (
+    Buffer,
+    Index,
+    Kernel,
+    Launch,
+    Stage,
+    Store,
+    Update,
+    Variable,
+    binary,
+    const,
+    index,
+    load,
+)
+from mycelia.lowering.lower import Body, offset_of
+from mycelia.lowering.steps import lower_step
+from mycelia.lowering.values import full_index
+from mycelia.primitives import Cumsum, ScatterAdd
+from mycelia.primitives.indexing import within
+from mycelia.types import TensorType
+
+WIDTH = 128  # columns that one thread scatters at a time
+
+
+@lower_step.register
+def _(op: ScatterAdd, v: Value, body: Body) -> None:
+    x, indices, updates = v.inputs
+    out = body.memory[v]
+    body.fill(x, out)
+    if not updates.tensor.size:
+        return
+    variables, at = full_index(updates.shape)
+    middle = range(op.axis, op.axis + len(indices.shape))
+    where = within(body.element(indices, at[op.axis : middle.stop]), x.shape[op.axis] - 1)
+    target = offset_of((*at[: op.axis], where, *at[middle.stop :]), out.strides)
+    value = body.element(updates, at)
+    turns = [variables[i] for i in middle if variables[i].extent != 1]
+    before = [v for v in variables[: op.axis] if v.extent != 1]
+    after = [v for v in variables[middle.stop :] if v.extent != 1]
+    if after:  # the last axis in blocks, so that threads have columns of their own
+        last = after.pop()
+        width = next((w for w in range(min(WIDTH, last.extent), 0, -1) if last.extent % w == 0), 1)
+        block, column = Variable(last.extent // width), Variable(width)
+        here = {last: index(block) * width + index(column)}
+        target, value = target.substitute(dict(here)), value.substitute(dict(here))
+        rows, columns = [*before, *after, block], [*turns, column]
+    else:
+        rows, columns = before, turns
+    stage = Stage(tuple(columns), (), (Update(out, target, "add", value),))
+    parallel = updates.tensor.size > 1 << 15 and prod(r.extent for r in rows) > 1
+    body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel))
+
+
+@lower_step.register
+def _(op: Cumsum, v: Value, body: Body) -> None:
+    (x,) = v.inputs
+    out = body.memory[v]
+    if not v.tensor.size:
+        return
+    variables, at = full_index(x.shape)
+    along = variables[op.axis]
+    total = Buffer.dense("scratch0", TensorType(v.dtype, (1,)))
+    value = body.element(x, at)
+    so_far = binary("add", load(total, (Index(0),)), value)
+    stages = (
+        Stage((), (), (Store(total, Index(0), const(0, v.dtype)),)),
+        Stage(
+            (along,) if along.extent != 1 else (),
+            (),
+            (Store(out, offset_of(at, out.strides), so_far), Update(total, Index(0), "add", value)),
+        ),
+    )
+    rows = tuple(r for i, r in enumerate(variables) if i != op.axis and r.extent != 1)
+    body.steps.append(Launch(Kernel(rows or (Variable(1),), stages, (total,)), x.tensor.size > 1 << 15 and bool(rows)))

@@ -1,0 +1,51 @@
+"""Passes go into branches, loops and definitions too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from mycelia.ir import Function, Op, Value, inner_functions, located
+
+Pass = Callable[[Function], Function]
+
+
+def everywhere(run: Pass) -> Pass:
+    """The pass that runs `run` on inner functions first, then on the function itself."""
+
+    def deep(fn: Function) -> Function:
+        return run(_inside(fn, deep))
+
+    deep.__name__ = run.__name__
+    return deep
+
+
+def _inside(fn: Function, run: Pass) -> Function:
+    new: dict[Value, Value] = {}
+    for v in fn.values():
+        inputs = tuple(new[x] for x in v.inputs)
+        op = _changed(v.op, run) if isinstance(v.op, Op) and inner_functions(v.op) else v.op
+        if op is v.op and inputs == v.inputs:
+            new[v] = v
+        else:
+            with located(v.location):
+                new[v] = Value(op, inputs)
+    return fn.with_results(new[r] for r in fn.results)
+
+
+def _changed(op: Op, run: Pass) -> Op:
+    changes = {}
+    for f in fields(op):
+        old = getattr(op, f.name)
+        if (made := _mapped(old, run)) != old:
+            changes[f.name] = made
+    return replace(op, **changes) if changes else op
+
+
+def _mapped(attribute: Any, run: Pass) -> Any:
+    if isinstance(attribute, Function):
+        return run(attribute)
+    if isinstance(attribute, tuple):
+        return tuple(_mapped(a, run) for a in attribute)
+    return attribute
