@@ -1,0 +1,178 @@
+"""Laws of text transforms, and what MindSpore gets wrong and we do not."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mycelia.dataset.text as T
+from mycelia.errors import MyceliaError
+
+VOCAB = T.Vocab.from_list(["[UNK]", "i", "love", "the", "book", "##s", ",", "[CLS]", "[MASK]", "lo"])
+SENTENCES = st.text(max_size=40)
+
+
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        T.WhitespaceTokenizer(True),
+        T.UnicodeCharTokenizer(True),
+        T.UnicodeScriptTokenizer(True, True),
+        T.RegexTokenizer(r"\s+|\p{P}", r"\p{P}", True),
+        T.BasicTokenizer(with_offsets=True, preserve_unused_token=False),
+    ],
+    ids=lambda t: type(t).__name__,
+)
+@settings(max_examples=60, deadline=None)
+@given(SENTENCES)
+def test_offsets_tell_where_each_token_stood(tokenizer, sentence):
+    sentence = sentence.rstrip("\0")  # NumPy drops trailing NULs
+    words, starts, ends = tokenizer(np.array(sentence))
+    data = sentence.encode()
+    if words.tolist() == [""]:
+        return
+    if not isinstance(tokenizer, T.BasicTokenizer):
+        for word, start, end in zip(words.tolist(), starts, ends, strict=True):
+            assert data[start:end].decode().rstrip("\0") == word
+    assert (starts < ends).all()
+    assert (ends[:-1] <= starts[1:]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(SENTENCES)
+def test_characters_and_scripts_leave_nothing_out(sentence):
+    sentence = sentence.replace("\0", "")
+    assert "".join(T.UnicodeCharTokenizer()(sentence)) == sentence
+    assert "".join(T.UnicodeScriptTokenizer(keep_whitespace=True)(sentence)) == sentence
+    assert T.WhitespaceTokenizer()(sentence).tolist() == (sentence.split() or [""])
+
+
+def test_special_tokens_survive_folding():
+    tokens = T.BertTokenizer(VOCAB, lower_case=True)("I LOVE the Books, [CLS] [MASK]")
+    assert tokens.tolist() == ["i", "love", "the", "book", "##s", ",", "[CLS]", "[MASK]"]
+
+
+def test_word_pieces_put_together_are_the_word():
+    vocab = T.Vocab.from_list([*"abc", *(f"##{c}" for c in "abc"), "ab", "##bc"])
+    for word in ("abc", "cab", "aabbcc"):
+        found = T.WordpieceTokenizer(vocab)([word])
+        assert "".join(p.removeprefix("##") for p in found.tolist()) == word
+    words, starts, ends = T.WordpieceTokenizer(vocab, with_offsets=True)(["abx", "abc"])
+    assert words.tolist() == ["[UNK]", "ab", "##c"]
+    assert starts.tolist() == [0, 0, 2]
+    assert ends.tolist() == [3, 2, 3]
+
+
+def test_replacing_treats_each_string_by_itself():
+    assert T.RegexReplace("[aeiou]", "*")(["one", "two"]).tolist() == ["*n*", "tw*"]
+    assert T.RegexReplace(r"(\w)(\w)", r"$2\$1")("ab").item() == "b\\a"
+
+
+def test_wiki_markup_becomes_words():
+    source = (
+        "[http://example.com/ Link text] &lt;b&gt;[[Category:x|y]] ''text'' {{cite}} [[de:Wort]] 25 <ref>a</ref>&nbsp;!"
+    )
+    assert T.FilterWikipediaXML()(source).item() == "link text x text two five"
+
+
+class Rows:
+    """A dataset of one column of words."""
+
+    def create_dict_iterator(self, num_epochs, output_numpy):
+        assert num_epochs == 1
+        assert output_numpy
+        yield {"words": np.array(["b", "a", "c"]), "other": np.array(["z"])}
+        yield {"words": np.array(["a", "b", "d"]), "other": np.array(["z"])}
+
+
+def test_a_vocabulary_of_a_dataset_is_ordered_by_frequency_then_alphabet():
+    assert T.Vocab.from_dataset(Rows(), "words").vocab() == {"a": 0, "b": 1, "c": 2, "d": 3}
+    assert T.Vocab.from_dataset(Rows(), ["words"], freq_range=(1, 1)).vocab() == {"c": 0, "d": 1}
+    top = T.Vocab.from_dataset(Rows(), None, top_k=2, special_tokens=["<u>"], special_first=False)
+    assert top.vocab() == {"a": 0, "b": 1, "<u>": 2}
+    with pytest.raises(MyceliaError, match="column"):
+        T.Vocab.from_dataset(Rows(), "nothing")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(1, 20))
+def test_truncating_a_pair_equals_dropping_one_at_a_time(a, b, limit):
+    first, second = list(range(a)), list(range(b))
+    while len(first) + len(second) > limit:
+        (first if len(first) > len(second) else second).pop()
+    got = T.TruncateSequencePair(limit)(np.arange(a), np.arange(b))
+    assert [g.tolist() for g in got] == [first, second]
+
+
+def test_bytes_and_strings_are_inverse():
+    words = np.array(["a", "é", "中"])
+    np.testing.assert_array_equal(T.to_str(T.to_bytes(words)), words)
+    assert T.Lookup(T.Vocab.from_list(["é"]))(T.to_bytes(np.array(["é"]))).tolist() == [0]
+
+
+def test_sentencepiece_trains_saves_and_cuts(tmp_path):
+    pytest.importorskip("sentencepiece")
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("the sea is deep and the sky is wide\n" * 50 + "deep sea, wide sky\n" * 50, encoding="utf8")
+    for kind in T.SentencePieceModel:
+        size = 10 if kind == T.SentencePieceModel.WORD else 20
+        vocab = T.SentencePieceVocab.from_file([str(corpus)], size, 1.0, kind, {})
+        pieces = T.SentencePieceTokenizer(vocab, T.SPieceTokenizerOutType.STRING)("the deep sea")
+        assert "".join(pieces).replace("\u2581", " ").strip() == "the deep sea"
+        T.SentencePieceVocab.save_model(vocab, str(tmp_path), "m.model")
+        numbers = T.SentencePieceTokenizer(str(tmp_path / "m.model"), T.SPieceTokenizerOutType.INT)("the deep sea")
+        assert numbers.dtype == np.int32
+        assert len(numbers) == len(pieces)
+    made = T.SentencePieceVocab.from_dataset(Rows(), ["words"], 8, 1.0, T.SentencePieceModel.CHAR, {})
+    assert made.model
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [T.BertTokenizer(VOCAB), T.Lookup(VOCAB, "[UNK]"), T.Ngram([2]), T.RegexTokenizer(" "), T.CaseFold()],
+    ids=lambda t: type(t).__name__,
+)
+def test_transforms_travel_between_processes(transform):
+    column = np.array(["i"])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(transform))(column), transform(column))
+
+
+def test_words_may_be_added_to_jieba(tmp_path):
+    (tmp_path / "mp").write_text("ab 5 x\nc 5 x\n", encoding="utf8")
+    row = "0 0 0 0"
+    (tmp_path / "hmm").write_text("\n".join([row] * 5 + ["a:-1"] * 4), encoding="utf8")
+    jieba = T.JiebaTokenizer(str(tmp_path / "hmm"), str(tmp_path / "mp"), T.JiebaMode.MP)
+    assert jieba("abc").tolist() == ["ab", "c"]
+    (tmp_path / "user").write_text("abc 100\nbroken\n", encoding="utf8")
+    jieba.add_dict(str(tmp_path / "user"))
+    assert jieba("abc").tolist() == ["abc"]
+    jieba.add_word("bcd", 10**6)
+    assert jieba("abcd").tolist() == ["a", "bcd"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: T.Lookup(VOCAB)(["nowhere"]), "vocabulary"),
+        (lambda: T.Lookup(VOCAB, "nowhere"), "unknown_token"),
+        (lambda: T.Lookup({"a": 1}), "Vocab"),
+        (lambda: T.Vocab.from_list(["a", "a"]), "twice"),
+        (lambda: T.RegexTokenizer("("), "regular expression"),
+        (lambda: T.RegexTokenizer(r"\p{Xy}"), "category"),
+        (lambda: T.WhitespaceTokenizer()(np.array(["a", "b"])), "one string"),
+        (lambda: T.WhitespaceTokenizer()(np.array(3)), "strings"),
+        (lambda: T.ToNumber(np.int8)(["300"]), "number"),
+        (lambda: T.ToNumber(np.uint8)(["-1"]), "number"),
+        (lambda: T.ToNumber(np.int32)(["x"]), "number"),
+        (lambda: T.GloVe.from_file("glove.nowhere.txt"), "no such"),
+        (lambda: T.SlidingWindow(2)(np.zeros((2, 2))), "row"),
+        (lambda: T.NormalizeUTF8(2), "NormalizeForm"),
+        (lambda: T.Ngram([]), "empty"),
+    ],
+)
+def test_a_mistake_is_told(call, words):
+    with pytest.raises((ValueError, TypeError), match=words) as raised:
+        call()
+    assert isinstance(raised.value, MyceliaError)
