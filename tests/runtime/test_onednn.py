@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from mycelia.errors import DependencyError
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Layout, Window
 
@@ -261,6 +262,15 @@ def test_packed_weights_give_the_same_convolution_and_gradients(case):
     close(dw, expected_dw, ct[:, 0].size)
 
 
+def test_packed_weights_spare_a_channels_last_convolution_the_reference_loops():
+    case = CASES["2d"]
+    source, out = Layout.channels_last(case.source, F32), Layout.channels_last(case.out, F32)
+    weights = Layout.chosen(case.weights, F32)
+    assert not onednn.convolution(source, weights, out, case.window).reference
+    assert not onednn.convolution_source_gradient(source, weights, out, case.window).reference
+    assert not onednn.convolution_weights_gradient(source, weights, out, case.window).reference
+
+
 @every_order
 def test_a_residual_is_added_before_the_activation(physical):
     case = CASES["2d groups"]
@@ -350,6 +360,15 @@ def test_machine_code_executes_with_addresses_alone():
         assert set_handle(slot.memory, array.ctypes.data) == 0
     assert execute(prepared.primitive, prepared.stream, len(prepared.slots), prepared.args) == 0
     close(out, lhs @ rhs, 6)
+
+
+def test_a_missing_openmp_names_the_package_that_brings_it(monkeypatch):
+    def absent(*_: object, **__: object) -> None:
+        raise OSError("libgomp.so.1: cannot open shared object file")
+
+    monkeypatch.setattr(ctypes, "CDLL", absent)
+    with pytest.raises(DependencyError, match="apt install libgomp1"):
+        onednn.library.__wrapped__()
 
 
 def test_the_wrong_number_of_operands_is_told():

@@ -2,7 +2,8 @@
 
 Logical dims are always (N, C, spatial…) for images and (O, I, spatial…) for weights, I counted within a group; the
 physical order is what each `Layout` says. Weights given as `Layout.chosen` are packed by oneDNN: read the packing from
-the slot and `reorder` into it (from `weights.grouped(groups)`).
+the slot and `reorder` into it (from `weights.grouped(groups)`). Channels-last images want chosen weights: with weights
+in plain order O, I, spatial… or O, spatial…, I oneDNN has nothing but its reference loops (see `Prepared.reference`).
 """
 
 from __future__ import annotations

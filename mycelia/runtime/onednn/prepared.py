@@ -72,6 +72,11 @@ class Prepared:
         )
         return (name.value or b"").decode()
 
+    @property
+    def reference(self) -> bool:
+        """Whether oneDNN found only its plain loops, hundreds of times slower than its real code."""
+        return self.implementation.startswith("ref")
+
     def slot(self, name: str) -> Slot:
         """The operand called `name`."""
         return next(slot for slot in self.slots if slot.name == name)
