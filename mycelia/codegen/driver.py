@@ -64,6 +64,7 @@ class Unit:
     slots: Slots
     streamed: frozenset[Buffer]
     keeps_heap: bool  # results hold sequences or frames: the caller lets the heap go
+    clock: int | None = None  # slot of an array that is given the time before and after each step
 
 
 def emit_program(unit: Unit, target: Target, name: str) -> ir.Module:
@@ -93,7 +94,10 @@ class Driver:
         frame = Frame(self, function, function.args[0], self.unit.plan)
         frame.base = frame.slot(self.unit.slots.arena)
         frame.flush_subnormals()
-        frame.block(self.unit.program.block)
+        for n, step in enumerate(self.unit.program.block.steps):
+            frame.tick(n)
+            frame.step(step)
+        frame.tick(len(self.unit.program.block.steps))
         if not self.unit.keeps_heap and self._uses_heap():
             frame.b.call(release, [frame.heap_record()])
         frame.finish()
@@ -233,6 +237,12 @@ class Frame:
             self.b.call(load, [self.before])
         self.b.ret(self.b.load(self.status, typ=i32))
         self.top.branch(self.start)
+
+    def tick(self, n: int) -> None:
+        """Note the time, if somebody wants to know."""
+        if self.driver.unit.clock is not None:
+            now = self.b.call(self.heap.external("llvm.readcyclecounter", i64), [])
+            Heap.set(self.b, self.slot(self.driver.unit.clock), n, now)
 
     # -------------------------------------------------------------------------------------------- steps
 

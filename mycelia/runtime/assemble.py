@@ -26,8 +26,8 @@ class Assembled:
     keep: tuple[object, ...]  # what the pointers point to
 
 
-def assemble(program: Program, target: Target) -> Assembled:
-    """Plan the memory of `program` and lay out its table."""
+def assemble(program: Program, target: Target, clocked: bool = False) -> Assembled:
+    """Plan the memory of `program` and lay out its table; `clocked` leaves a slot for the times of its steps."""
     table: list[int] = []
     keep: list[object] = []
 
@@ -78,7 +78,7 @@ def assemble(program: Program, target: Target) -> Assembled:
         passed = {b: 0 for b in (*r.inputs, *r.outputs)}
         routines[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room)
     handles = any(b in program.handles for b in program.outputs)
-    unit = Unit(program, plan, routines, executions, slots, _streamed(program, fixed, target), handles)
+    unit = Unit(program, plan, routines, executions, slots, _streamed(program, fixed, target), handles, slot() if clocked else None)
     return Assembled(
         unit, tuple(table), tuple(fixed[b] for b in program.inputs), tuple(fixed[b] for b in program.outputs),
         donated, tuple(keep),

@@ -14,8 +14,11 @@ from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import machine_code
 
 
-def compile(fn: Function, donated: Mapping[int, int] | None = None, target: Target | None = None) -> Executable:
-    """`fn` as machine code. Result `i` may overwrite parameter `donated[i]`, which is then gone.
+def compile(
+    fn: Function, donated: Mapping[int, int] | None = None, target: Target | None = None, clocked: bool = False
+) -> Executable:
+    """`fn` as machine code. Result `i` may overwrite parameter `donated[i]`, which is then gone. A `clocked` program
+    notes the time at each of its steps.
 
     >>> import numpy as np
     >>> from mycelia import primitives as p
@@ -27,6 +30,6 @@ def compile(fn: Function, donated: Mapping[int, int] | None = None, target: Targ
     target = target or Target.host()
     optimised = optimise(fn)  # the same function, with less to do
     program = lower(optimised, donated or {})  # kernels and library calls, in order
-    unit = assemble(program, target)  # where everything lies in memory
+    unit = assemble(program, target, clocked)  # where everything lies in memory
     module = emit_program(unit.unit, target, "run")  # LLVM IR
     return Executable(machine_code(module, target), unit)  # objects, from the cache or made now

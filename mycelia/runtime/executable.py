@@ -61,6 +61,9 @@ class Executable:
         table = np.array(assembled.table, np.uint64)
         table[unit.slots.arena] = -(-self._arena.ctypes.data // ALIGN) * ALIGN
         table[unit.slots.heap] = self._heap.ctypes.data
+        self.clock = np.zeros(len(unit.program.block.steps) + 1, np.int64)  # in cycles, when it was asked for
+        if unit.clock is not None:
+            table[unit.clock] = self.clock.ctypes.data
         self._table, self._address = table, table.ctypes.data
         program = unit.program
         self._inputs = [(s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)]
