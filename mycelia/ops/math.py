@@ -1,0 +1,471 @@
+"""Functions of one number, applied to every element."""
+
+# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+
+from __future__ import annotations
+
+import math as python
+from typing import Any
+
+import ml_dtypes
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor
+from mycelia.ops.arguments import floated, method, tensor
+from mycelia.types import bool_
+
+
+@method("abs", "absolute")
+def abs(input: Any) -> Tensor:
+    """The distance from zero.
+
+    >>> abs(Tensor([-1.5, 2.0])).tolist()
+    [1.5, 2.0]
+    """
+    return p.abs(tensor(input))
+
+
+@method("neg", "negative")
+def neg(input: Any) -> Tensor:
+    """The number with the other sign.
+
+    >>> neg(Tensor([1, -2])).tolist()
+    [-1, 2]
+    """
+    return p.negative(tensor(input))
+
+
+@method("sign", "sgn")
+def sign(input: Any) -> Tensor:
+    """-1, 0 or 1.
+
+    >>> sign(Tensor([-3.0, 0.0, 2.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    return p.sign(tensor(input))
+
+
+@method()
+def sqrt(x: Any) -> Tensor:
+    """The square root.
+
+    >>> sqrt(Tensor([4.0, 9.0])).tolist()
+    [2.0, 3.0]
+    """
+    return p.sqrt(floated(x))
+
+
+@method()
+def rsqrt(input: Any) -> Tensor:
+    """One over the square root.
+
+    >>> rsqrt(Tensor([4.0])).tolist()
+    [0.5]
+    """
+    return p.rsqrt(floated(input))
+
+
+@method()
+def square(input: Any) -> Tensor:
+    """The number times itself.
+
+    >>> square(Tensor([3])).tolist()
+    [9]
+    """
+    x = tensor(input)
+    return x * x
+
+
+@method()
+def reciprocal(input: Any) -> Tensor:
+    """One over the number.
+
+    >>> reciprocal(Tensor([4.0])).tolist()
+    [0.25]
+    """
+    return p.reciprocal(floated(input))
+
+
+@method()
+def exp(input: Any) -> Tensor:
+    """e to the power.
+
+    >>> exp(Tensor([0.0])).tolist()
+    [1.0]
+    """
+    return p.exp(floated(input))
+
+
+@method()
+def exp2(input: Any) -> Tensor:
+    """Two to the power.
+
+    >>> exp2(Tensor([0.0])).tolist()
+    [1.0]
+    """
+    return p.exp(floated(input) * python.log(2.0))
+
+
+@method()
+def expm1(input: Any) -> Tensor:
+    """e to the power, less one, exact near zero.
+
+    >>> expm1(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.expm1(floated(input))
+
+
+@method()
+def log(input: Any) -> Tensor:
+    """The natural logarithm.
+
+    >>> log(Tensor([1.0])).tolist()
+    [0.0]
+    """
+    return p.log(floated(input))
+
+
+@method()
+def log1p(input: Any) -> Tensor:
+    """The logarithm of one more, exact near zero.
+
+    >>> log1p(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.log1p(floated(input))
+
+
+@method()
+def log2(input: Any) -> Tensor:
+    """The logarithm to base 2.
+
+    >>> log2(Tensor([8.0])).item()
+    3.0
+    """
+    return p.log(floated(input)) * (1.0 / python.log(2.0))
+
+
+@method()
+def log10(input: Any) -> Tensor:
+    """The logarithm to base 10.
+
+    >>> log10(Tensor([100.0])).item()
+    2.0
+    """
+    return p.log(floated(input)) * (1.0 / python.log(10.0))
+
+
+@method()
+def sin(input: Any) -> Tensor:
+    """The sine of an angle.
+
+    >>> sin(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.sin(floated(input))
+
+
+@method()
+def cos(input: Any) -> Tensor:
+    """The cosine of an angle.
+
+    >>> cos(Tensor([0.0])).tolist()
+    [1.0]
+    """
+    return p.cos(floated(input))
+
+
+@method()
+def tan(input: Any) -> Tensor:
+    """The tangent of an angle.
+
+    >>> tan(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.tan(floated(input))
+
+
+@method("asin", "arcsin")
+def asin(input: Any) -> Tensor:
+    """The angle with this sine.
+
+    >>> asin(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.asin(floated(input))
+
+
+@method("acos", "arccos")
+def acos(input: Any) -> Tensor:
+    """The angle with this cosine.
+
+    >>> acos(Tensor([1.0])).tolist()
+    [0.0]
+    """
+    return p.acos(floated(input))
+
+
+@method("atan", "arctan")
+def atan(input: Any) -> Tensor:
+    """The angle with this tangent.
+
+    >>> atan(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.atan(floated(input))
+
+
+@method()
+def sinh(input: Any) -> Tensor:
+    """The hyperbolic sine.
+
+    >>> sinh(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.sinh(floated(input))
+
+
+@method()
+def cosh(input: Any) -> Tensor:
+    """The hyperbolic cosine.
+
+    >>> cosh(Tensor([0.0])).tolist()
+    [1.0]
+    """
+    return p.cosh(floated(input))
+
+
+@method()
+def tanh(input: Any) -> Tensor:
+    """The hyperbolic tangent.
+
+    >>> tanh(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.tanh(floated(input))
+
+
+@method("asinh", "arcsinh")
+def asinh(input: Any) -> Tensor:
+    """The inverse hyperbolic sine.
+
+    >>> asinh(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.asinh(floated(input))
+
+
+@method("acosh", "arccosh")
+def acosh(input: Any) -> Tensor:
+    """The inverse hyperbolic cosine.
+
+    >>> acosh(Tensor([1.0])).tolist()
+    [0.0]
+    """
+    return p.acosh(floated(input))
+
+
+@method("atanh", "arctanh")
+def atanh(input: Any) -> Tensor:
+    """The inverse hyperbolic tangent.
+
+    >>> atanh(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.atanh(floated(input))
+
+
+@method()
+def erf(input: Any) -> Tensor:
+    """The error function.
+
+    >>> erf(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return p.erf(floated(input))
+
+
+@method()
+def erfc(input: Any) -> Tensor:
+    """One minus the error function.
+
+    >>> erfc(Tensor([0.0])).tolist()
+    [1.0]
+    """
+    return 1.0 - p.erf(floated(input))
+
+
+@method()
+def floor(input: Any) -> Tensor:
+    """The nearest whole number below.
+
+    >>> floor(Tensor([1.7, -1.2])).tolist()
+    [1.0, -2.0]
+    """
+    return _rounded(p.floor, input)
+
+
+@method()
+def ceil(input: Any) -> Tensor:
+    """The nearest whole number above.
+
+    >>> ceil(Tensor([1.2])).tolist()
+    [2.0]
+    """
+    return _rounded(p.ceil, input)
+
+
+@method()
+def round(input: Any, *, decimals: int = 0) -> Tensor:
+    """The nearest number with so many decimals, the even one of two.
+
+    >>> round(Tensor([0.5, 1.5, 2.5])).tolist()
+    [0.0, 2.0, 2.0]
+    """
+    if decimals:
+        return _rounded(p.round, floated(input) * 10.0**decimals) * 10.0**-decimals
+    return _rounded(p.round, input)
+
+
+@method()
+def trunc(input: Any) -> Tensor:
+    """The nearest whole number towards zero.
+
+    >>> trunc(Tensor([-1.7])).tolist()
+    [-1.0]
+    """
+    return _rounded(p.trunc, input)
+
+
+def _rounded(function: Any, input: Any) -> Tensor:
+    x = tensor(input)
+    return function(x) if x.dtype.is_float else x.alias()  # type: ignore[no-any-return]
+
+
+@method()
+def frac(input: Any) -> Tensor:
+    """What is left when the whole part is taken away.
+
+    >>> frac(Tensor([1.25])).tolist()
+    [0.25]
+    """
+    x = tensor(input)
+    return x - trunc(x)
+
+
+@method()
+def logical_not(input: Any) -> Tensor:
+    """True where the element is zero or false.
+
+    >>> logical_not(Tensor([True, False])).tolist()
+    [False, True]
+    """
+    return p.logical_not(truth(input))
+
+
+@method("bitwise_not", "invert")
+def bitwise_not(input: Any) -> Tensor:
+    """Every bit flipped; of a bool, the other one.
+
+    >>> bitwise_not(Tensor([0, 5])).tolist()
+    [-1, -6]
+    """
+    return p.logical_not(tensor(input))
+
+
+@method()
+def isnan(input: Any) -> Tensor:
+    """Whether the element is not a number.
+
+    >>> isnan(Tensor([1.0, float("nan")])).tolist()
+    [False, True]
+    """
+    x = tensor(input)
+    return p.is_nan(x) if x.dtype.is_float else p.not_equal(x, x)
+
+
+@method()
+def isfinite(input: Any) -> Tensor:
+    """Whether the element is neither infinite nor nan.
+
+    >>> isfinite(Tensor([1.0, float("inf")])).tolist()
+    [True, False]
+    """
+    x = tensor(input)
+    return p.is_finite(x) if x.dtype.is_float else p.equal(x, x)
+
+
+@method()
+def isinf(input: Any) -> Tensor:
+    """Whether the element is infinite.
+
+    >>> isinf(Tensor([1.0, float("-inf")])).tolist()
+    [False, True]
+    """
+    x = floated(input)
+    return p.equal(p.abs(x), python.inf)
+
+
+@method()
+def signbit(input: Any) -> Tensor:
+    """Whether the element is negative.
+
+    >>> signbit(Tensor([1.0, -1.0])).tolist()
+    [False, True]
+    """
+    return tensor(input) < 0
+
+
+@method()
+def deg2rad(x: Any) -> Tensor:
+    """Degrees as radians.
+
+    >>> deg2rad(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return floated(x) * (python.pi / 180.0)
+
+
+@method()
+def rad2deg(x: Any) -> Tensor:
+    """Radians as degrees.
+
+    >>> rad2deg(Tensor([0.0])).tolist()
+    [0.0]
+    """
+    return floated(x) * (180.0 / python.pi)
+
+
+@method()
+def nan_to_num(
+    input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Numbers in place of nan (0) and infinities (the largest and the smallest).
+
+    >>> nan_to_num(Tensor([float("nan"), 1.0]), nan=5.0).tolist()
+    [5.0, 1.0]
+    """
+    x = floated(input)
+    largest = float(_largest(x))
+    x = p.select(p.is_nan(x), p.zeros_like(x) + float(nan or 0.0), x)
+    x = p.select(p.equal(x, python.inf), p.zeros_like(x) + (largest if posinf is None else float(posinf)), x)
+    return p.select(p.equal(x, -python.inf), p.zeros_like(x) + (-largest if neginf is None else float(neginf)), x)
+
+
+def _largest(x: Tensor) -> float:
+    return float(ml_dtypes.finfo(x.dtype.numpy).max)  # NumPy's finfo knows no bfloat16
+
+
+def truth(x: Any) -> Tensor:
+    """Whether each element is not zero.
+
+    >>> truth(Tensor([0, 2])).tolist()
+    [False, True]
+    """
+    x = tensor(x)
+    return x if x.dtype is bool_ else p.not_equal(x, 0)
+
+
+absolute, negative, sgn, invert = abs, neg, sign, bitwise_not
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh

@@ -1,0 +1,326 @@
+"""Methods of tensors whose arguments differ from those of the function, or that exist only as methods.
+
+Reductions take `axis` and `keepdims` as in NumPy, and `dim` and `keepdim` besides.
+"""
+
+# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast, floating
+from mycelia.ops import reduction
+from mycelia.ops.arguments import Axis, method, tensor
+from mycelia.types import bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
+
+
+def _reducing(name: str, function: Callable[..., Tensor]) -> None:
+    def reduce(
+        self: Tensor,
+        axis: Axis = None,
+        keepdims: bool = False,
+        *,
+        dim: Axis = None,
+        keepdim: bool = False,
+        keep_dims: bool = False,
+        **options: Any,
+    ) -> Tensor:
+        return function(self, dim if axis is None else axis, keepdims or keepdim or keep_dims, **options)
+
+    reduce.__name__, reduce.__doc__ = name, function.__doc__
+    method(name)(reduce)
+
+
+for _function in (
+    reduction.sum,
+    reduction.mean,
+    reduction.prod,
+    reduction.all,
+    reduction.any,
+    reduction.amax,
+    reduction.amin,
+    reduction.argmax,
+    reduction.argmin,
+):
+    _reducing(_function.__name__, _function)
+
+
+def _extreme(name: str, pair: Callable[..., tuple[Tensor, Tensor]], one: Callable[..., Tensor]) -> None:
+    def extreme(
+        self: Tensor,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        axis: Axis = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+        return_indices: bool = False,
+    ) -> Any:
+        if dim is not None:
+            return pair(self, dim, keepdim)
+        if return_indices:
+            return pair(self, axis, keepdims, initial=initial, where=where)
+        return one(self, axis, keepdims or keepdim, initial=initial, where=where)
+
+    extreme.__name__, extreme.__doc__ = name, pair.__doc__
+    method(name)(extreme)
+
+
+_extreme("max", reduction.max, reduction.amax)
+_extreme("min", reduction.min, reduction.amin)
+
+
+@method()
+def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the largest element along an axis is, and the element.
+
+    >>> [t.item() for t in Tensor([1.0, 3.0]).argmax_with_value()]
+    [1, 3.0]
+    """
+    values, positions = reduction.max(self, axis, keep_dims)
+    return cast(positions, int32), values
+
+
+@method()
+def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Where the smallest element along an axis is, and the element.
+
+    >>> [t.item() for t in Tensor([1.0, 3.0]).argmin_with_value()]
+    [0, 1.0]
+    """
+    values, positions = reduction.min(self, axis, keep_dims)
+    return cast(positions, int32), values
+
+
+# ----------------------------------------------------------------------------------------------------- element types
+
+
+@method()
+def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+    """The same numbers in another element type; without `copy`, the tensor itself if it has that type.
+
+    >>> Tensor([1.7]).astype("int32").tolist()
+    [1]
+    """
+    wanted = as_dtype(dtype)
+    return p.cast(self, wanted) if self.dtype is not wanted else self.alias() if copy else self
+
+
+@method()
+def to(self: Tensor, dtype: Any) -> Tensor:
+    """The same numbers in another element type, or in that of another tensor.
+
+    >>> Tensor([1.5]).to(float16).dtype
+    float16
+    """
+    return astype(self, dtype.dtype if isinstance(dtype, Tensor) else dtype)
+
+
+@method()
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The same numbers in the element type of another tensor.
+
+    >>> Tensor([1.5]).type_as(Tensor([1])).tolist()
+    [1]
+    """
+    return astype(self, other.dtype)
+
+
+@method()
+def type(self: Tensor, dtype: Any = None) -> Any:
+    """The element type; or the same numbers in another one.
+
+    >>> Tensor([1.5]).type("int32").tolist()
+    [1]
+    """
+    return self.dtype if dtype is None else astype(self, dtype)
+
+
+def _casting(name: str, dtype: Any) -> None:
+    def convert(self: Tensor) -> Tensor:
+        return astype(self, dtype)
+
+    convert.__doc__ = f"The same numbers as {dtype!r}."
+    method(name)(convert)
+
+
+for _name, _dtype in {
+    "float": float32,
+    "double": float64,
+    "half": float16,
+    "bfloat16": bfloat16,
+    "int": int32,
+    "long": int64,
+    "short": int16,
+    "byte": uint8,
+    "bool": bool_,
+}.items():
+    _casting(_name, _dtype)
+
+
+@method()
+def is_floating_point(self: Tensor) -> bool:
+    """Whether the elements are floating numbers.
+
+    >>> Tensor([1.0]).is_floating_point()
+    True
+    """
+    return self.dtype.is_float
+
+
+@method()
+def is_signed(self: Tensor) -> bool:
+    """Whether the elements can be negative.
+
+    >>> Tensor([1]).is_signed()
+    True
+    """
+    return self.dtype.kind in "if"
+
+
+# --------------------------------------------------------------------------------------------------- the tensor itself
+
+
+@method("dim", "ndimension")
+def dim(self: Tensor) -> int:
+    """How many axes there are.
+
+    >>> Tensor([[1]]).dim()
+    2
+    """
+    return self.ndim
+
+
+@method("numel", "nelement")
+def numel(self: Tensor) -> int:
+    """How many elements there are.
+
+    >>> Tensor([[1, 2]]).numel()
+    2
+    """
+    return self.size
+
+
+@method()
+def numpy(self: Tensor) -> Any:
+    """A NumPy array with the same numbers.
+
+    >>> Tensor([1, 2]).numpy()
+    array([1, 2])
+    """
+    return self.asnumpy()
+
+
+def copy(self: Tensor) -> Tensor:
+    """A tensor with the same data, through which gradients flow.
+
+    >>> Tensor([1, 2]).copy().tolist()
+    [1, 2]
+    """
+    return self.alias()
+
+
+method("copy", "contiguous")(copy)
+setattr(Tensor, "clone", copy)  # noqa: B010  # a parameter clones differently
+setattr(Parameter, "clone", Parameter.__dict__["clone"])  # noqa: B010
+
+
+@method()
+def is_contiguous(self: Tensor) -> bool:
+    """True: every tensor behaves as a dense row-major array.
+
+    >>> Tensor([1]).is_contiguous()
+    True
+    """
+    return True
+
+
+@method()
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """Elements from one to the next along each axis, or along one.
+
+    >>> Tensor([[1, 2, 3]]).stride()
+    (3, 1)
+    """
+    steps = tuple(s // self.itemsize for s in self.strides)
+    return steps if dim is None else steps[dim]
+
+
+@method()
+def init_data(self: Tensor) -> Tensor:
+    """The tensor itself: its data exists from the beginning.
+
+    >>> Tensor([1]).init_data().tolist()
+    [1]
+    """
+    return self
+
+
+@method()
+def value(self: Tensor) -> Tensor:
+    """What the tensor holds now, as a tensor that later assignments do not change.
+
+    >>> Tensor([1]).value().tolist()
+    [1]
+    """
+    return self.alias()
+
+
+@method()
+def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of the same element type.
+
+    >>> Tensor([1]).new_zeros((2,)).tolist()
+    [0, 0]
+    """
+    from mycelia.ops import creation  # a method, found on the class by every module
+
+    return creation.zeros(size, self.dtype if dtype is None else dtype)
+
+
+@method()
+def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
+    """Ones of the same element type.
+
+    >>> Tensor([1]).new_ones((2,)).tolist()
+    [1, 1]
+    """
+    from mycelia.ops import creation  # as above
+
+    return creation.ones(size, self.dtype if dtype is None else dtype)
+
+
+# ------------------------------------------------------------------------------------------------------- assignment
+
+
+@method()
+def assign_value(self: Tensor, value: Any) -> Tensor:
+    """Hold other numbers from now on.
+
+    >>> Tensor([1.0, 2.0]).assign_value(Tensor([3.0, 4.0])).tolist()
+    [3.0, 4.0]
+    """
+    return assign(self, value)
+
+
+method("copy_")(lambda self, value: assign(self, p.broadcast(tensor(value), self.shape)))
+method("fill_", "fill")(lambda self, value: assign(self, p.full(value, self.dtype, self.shape)))
+method("zero_")(lambda self: assign(self, p.full(0, self.dtype, self.shape)))
+
+
+def _in_place(name: str, function: Callable[..., Any]) -> None:
+    def change(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return assign(self, function(self, *args, **kwargs))
+
+    change.__doc__ = f"Hold the result of `{name}` from now on."
+    method(f"{name}_")(change)
+
+
+for _name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "exp", "log", "sqrt", "abs", "neg", "clamp", "floor", "ceil", "sign"):  # fmt: skip
+    _in_place(_name, getattr(Tensor, _name))
+
+__all__ = ["astype", "floating", "to", "type_as"]
