@@ -1,7 +1,8 @@
 """Parting a joint function into what runs forward and what runs backward, with residuals in between.
 
 Whatever the backward part needs and cannot see is a residual. A parameter is passed again, and a result is there
-already: neither is stored. A constant is made again. A cheap value whose inputs are at hand is computed again.
+already: neither is stored. A constant is made again. A cheap value whose inputs are at hand is computed again, and what
+only the backward part needs is computed there.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mycelia.ir import Function, Param, Value, located
+from mycelia.ir import Function, Param, Value, located, toposort
 from mycelia.transforms.activity import Mask
 from mycelia.types import TensorType
 
@@ -69,7 +70,7 @@ def split(joint: Function, params: int, results: int, visible: Mask | None = Non
     if visible is None:
         visible = (True,) * (params + results)
     places = {v: i for i, v in reversed(list(enumerate((*own, *outs)))) if visible[i]}
-    kept = _residuals(joint, {*own, *places}, pulled, cotangents, save)
+    kept = _residuals(joint, {*own, *places}, outs, pulled, cotangents, save)
     stored = [v for v in kept if v not in places]
     places.update((v, params + results + i) for i, v in enumerate(stored))
     slots = [Value(Param(i, v.type)) for i, v in enumerate((*kept, *cotangents))]
@@ -78,7 +79,12 @@ def split(joint: Function, params: int, results: int, visible: Mask | None = Non
 
 
 def _residuals(
-    joint: Function, given: set[Value], pulled: Sequence[Value], cotangents: Sequence[Value], save: Save
+    joint: Function,
+    given: set[Value],
+    outs: Sequence[Value],
+    pulled: Sequence[Value],
+    cotangents: Sequence[Value],
+    save: Save,
 ) -> list[Value]:
     """The primal values that the backward part starts from, where those `given` cost nothing."""
     late = set(cotangents)  # depends on a cotangent
@@ -87,26 +93,34 @@ def _residuals(
         if any(x in late for x in v.inputs):
             late.add(v)
             needed.update(v.inputs)
+    forward = set(toposort(outs))
+
+    def free(v: Value) -> bool:
+        """Whether it costs nothing to compute `v` in the backward part: little, or it is computed nowhere else."""
+        return not v.op.effect and (v not in forward or not save(v))
+
     at_hand: set[Value] = set()
     starts = set(given)
     for v in joint.values():
         if v in late:
             continue
-        again = not save(v) and not v.op.effect and all(x in at_hand for x in v.inputs)
-        if v.closed or v in given or again:
+        if v.closed or v in given or (free(v) and all(x in at_hand for x in v.inputs)):
             at_hand.add(v)
         elif v in needed:
-            source = _smaller(v, save)
+            source = v
+            while free(source) and (missing := _missing(source, at_hand)) is not None:
+                if _bytes(missing) + (source in forward) > _bytes(source):
+                    break
+                source = missing
             starts.add(source)
             at_hand.update((source, v))
     return _frontier(joint, pulled, late, starts)
 
 
-def _smaller(v: Value, save: Save) -> Value:
-    """What to store so that `v` can be had: `v`, or what it is a larger view of."""
-    while len(v.inputs) == 1 and not save(v) and not v.op.effect and _bytes(v.inputs[0]) < _bytes(v):
-        (v,) = v.inputs
-    return v
+def _missing(v: Value, at_hand: set[Value]) -> Value | None:
+    """The tensor among the inputs that is not at hand, if it is the only such input."""
+    missing = {x for x in v.inputs if x not in at_hand}
+    return next(iter(missing)) if len(missing) == 1 and all(isinstance(x.type, TensorType) for x in missing) else None
 
 
 def _bytes(v: Value) -> float:
