@@ -1,0 +1,420 @@
+"""Elements chosen by conditions and positions: where, gather, scatter, sort, one-hot."""
+
+# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor, cast, created, wrap
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.ops.arguments import axis_of, method, pair, tensor
+from mycelia.ops.math import truth
+from mycelia.types import bool_, int32, int64
+
+
+def where(condition: Any, input: Any, other: Any) -> Tensor:
+    """`input` where the condition holds, else `other`.
+
+    >>> where(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0).tolist()
+    [1.0, 0.0]
+    """
+    x, y = pair(input, other)
+    return p.select(truth(condition), x, y)
+
+
+method("where")(lambda self, condition, y: where(condition, self, y))
+
+
+def select(condition: Any, input: Any, other: Any) -> Tensor:
+    """`input` where the condition holds, else `other`.
+
+    >>> select(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).tolist()
+    [1, 4]
+    """
+    return where(condition, input, other)
+
+
+@method()
+def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
+    """One number where the mask holds.
+
+    >>> masked_fill(Tensor([1.0, 2.0]), Tensor([True, False]), 0.5).tolist()
+    [0.5, 2.0]
+    """
+    x = tensor(input_x)
+    filled = p.cast(tensor(value), x.dtype)
+    return p.select(truth(mask), filled, x)
+
+
+@method()
+def masked_select(input: Any, mask: Any) -> Tensor:
+    """The elements where the mask holds, in a row.
+
+    >>> masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])).tolist()
+    [1, 3]
+    """
+    x, chosen = tensor(input), truth(mask)
+    shape = np.broadcast_shapes(x.shape, chosen.shape)
+    return p.broadcast(x, shape)[p.broadcast(chosen, shape)]
+
+
+@method("nonzero")
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not zero: one row each, or one tensor for each axis.
+
+    >>> nonzero(Tensor([0, 5, 6])).tolist()
+    [[1], [2]]
+    """
+    found = np.nonzero(tensor(input).numbers())
+    return tuple(wrap(axis) for axis in found) if as_tuple else wrap(np.stack(found, -1))
+
+
+@method()
+def argwhere(input: Any) -> Tensor:
+    """The positions of the elements that are not zero, one row each.
+
+    >>> argwhere(Tensor([0, 5])).tolist()
+    [[1]]
+    """
+    return nonzero(input)
+
+
+# ---------------------------------------------------------------------------------------------------------- positions
+
+
+def _positions(indices: Any, extent: int, what: str) -> Tensor:
+    """Positions as integers counted from the front."""
+    i = tensor(indices)
+    if not i.dtype.is_integer:
+        raise DTypeError(f"{what} takes whole numbers as positions, not {i.dtype!r}", hint="cast them to int32")
+    if i.dtype.kind == "u":
+        return i
+    return p.select(p.less(i, 0), i + extent, i)
+
+
+@method("gather")
+def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
+    """Slices along an axis, at positions; the first `batch_dims` axes of both go together.
+
+    >>> gather(Tensor([10, 20, 30]), Tensor([2, 0]), 0).tolist()
+    [30, 10]
+    """
+    x = tensor(input_params)
+    place = axis_of(x, axis)
+    i = _positions(input_indices, x.shape[place], "gather")
+    if not batch_dims:
+        return p.gather(x, i, place)
+    batch = x.shape[:batch_dims]
+    if i.shape[:batch_dims] != batch:
+        raise ShapeError(f"the first {batch_dims} axes of {x.shape} and {i.shape} differ")
+    rows = p.reshape(x, (prod(batch), *x.shape[batch_dims:]))
+    out = p.batched_gather(rows, p.reshape(i, (prod(batch), *i.shape[batch_dims:])), place - batch_dims)
+    return p.reshape(out, (*batch, *out.shape[1:]))
+
+
+@method("index_select")
+def index_select(input: Any, axis: int, index: Any) -> Tensor:
+    """Slices along an axis, at positions.
+
+    >>> index_select(Tensor([[1, 2], [3, 4]]), 1, Tensor([1])).tolist()
+    [[2], [4]]
+    """
+    return gather(input, index, axis)
+
+
+@method("take")
+def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
+    """Slices along an axis, at positions; without an axis, of the flattened tensor.
+
+    >>> take(Tensor([[1, 2], [3, 4]]), Tensor([3])).tolist()
+    [4]
+    """
+    x = tensor(input)
+    return gather(p.reshape(x, (x.size,)) if axis is None else x, index, axis or 0)
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
+    """Rows of a table, at positions; no gradient reaches the row of `padding_idx`.
+
+    >>> embedding(Tensor([1, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
+    table = tensor(weight)
+    rows = gather(table, input, 0)
+    if padding_idx is None:
+        return rows
+    padding = p.expand_dims(p.equal(tensor(input), padding_idx % table.shape[0]), (rows.ndim - 1,))
+    return p.select(padding, p.stop_gradient(rows), rows)
+
+
+@method("gather_elements")
+def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
+    """For each place of `index`, the element of `input` at that place, but along one axis at that position.
+
+    >>> gather_elements(Tensor([[1, 2], [3, 4]]), 1, Tensor([[1], [0]])).tolist()
+    [[2], [3]]
+    """
+    x = tensor(input)
+    place = axis_of(x, dim)
+    i = _positions(index, x.shape[place], "gather_elements")
+    if i.ndim != x.ndim:
+        raise ShapeError(f"gather_elements needs as many axes in {i.shape} as in {x.shape}")
+    return x[_grid(i, place)]
+
+
+def _grid(i: Tensor, axis: int) -> tuple[Tensor, ...]:
+    """An index for every axis: the given one along `axis`, and the own place along the others."""
+    return tuple(i if a == axis else created(p.Iota(int64, i.shape, a)) for a in range(i.ndim))
+
+
+@method("gather_nd")
+def gather_nd(input_x: Any, indices: Any) -> Tensor:
+    """Slices at positions that are rows: one number for each of the first axes.
+
+    >>> gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])).tolist()
+    [2, 3]
+    """
+    x, i = tensor(input_x), tensor(indices)
+    return x[_columns(i)] if i.shape[-1] else p.broadcast(x, (*i.shape[:-1], *x.shape))
+
+
+def _columns(i: Tensor) -> tuple[Tensor, ...]:
+    return tuple(p.reshape(p.take(i, i.ndim - 1, k, k + 1), i.shape[:-1]) for k in range(i.shape[-1]))
+
+
+def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with other slices at positions that are rows.
+
+    >>> tensor_scatter_update(Tensor([1.0, 2.0]), Tensor([[0]]), Tensor([9.0])).tolist()
+    [9.0, 2.0]
+    """
+    out = tensor(input_x).alias()
+    out[_columns(tensor(indices))] = updates
+    return out
+
+
+def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with slices added at positions that are rows; where positions repeat, all are added.
+
+    >>> tensor_scatter_add(Tensor([1.0, 2.0]), Tensor([[0], [0]]), Tensor([1.0, 1.0])).tolist()
+    [3.0, 2.0]
+    """
+    x, i = tensor(input_x), tensor(indices)
+    depth = i.shape[-1]
+    flat = p.zeros(int64, ())
+    for axis, column in enumerate(_columns(i)):
+        flat = flat * x.shape[axis] + cast(_positions(column, x.shape[axis], "scatter"), int64)
+    rows = p.reshape(x, (prod(x.shape[:depth]), *x.shape[depth:]))
+    return p.reshape(p.scatter_add(rows, flat, cast(tensor(updates), x.dtype), 0), x.shape)
+
+
+def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A tensor with slices subtracted at positions that are rows.
+
+    >>> tensor_scatter_sub(Tensor([1.0, 2.0]), Tensor([[0]]), Tensor([1.0])).tolist()
+    [0.0, 2.0]
+    """
+    return tensor_scatter_add(input_x, indices, p.negative(tensor(updates)))
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
+    """Zeros, with slices added at positions that are rows.
+
+    >>> scatter_nd(Tensor([[1]]), Tensor([3.0]), (3,)).tolist()
+    [0.0, 3.0, 0.0]
+    """
+    values = tensor(updates)
+    return tensor_scatter_add(created(p.Full(0, values.dtype, tuple(shape))), indices, values)
+
+
+def tensor_scatter_elements(
+    input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
+) -> Tensor:
+    """A tensor in which each element of `updates` is written (or, with "add", added) at its own place, but along one
+    axis at the position that `indices` has there.
+
+    >>> tensor_scatter_elements(Tensor([1.0, 2.0]), Tensor([1]), Tensor([9.0])).tolist()
+    [1.0, 9.0]
+    """
+    x, values = tensor(input_x), tensor(updates)
+    place = axis_of(x, axis)
+    i = _positions(indices, x.shape[place], "scatter")
+    if reduction not in ("none", "add"):
+        raise ArgumentError(f"scatter has no reduction {reduction!r}", hint='say "none" or "add"')
+    rows = p.concat([p.reshape(cast(g, int64), (i.size, 1)) for g in _grid(i, place)], 1)
+    scatter = tensor_scatter_add if reduction == "add" else tensor_scatter_update
+    return scatter(x, rows, p.reshape(p.broadcast(values, i.shape), (i.size,)))
+
+
+@method("scatter")
+def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
+    """A tensor in which each element of `src` is written at its own place, but along one axis at that of `index`.
+
+    >>> scatter(Tensor([1.0, 2.0]), 0, Tensor([1]), Tensor([9.0])).tolist()
+    [1.0, 9.0]
+    """
+    return tensor_scatter_elements(input, index, src, axis)
+
+
+def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    """A parameter, from now on with slices added at positions of its first axis.
+
+    >>> scatter_add(Tensor([1.0, 2.0]), Tensor([0]), Tensor([5.0])).tolist()
+    [6.0, 2.0]
+    """
+    x = tensor(input_x)
+    i = _positions(indices, x.shape[0], "scatter_add")
+    x.become(p.scatter_add(x.alias(), i, cast(tensor(updates), x.dtype), 0))
+    return x
+
+
+@method("index_add")
+def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
+    """A tensor with slices added at positions of an axis.
+
+    >>> index_add(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]), 0).tolist()
+    [1.0, 7.0]
+    """
+    x = tensor(x)
+    place = axis_of(x, axis)
+    return p.scatter_add(x, _positions(indices, x.shape[place], "index_add"), cast(tensor(y), x.dtype), place)
+
+
+@method("index_fill")
+def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
+    """A tensor with one number at positions of an axis.
+
+    >>> index_fill(Tensor([1.0, 2.0]), 0, Tensor([1]), 5.0).tolist()
+    [1.0, 5.0]
+    """
+    out = tensor(x).alias()
+    out[(slice(None),) * axis_of(out, axis) + (tensor(index),)] = value
+    return out
+
+
+def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> Tensor:
+    """Sums of the slices that belong to the same segment.
+
+    >>> unsorted_segment_sum(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2).tolist()
+    [4.0, 2.0]
+    """
+    x, ids = tensor(input_x), tensor(segment_ids)
+    rest = x.shape[ids.ndim :]
+    return p.scatter_add(created(p.Full(0, x.dtype, (num_segments, *rest))), ids, x, 0)
+
+
+# -------------------------------------------------------------------------------------------------------------- classes
+
+
+def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
+    """A new axis of `depth`, with `on_value` at the position that was given, and `off_value` elsewhere.
+
+    >>> one_hot(Tensor([0, 2]), 3).tolist()
+    [[1, 0, 0], [0, 0, 1]]
+    """
+    i = tensor(indices)
+    place = axis_of(i, axis, more=1)
+    classes = created(p.Iota(i.dtype, tuple(depth if a == place else 1 for a in range(i.ndim + 1)), place))
+    on, off = pair(on_value, off_value)
+    return p.select(p.equal(p.expand_dims(i, (place,)), classes), on, off)
+
+
+# -------------------------------------------------------------------------------------------------------------- order
+
+
+@method("argsort")
+def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
+    """The positions that put the elements in order; equal ones keep theirs.
+
+    >>> argsort(Tensor([3.0, 1.0, 2.0])).tolist()
+    [1, 2, 0]
+    """
+    return wrap(_order(tensor(input), axis, descending).astype(np.int32))
+
+
+def _order(x: Tensor, axis: int, descending: bool) -> Any:
+    numbers = x.numbers()
+    if not descending:
+        return np.argsort(numbers, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(numbers, axis), axis, kind="stable"), axis)
+    return numbers.shape[axis] - 1 - backwards
+
+
+@method("sort")
+def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """The elements in order along an axis, and where they were.
+
+    >>> [t.tolist() for t in sort(Tensor([3.0, 1.0, 2.0]))]
+    [[1.0, 2.0, 3.0], [1, 2, 0]]
+    """
+    x = tensor(input_x)
+    positions = argsort(x, axis, descending)
+    return gather_elements(x, axis, positions), positions
+
+
+@method("topk", "top_k")
+def topk(input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The k largest (or smallest) elements along an axis, in order (or in their own, if not `sorted`); and where.
+
+    >>> [t.tolist() for t in topk(Tensor([3.0, 1.0, 2.0]), 2)]
+    [[3.0, 2.0], [0, 2]]
+    """
+    x = tensor(input)
+    axis = axis_of(x, -1 if dim is None else dim)
+    if not 0 <= k <= x.shape[axis]:
+        raise ShapeError(f"an axis of {x.shape[axis]} has no {k} largest elements")
+    order = np.take(_order(x, axis, largest), np.arange(k), axis)
+    positions = wrap((order if sorted else np.sort(order, axis)).astype(np.int32))
+    return gather_elements(x, axis, positions), positions
+
+
+def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The element in the middle along an axis (the lower of two), and where it is.
+
+    >>> [t.item() for t in median(Tensor([3.0, 1.0, 2.0]))]
+    [2.0, 2]
+    """
+    x = tensor(input)
+    place = axis_of(x, axis)
+    middle = np.take(_order(x, place, False), [(x.shape[place] - 1) // 2], place)
+    positions = wrap(middle.astype(np.int64))
+    values = gather_elements(x, place, positions)
+    if keepdims:
+        return values, positions
+    shape = tuple(e for a, e in enumerate(x.shape) if a != place)
+    return p.reshape(values, shape), p.reshape(positions, shape)
+
+
+@method("unique")
+def unique(input: Any) -> tuple[Tensor, Tensor]:
+    """The different elements in the order they first appear, and for every element which of them it is.
+
+    >>> [t.tolist() for t in unique(Tensor([3, 1, 3]))]
+    [[3, 1], [0, 1, 0]]
+    """
+    x = tensor(input)
+    numbers, first, inverse = np.unique(x.numbers(), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    dtype = int64 if x.dtype is int64 else int32
+    return wrap(numbers[order]), wrap(rank[inverse].reshape(x.shape).astype(dtype.numpy))
+
+
+@method("bincount")
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each whole number appears, or the sum of the weights of its appearances.
+
+    >>> bincount(Tensor([0, 2, 2])).tolist()
+    [1, 0, 2]
+    """
+    x = tensor(input)
+    if x.dtype is bool_ or not x.dtype.is_integer:
+        raise DTypeError(f"bincount counts whole numbers, not {x.dtype!r}")
+    count = max(minlength, int(x.numbers().max(initial=-1)) + 1)
+    ones = created(p.Full(1, int64, x.shape)) if weights is None else tensor(weights)
+    return unsorted_segment_sum(ones, x, count)

@@ -1,0 +1,180 @@
+"""Normalisation: over features, channels, groups; and lengths clipped."""
+
+# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.eager import Parameter, Tensor, assign, cast
+from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ops.arguments import Axis, axes_of, floated, sizes, tensor
+from mycelia.types import float32
+
+
+def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean zero and variance one along axes; the mean and the variance besides."""
+    mean = p.mean(x, axes, True)
+    away = x - mean
+    variance = p.mean(away * away, axes, True)
+    return away * p.rsqrt(variance + eps), mean, variance
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+    """Mean zero and variance one over the last axes, then scaled and shifted.
+
+    >>> layer_norm(Tensor([[1.0, 3.0]]), (2,), eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    x, shape = floated(input), sizes(normalized_shape)
+    if x.shape[x.ndim - len(shape) :] != shape:
+        raise ShapeError(f"layer_norm over {shape} does not fit a tensor of shape {x.shape}")
+    out, _, _ = _normalised(x, tuple(range(x.ndim - len(shape), x.ndim)), eps)
+    if weight is not None:
+        out = out * weight
+    return out if bias is None else out + bias
+
+
+def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
+    """The last axes (those of `gamma`) over their root mean square, scaled; and one over that root.
+
+    >>> rms_norm(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]), 0.0)[0].tolist()
+    [[1.0, 2.0]]
+    """
+    x, scale = floated(x), tensor(gamma)
+    wide = cast(x, float32) if x.dtype.bits < 32 else x
+    rest = tuple(range(x.ndim - scale.ndim, x.ndim))
+    factor = p.rsqrt(p.mean(wide * wide, rest, True) + epsilon)
+    return cast(wide * factor, x.dtype) * scale, factor
+
+
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Tensor:
+    """Mean zero and variance one over groups of channels (axis 1) and all positions; then scaled and shifted.
+
+    >>> group_norm(Tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    x = floated(input)
+    if x.shape[1] % num_groups:
+        raise ArgumentError(f"{x.shape[1]} channels cannot be parted into {num_groups} groups")
+    grouped = p.reshape(x, (x.shape[0], num_groups, -1))
+    out = p.reshape(_normalised(grouped, (2,), eps)[0], x.shape)
+    return _scaled(out, weight, bias)
+
+
+def instance_norm(input: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+    """Mean zero and variance one over the positions of each channel of each example; then scaled and shifted.
+
+    >>> instance_norm(Tensor([[[1.0, 3.0]]]), eps=0.0).tolist()
+    [[[-1.0, 1.0]]]
+    """
+    x = floated(input)
+    return _scaled(_normalised(x, tuple(range(2, x.ndim)), eps)[0], weight, bias)
+
+
+def batch_norm(
+    input_x: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean zero and variance one over all but the channels (axis 1): of this batch when training, else as remembered.
+
+    Training moves the remembered mean and variance towards those of the batch, by `momentum`, if they are parameters.
+
+    >>> batch_norm(Tensor([[1.0], [3.0]]), Tensor([1.0]), Tensor([4.0]), eps=0.0).tolist()
+    [[0.0], [1.0]]
+    """
+    x = floated(input_x)
+    axes = tuple(a for a in range(x.ndim) if a != 1)
+    if not training:
+        mean, variance = (_channels(cast(tensor(t), x.dtype), x) for t in (running_mean, running_var))
+        return _scaled((x - mean) * p.rsqrt(variance + eps), weight, bias)
+    out, mean, variance = _normalised(x, axes, eps)
+    count = x.size // x.shape[1]
+    unbiased = variance * (count / max(1, count - 1))
+    for remembered, now in ((running_mean, mean), (running_var, unbiased)):
+        if isinstance(remembered, Parameter):
+            moved = p.reshape(p.stop_gradient(now), remembered.shape)
+            assign(remembered, remembered.value() * (1.0 - momentum) + cast(moved, remembered.dtype) * momentum)
+    return _scaled(out, weight, bias)
+
+
+def _channels(t: Tensor, x: Tensor) -> Tensor:
+    return p.reshape(t, (t.size, *(1,) * (x.ndim - 2)))
+
+
+def _scaled(x: Tensor, weight: Any, bias: Any) -> Tensor:
+    if weight is not None:
+        x = x * _channels(tensor(weight), x)
+    return x if bias is None else x + _channels(tensor(bias), x)
+
+
+def normalize(x: Any, axis: Axis = -1, p_norm: float = 2.0, epsilon: float = 1e-12) -> Tensor:
+    """Over the length along axes, which is taken to be at least epsilon.
+
+    >>> normalize(Tensor([3.0, 4.0])).tolist()
+    [0.6, 0.8]
+    """
+    x = floated(x)
+    axes = axes_of(x, axis)
+    if p_norm == 2:
+        return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes, True), epsilon**2))
+    length = p.reduce_sum(p.abs(x) ** p_norm, axes, True) ** (1.0 / p_norm)
+    return x / p.maximum(length, epsilon)
+
+
+def l2_normalize(x: Any, axis: Axis = 0, epsilon: float = 1e-4) -> Tensor:
+    """Over the root of the sum of squares along axes, which is taken to be at least epsilon.
+
+    >>> l2_normalize(Tensor([3.0, 4.0])).tolist()
+    [0.6, 0.8]
+    """
+    x = floated(x)
+    return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes_of(x, axis), True), epsilon))
+
+
+def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0) -> Any:
+    """A tensor, or several together, made shorter if their length is beyond `max_norm`.
+
+    >>> clip_by_norm(Tensor([3.0, 4.0]), 1.0, 1.0).asnumpy().sum() < 1.0001
+    np.True_
+    """
+    parts = [floated(t) for t in (x if isinstance(x, tuple | list) else [x])]
+    if norm_type == float("inf"):
+        lengths = [p.reduce_max(p.abs(t)) for t in parts]
+        total = lengths[0]
+        for length in lengths[1:]:
+            total = p.maximum(total, length)
+    else:
+        total = _sum([p.reduce_sum(p.abs(t) ** norm_type) for t in parts]) ** (1.0 / norm_type)
+    factor = p.minimum(max_norm / (total + 1e-6), 1.0)
+    clipped = [t * factor for t in parts]
+    return type(x)(clipped) if isinstance(x, tuple | list) else clipped[0]
+
+
+def clip_by_global_norm(x: Sequence[Any], clip_norm: float = 1.0, use_norm: Any = None) -> tuple[Tensor, ...]:
+    """Tensors made shorter together, if their common length (or `use_norm`) is beyond `clip_norm`.
+
+    >>> clip_by_global_norm((Tensor([3.0]), Tensor([4.0])), 1.0)[0].item() < 0.6001
+    True
+    """
+    parts = [floated(t) for t in x]
+    total = p.sqrt(_sum([p.reduce_sum(t * t) for t in parts])) if use_norm is None else tensor(use_norm)
+    factor = clip_norm / p.maximum(total, clip_norm)
+    return tuple(t * cast(factor, t.dtype) for t in parts)
+
+
+def _sum(parts: list[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
