@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
+from itertools import takewhile
 
 from mycelia.errors import DependencyError, MyceliaError
 
@@ -29,7 +30,7 @@ class WorkerDied(DataError):
 
 @dataclass(frozen=True)
 class Failure:
-    """A sample that could not be made, in place of its row; crosses process borders.
+    """A sample that could not be made, in place of its row; crosses threads and processes.
 
     >>> Failure.of(ValueError("odd"), "Map(f)", "index 3 of numpy").what
     'ValueError: odd'
@@ -38,8 +39,9 @@ class Failure:
     what: str
     stage: str
     origin: str
-    trace: str
+    trace: str = ""
     hint: str = ""
+    deadly: bool = False
 
     @staticmethod
     def of(error: BaseException, stage: str, origin: str) -> Failure:
@@ -48,20 +50,37 @@ class Failure:
         >>> Failure.of(KeyError("k"), "Batch", "index 0").stage
         'Batch'
         """
-        message = str(error).splitlines()[0] if str(error) else ""
+        lines = str(error).splitlines() or [""]
+        if isinstance(error, MyceliaError):  # it tells its own story; where in a worker it was raised does not matter
+            told = list(takewhile(lambda line: not line.startswith("  at "), lines[1:]))
+            hint = lines[-1].removeprefix("hint: ") if lines[-1].startswith("hint: ") else ""
+            return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, "\n".join(told), hint)
         trace = "".join(traceback.format_exception(error)[-6:])
-        return Failure(f"{type(error).__name__}: {message}", stage, origin, trace)
+        return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, trace)
 
     def error(self) -> DataError:
-        """The exception to raise for it.
+        """The exception to raise for it, in the reader's own thread.
 
-        >>> str(Failure("ValueError: odd", "Map(f)", "index 3", "").error()).splitlines()[1]
+        >>> str(Failure("ValueError: odd", "Map(f)", "index 3").error()).splitlines()[1]
         '  stage: Map(f)'
         """
         given = {"stage": self.stage, "sample": self.origin}
         if self.trace:
-            given["in the worker"] = "\n    " + self.trace.strip().replace("\n", "\n    ")
-        return DataError(f"{self.what}, in {self.stage}", given=given, hint=self.hint or _SKIP_HINT)
+            given["details"] = "\n    " + self.trace.strip().replace("\n", "\n    ")
+        kind = WorkerDied if self.deadly else DataError
+        return kind(f"{self.what}, in {self.stage}", given=given, hint=self.hint or _SKIP_HINT)
+
+
+class Failed(Exception):
+    """A failure on its way to the reader, who raises its error.
+
+    >>> Failed(Failure("ValueError: odd", "Map(f)", "index 3")).failure.stage
+    'Map(f)'
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.what)
+        self.failure = failure
 
 
 _SKIP_HINT = "dataset.config.set_error_samples_mode(ErrorSamplesMode.SKIP) leaves bad samples out"

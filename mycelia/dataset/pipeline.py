@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia.dataset.config import ErrorSamplesMode, Options
-from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal, Request, Row
 from mycelia.dataset.flow.stage import Gauge, Item, Stage
@@ -164,8 +164,11 @@ class Pipeline(Frame):
     # the reader
 
     def next(self) -> Item | None:
-        """The next row, or None where an epoch ends."""
-        return self.stage.next() if self.pump is None else self.pump.next()
+        """The next row, or None where an epoch ends; raises in the reader's words and at the reader's line."""
+        try:
+            return self.stage.next() if self.pump is None else self.pump.next()
+        except Failed as failed:
+            raise failed.failure.error() from failed.__cause__
 
     def close(self) -> None:
         """End all workers."""

@@ -102,10 +102,20 @@ class Column:
                 return bytes(value)
             array = np.asarray(value)
             return bytes(array.item()) if array.dtype.kind == "S" and not array.ndim else array.tobytes()
+        if self.shape is None and isinstance(value, int | float):
+            return self._number(value)
         array = np.asarray(value)
         if array.dtype.kind not in "biuf" or (array.size and not _keeps(array, self.dtype)):
             raise ArgumentError(f"column {self.name!r} holds {self.type}, and got {array.dtype}")
         return np.ascontiguousarray(self._shaped(array), self.dtype).tobytes()
+
+    def _number(self, value: int | float) -> builtins.bytes:
+        if isinstance(value, float) and self.dtype.kind != "f":
+            raise ArgumentError(f"column {self.name!r} holds {self.type}, and got {value!r}")
+        try:
+            return np.array(value, self.type).tobytes()
+        except OverflowError:
+            raise ArgumentError(f"column {self.name!r} holds {self.type}, and got {value!r}") from None
 
     def _shaped(self, array: Array) -> Array:
         if self.shape is None:

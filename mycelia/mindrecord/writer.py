@@ -7,6 +7,7 @@ import struct
 import zlib
 from array import array
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +28,7 @@ class _Part:
 
     def __init__(self, path: Path, columns: Sequence[Column]) -> None:
         self.path, self.columns = path, tuple(columns)
+        self.varying = [i for i, c in enumerate(self.columns) if c.varies]
         self.temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         self.offsets, self.sums = array("Q"), array("Q")
         self.lengths = array("I")
@@ -42,17 +44,22 @@ class _Part:
         self.sums.extend(old.sums.tolist())
         self.lengths.extend(old.lengths.ravel().tolist())
 
-    def write(self, row: dict[str, Any]) -> None:
-        """Append a record."""
-        pieces = [c.pack(row[c.name]) for c in self.columns]
-        record = b"".join(pieces)
-        record += bytes(-len(record) % WORD)
-        words = np.frombuffer(record, np.uint64)
-        self.offsets.append(self.at)
-        self.sums.append(int(checksums(words[None])[0]))
-        self.lengths.extend(len(p) for p, c in zip(pieces, self.columns, strict=True) if c.varies)
-        self.file.write(record)
-        self.at += len(record)
+    def write(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Append records; neighbours of one length get their sums together."""
+        records = []
+        for row in rows:
+            pieces = [c.pack(row[c.name]) for c in self.columns]
+            size = sum(map(len, pieces))
+            pieces.append(bytes(-size % WORD))
+            records.append(b"".join(pieces))
+            self.offsets.append(self.at)
+            self.lengths.extend([len(pieces[i]) for i in self.varying])
+            self.at += len(records[-1])
+        for size, group in groupby(records, len):
+            block = b"".join(group)
+            words = np.frombuffer(block, np.uint64).reshape(-1, size // WORD)
+            self.sums.extend(checksums(words).tolist())
+            self.file.write(block)
 
     def finish(self, desc: str, index_fields: Sequence[str]) -> None:
         """Write index and footer, and give the file its name."""
@@ -174,7 +181,7 @@ class FileWriter:
                     if not isinstance(rows[i], dict) or names - set(rows[i]):
                         have = sorted(rows[i]) if isinstance(rows[i], dict) else type(rows[i]).__name__
                         raise ArgumentError(f"row {self.count + i} lacks columns", given={"wanted": names, "has": have})
-                    part.write(rows[i])
+                part.write([rows[i] for i in share.tolist()])
         except (OSError, ArgumentError, struct.error) as error:
             self.discard()
             if isinstance(error, OSError):

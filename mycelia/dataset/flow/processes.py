@@ -18,7 +18,7 @@ from time import monotonic
 from typing import Any
 
 from mycelia.dataset.config import Options
-from mycelia.dataset.errors import DataError, Failure, WorkerDied
+from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.sharing import Giver, Taker, available
 from mycelia.dataset.flow.workers import Answer, Blueprint, Ticket, Workers, fulfil
@@ -63,17 +63,7 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, shared: boo
 
 def _told(error: BaseException) -> Failure:
     """What went wrong, in a form that crosses the border."""
-    if isinstance(error, DataError):
-        return Failure(str(error), "", "", "")
-    return Failure.of(error, "a worker process", "unknown")
-
-
-class _Error(DataError):
-    """An error that was told completely by the worker."""
-
-    def __init__(self, text: str) -> None:
-        Exception.__init__(self, text)
-        self.where = None
+    return error.failure if isinstance(error, Failed) else Failure.of(error, "a worker process", "unknown")
 
 
 @dataclass
@@ -200,7 +190,8 @@ class ProcessWorkers(Workers):
         try:
             message = pickle.dumps((promise.number, promise.message, worker.taker.let_go()))
         except Exception as error:
-            promise.settle(None, DataError(f"a row cannot be sent to a worker process: {error}"))
+            origin = promise.request.origin(0, self.blueprint.run())
+            promise.settle(None, Failed(Failure.of(error, "on the way to a worker process", origin)))
             return True
         if worker.tasks and len(message) > QUEUED:
             with self.lock:
@@ -243,7 +234,7 @@ class ProcessWorkers(Workers):
         for later in worker.tasks:
             later.since = monotonic()
         if isinstance(answer, Failure):
-            promise.settle(None, _Error(answer.what) if not answer.stage else answer.error())
+            promise.settle(None, Failed(answer))
         else:
             promise.settle(answer)
 
@@ -270,13 +261,12 @@ class ProcessWorkers(Workers):
         how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
         what = f"a worker process {how} while it made {len(promise.request)} rows"
         origin = promise.request.origin(0, run)
-        if self.blueprint.tolerant:
-            failure = Failure(what, "a worker process", origin, "")
-            promise.settle(Answer([failure] * len(promise.request)))
-            return
         hint = "out of memory? use fewer workers, or smaller batches; iterator.state_dict() resumes where it stopped"
-        steps = " <- ".join(self.blueprint.labels)
-        promise.settle(None, WorkerDied(what, given={"sample": origin, "stage": steps}, hint=hint))
+        failure = Failure(what, " <- ".join(self.blueprint.labels), origin, hint=hint, deadly=True)
+        if self.blueprint.tolerant:
+            promise.settle(Answer([failure] * len(promise.request)))
+        else:
+            promise.settle(None, Failed(failure))
 
     def _watch(self) -> None:
         if not self.options.enable_watchdog:

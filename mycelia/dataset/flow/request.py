@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.errors import Failed, Failure
 from mycelia.types import Array
 
 Row = tuple[Any, ...]
@@ -65,7 +65,7 @@ class Run:
         """A failure in the row's place when bad samples are tolerated; otherwise raise it."""
         failure = Failure.of(error, self.labels[node], origin)
         if not self.tolerant:
-            raise failure.error() from error
+            raise Failed(failure) from error
         return failure
 
 
@@ -118,11 +118,8 @@ class Fetch(Request):
         start = perf_counter()
         try:
             return source.gather(self.indices)
-        except Exception as error:
-            if run.tolerant:
-                return None  # row by row finds out which one is bad
-            where = source.where(int(self.indices[0])) if len(self.indices) else "no rows"
-            raise Failure.of(error, run.labels[self.node], f"among {len(self)} rows from {where}").error() from error
+        except Exception:
+            return None  # row by row finds out which one is bad
         finally:
             run.spent(self.node, start)
 
@@ -209,7 +206,7 @@ class Collate(Request):
         rows = self.child.rows(run)
         try:
             made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number)
-        except DataError:
+        except Failed:
             raise
         except Exception as error:
             return run.fail(error, self.node, f"batch {self.number} of epoch {self.epoch}, from {self.origin(0, run)}")
@@ -240,7 +237,7 @@ def _good(rows: Iterator[Outcome], run: Run) -> Iterator[Row]:
                 yield row
             last, owed = row, 0
     if owed:
-        raise run.failures[-1].error()
+        raise Failed(run.failures[-1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple
 
-from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import State, Stream, TableStream
 from mycelia.dataset.flow.workers import Ticket, Workers
@@ -48,7 +48,14 @@ class _Task(NamedTuple):
     table: bool
 
 
-_END = object()
+class _End(NamedTuple):
+    """An epoch has ended."""
+
+
+class _Stop(NamedTuple):
+    """Something went wrong when the next rows were asked for; the rows before it come first."""
+
+    error: Exception
 
 
 class Stage:
@@ -73,7 +80,7 @@ class Stage:
         self.open, self.workers, self.epoch = open, workers, epoch
         self.depth, self.chunk, self.ahead, self.replace = depth, chunk, ahead, replace
         self.gauge = gauge
-        self.tasks: deque[_Task | tuple[object, int]] = deque()
+        self.tasks: deque[_Task | _End | _Stop] = deque()
         self.stream: Stream | None = None
         self.finished = False
         self.owner = os.getpid()
@@ -91,8 +98,10 @@ class Stage:
             if not self.tasks:
                 return None
             task = self.tasks.popleft()
-            if not isinstance(task, _Task):
+            if isinstance(task, _End):
                 return None
+            if isinstance(task, _Stop):
+                raise task.error
             self._collect(task)
         return self.ready_rows.popleft()
 
@@ -111,13 +120,19 @@ class Stage:
                     return
             if self.tasks and not self.stream.ready():
                 return
+            if self.tasks and isinstance(self.tasks[-1], _Stop):
+                return
             table = isinstance(self.stream, TableStream)
             before = self.stream.snapshot() if table else None
-            request = self.stream.pull(self.chunk if table else 1)
+            try:
+                request = self.stream.pull(self.chunk if table else 1)
+            except Exception as error:
+                self.tasks.append(_Stop(error))
+                return
             if request is None:
                 self.stream.close()
                 self.stream = None
-                self.tasks.append((_END, self.epoch))
+                self.tasks.append(_End())
                 self.epoch += 1
                 if not self.ahead:
                     return
@@ -138,7 +153,7 @@ class Stage:
             if isinstance(row, Failure):
                 self.gauge.blame(row)
                 if self.replace and self.last is None:
-                    raise row.error()
+                    raise Failed(row)
                 row = self.last if self.replace else None
             if row is None:
                 continue

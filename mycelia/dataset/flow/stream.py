@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.errors import DataError
+from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Apply, Collate, Literal, Request, Row, Select, Side, chained
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.random import Generator, generator_for
@@ -94,13 +94,17 @@ class IterableStream(Stream):
             except StopIteration:
                 break
             except Exception as error:
-                raise DataError(
-                    f"{type(error).__name__}: {error}, in {self.label}", given={"row": self.count, "stage": self.label}
-                ) from error
-            rows.append(self.convert(value))
+                raise self._failed(error) from error
+            try:
+                rows.append(self.convert(value))
+            except Exception as error:
+                raise self._failed(error) from error
             self.count += 1
         origins = tuple(f"row {i} of {self.label}" for i in range(first, self.count))
         return Literal(tuple(rows), origins) if rows else None
+
+    def _failed(self, error: Exception) -> Failed:
+        return Failed(Failure.of(error, self.label, f"row {self.count} of {self.label}"))
 
     def snapshot(self) -> State:
         own = getattr(self.iterator, "state_dict", None)

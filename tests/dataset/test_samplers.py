@@ -1,0 +1,125 @@
+"""Samplers choose the right rows, and shards share them out, for any sizes."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import mycelia.dataset as ds
+from mycelia.dataset.flow.table import buffer_order
+from mycelia.errors import ArgumentError
+
+
+def numbers(count: int, **options) -> list[int]:
+    dataset = ds.NumpySlicesDataset(np.arange(count), ["x"], **options)
+    return [int(r[0]) for r in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(1, 200), st.integers(1, 30), st.booleans(), st.integers(-1, 3))
+def test_shards_are_disjoint_and_complete(count, num_shards, shuffle, offset):
+    offset = min(offset, num_shards)
+    samplers = [ds.DistributedSampler(num_shards, i, shuffle, offset=offset) for i in range(num_shards)]
+    shares = [s.order(count, (5, 0, 0)).tolist() for s in samplers]
+    assert sorted(chain(*shares)) == list(range(count))
+    sizes = [len(s) for s in shares]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 100), st.integers(1, 12), st.booleans())
+def test_equal_shards_are_equally_long_and_complete(count, num_shards, shuffle):
+    samplers = [ds.DistributedSampler(num_shards, i, shuffle, equal_rows=True) for i in range(num_shards)]
+    shares = [s.order(count, (5, 0, 0)).tolist() for s in samplers]
+    assert len({len(s) for s in shares}) == 1
+    assert set(chain(*shares)) == set(range(count))
+
+
+def test_shards_agree_without_a_seed():
+    ds.config.restore(ds.config.Options())
+    shares = [numbers(20, num_shards=3, shard_id=i) for i in range(3)]
+    assert sorted(chain(*shares)) == list(range(20))
+
+
+def test_every_sampler_gives_its_rows_through_a_dataset():
+    assert numbers(10, sampler=ds.SequentialSampler(3, 4)) == [3, 4, 5, 6]
+    assert sorted(numbers(10, sampler=ds.RandomSampler())) == list(range(10))
+    assert len(numbers(10, sampler=ds.RandomSampler(replacement=True, num_samples=25))) == 25
+    assert numbers(10, sampler=ds.SubsetSampler([7, 7, 1])) == [7, 7, 1]
+    assert sorted(numbers(10, sampler=ds.SubsetRandomSampler([7, 2, 1]))) == [1, 2, 7]
+    assert set(numbers(10, sampler=ds.WeightedRandomSampler([0, 0, 1, 1], 50))) == {2, 3}
+    assert numbers(10, sampler=[4, 2]) == [4, 2]
+    assert numbers(10, sampler=ds.SequentialSampler(), num_samples=3) == [0, 1, 2]
+
+
+def test_classes_are_balanced_by_a_pk_sampler():
+    labels = np.repeat([0, 1, 2], [5, 20, 2])
+    dataset = ds.NumpySlicesDataset({"x": np.arange(27), "label": labels}, sampler=ds.PKSampler(3, shuffle=True))
+    chosen = [int(r["label"]) for r in dataset.create_dict_iterator(1, output_numpy=True)]
+    assert sorted(chosen) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_a_written_sampler_is_repeatable_though_it_uses_numpys_own_generator():
+    class Mixed(ds.Sampler):
+        def __iter__(self):
+            yield from np.random.permutation(self.dataset_size)
+
+    before = np.random.get_state()[1].copy()
+    assert numbers(30, sampler=Mixed()) == numbers(30, sampler=Mixed())
+    assert (np.random.get_state()[1] == before).all()
+
+
+def test_a_chain_chooses_from_what_its_child_chose():
+    parent, child = ds.RandomSampler(), ds.SubsetSampler([1, 3, 5])
+    parent.add_child(child)
+    assert sorted(numbers(10, sampler=parent)) == [1, 3, 5]
+
+
+def test_an_index_out_of_range_is_told():
+    with pytest.raises(ds.DataError, match="index 12, and there are 10 rows"):
+        numbers(10, sampler=ds.SubsetSampler([1, 12]))
+
+
+def test_a_sampler_and_a_share_contradict_each_other():
+    with pytest.raises(ArgumentError, match="sampler decides"):
+        numbers(10, sampler=ds.RandomSampler(), num_shards=2, shard_id=0)
+    with pytest.raises(ArgumentError, match="come together"):
+        numbers(10, num_shards=2)
+    with pytest.raises(ArgumentError, match="shard_id"):
+        numbers(10, num_shards=2, shard_id=2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 320), st.integers(0, 1000))
+def test_a_buffer_shuffle_computed_on_positions_equals_a_real_buffer(count, buffer, seed):
+    order = buffer_order(count, buffer, seed, 0, 0)
+    assert sorted(order.tolist()) == list(range(count))
+    # a real buffer of that size can never let a row out before it came in
+    assert all(row < position + buffer for position, row in enumerate(order.tolist()))
+
+
+def test_a_full_shuffle_is_uniform():
+    first = [int(buffer_order(8, 8, seed, 0, 0)[0]) for seed in range(4000)]
+    assert stats.chisquare(np.bincount(first, minlength=8)).pvalue > 1e-4
+
+
+def test_files_are_shuffled_as_asked(tmp_path):
+    for f in range(4):
+        (tmp_path / f"{f}.txt").write_text("".join(f"{f}{i}\n" for i in range(3)))
+
+    def lines(mode):
+        dataset = ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=mode)
+        return [str(r[0]) for r in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+    everything = [f"{f}{i}" for f in range(4) for i in range(3)]
+    assert lines(False) == everything
+    files = lines(ds.Shuffle.FILES)
+    assert files != everything
+    assert [v[1] for v in files] == list("012") * 4
+    assert [v[0] for v in lines(ds.Shuffle.INFILE)] == list("000111222333")
+    assert sorted(lines(ds.Shuffle.GLOBAL)) == everything
