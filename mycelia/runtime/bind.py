@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import singledispatch
 
-from mycelia.loops import Matmul
+from mycelia.loops import Convolution, Matmul
 from mycelia.loops import Layout as Strided
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Prepared
@@ -45,3 +45,63 @@ def one(prepared: Prepared, operands: int) -> Bound:
 def _(call: Matmul) -> Bound:
     lhs, rhs, out = (_layout(x, call.dtype) for x in (call.lhs, call.rhs, call.out))
     return one(onednn.matmul(lhs, rhs, out), 3)
+
+
+@bind.register
+def _(call: Convolution) -> Bound:
+    """The best implementation among plain and packed operands; packing and unpacking happen in the call's own room."""
+    plain = [_layout(layout, call.dtype) for layout in _operands(call)]
+    weight = _operands(call).index(call.w)
+    plain[weight] = plain[weight].grouped(call.window.groups)
+    tries = [_variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed]
+    main = min((t for t in tries if t is not None), key=lambda t: _rank(t, plain))
+    room = 0
+    before: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
+    after: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
+    where: list[tuple[int, int]] = []
+    for i, (slot, given) in enumerate(zip(main.slots, plain, strict=False)):
+        if slot.layout.plain == given:
+            where.append((i, 0))
+            continue
+        where.append((ROOM, room))
+        if i < 2:
+            before.append((onednn.reorder(given, slot.layout), ((i, 0), (ROOM, room))))
+        else:
+            after.append((onednn.reorder(slot.layout, given), ((ROOM, room), (i, 0))))
+        room += -(-slot.bytes // 64) * 64
+    if scratch := main.bytes("scratchpad"):
+        where.append((ROOM, room))
+    return Bound((*before, (main, tuple(where)), *after), room + scratch)
+
+
+def _operands(call: Convolution) -> list[Strided]:
+    """The layouts of the operands in the order of the call: two inputs, one output."""
+    orders = {"forward": (call.x, call.w, call.out), "input": (call.out, call.w, call.x)}
+    return list(orders.get(call.direction, (call.x, call.out, call.w)))
+
+
+def _variant(call: Convolution, packed: tuple[int, ...]) -> Prepared | None:
+    """The primitive with weights, and the operands numbered in `packed`, laid out as oneDNN likes them."""
+    layouts = [_layout(layout, call.dtype) for layout in _operands(call)]
+    free = [onednn.Layout.chosen(layout.dims, layout.dtype) for layout in layouts]
+    weight = _operands(call).index(call.w)
+    a, b, c = (free[i] if i in packed or i == weight else layouts[i] for i in range(3))
+    before, after = (tuple(p[side] for p in call.window.padding) for side in (0, 1))
+    window = onednn.Window(call.window.strides, call.window.dilation, before, after)
+    groups = call.window.groups
+    try:
+        if call.direction == "forward":
+            return onednn.convolution(a, b, c, window, groups=groups)
+        if call.direction == "input":
+            return onednn.convolution_source_gradient(c, b, a, window, groups=groups)
+        return onednn.convolution_weights_gradient(a, c, b, window, groups=groups)
+    except onednn.Refused:
+        return None
+
+
+def _rank(prepared: Prepared, plain: list[onednn.Layout]) -> float:
+    """Lower is faster: generated code, then matrix products, then plain loops; each repacking costs a little."""
+    name = prepared.implementation
+    kind = 9 if name.startswith("ref") else 3 if "gemm:" in name else 1 if name.startswith("brg") else 0
+    packs = sum(s.layout.plain != given for s, given in zip(prepared.slots, plain, strict=False))
+    return kind + 0.4 * packs

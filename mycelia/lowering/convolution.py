@@ -1,0 +1,195 @@
+"""Convolutions: a call of the library on channels-last images, or loops for the element types it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from mycelia.ir import Value
+from mycelia.loops import (
+    Buffer,
+    Expr,
+    Fold,
+    Index,
+    Invoke,
+    Kernel,
+    Launch,
+    Layout,
+    Operand,
+    Stage,
+    Store,
+    Variable,
+    binary,
+    const,
+    folded,
+    index,
+    load,
+    position,
+    select,
+)
+from mycelia.loops import Convolution as Call
+from mycelia.loops import Window as Moves
+from mycelia.lowering.lower import Body, in_order, offset_of
+from mycelia.lowering.steps import layout_of, lower_step
+from mycelia.lowering.values import full_index
+from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
+from mycelia.primitives.convolution import Convolution
+from mycelia.primitives.indexing import within
+from mycelia.types import TensorType, float32, int64, row_major
+
+
+def channels_last(shape: Sequence[int]) -> tuple[int, ...]:
+    """Strides of (batch, channels, *space) with the channels of one place side by side."""
+    if shape[1] == 1 or prod(shape[2:]) == 1:
+        return row_major(tuple(shape))
+    rank = len(shape)
+    return in_order(shape, [rank, 0, *range(rank - 1, 1, -1)])
+
+
+@layout_of.register(Conv)
+@layout_of.register(ConvInputGrad)
+def _(op: Convolution, result: int, type: TensorType) -> tuple[int, ...] | None:
+    return channels_last(type.shape) if type.dtype is float32 else None
+
+
+def _image(x: Value, body: Body) -> tuple[Buffer, Layout]:
+    strides = channels_last(x.shape)
+    return body.dense(x, strides), Layout(x.shape, strides)
+
+
+def _call(op: Convolution, direction: str, x: Layout, w: tuple[int, ...], out: Layout) -> Call:
+    moves = Moves(op.strides, op.padding, op.dilation, op.groups)
+    return Call(direction, float32, x, Layout(w, row_major(w)), out, moves)
+
+
+def _invoke(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> None:
+    body.steps.append(Invoke(call, tuple(Operand(b) for b in inputs), (Operand(out),)))
+
+
+@lower_step.register
+def _(op: Conv, v: Value, body: Body) -> None:
+    x, w = v.inputs
+    out = body.memory[v]
+    if v.dtype is not float32 or 0 in (*x.shape, *w.shape, *v.shape):
+        _forward_loops(op, x, w, v, body)
+        return
+    image, layout = _image(x, body)
+    _invoke(body, _call(op, "forward", layout, w.shape, Layout(v.shape, out.strides)), [image, body.dense(w)], out)
+
+
+@lower_step.register
+def _(op: ConvInputGrad, v: Value, body: Body) -> None:
+    ct, w = v.inputs
+    out = body.memory[v]
+    if v.dtype is not float32 or 0 in (*ct.shape, *w.shape, *v.shape):
+        _input_loops(op, ct, w, v, body)
+        return
+    image, layout = _image(ct, body)
+    _invoke(body, _call(op, "input", Layout(v.shape, out.strides), w.shape, layout), [image, body.dense(w)], out)
+
+
+@lower_step.register
+def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
+    x, ct = v.inputs
+    out = body.memory[v]
+    if v.dtype is not float32 or 0 in (*x.shape, *ct.shape, *v.shape):
+        _weight_loops(op, x, ct, v, body)
+        return
+    (image, x_layout), (cotangent, ct_layout) = _image(x, body), _image(ct, body)
+    _invoke(body, _call(op, "weight", x_layout, v.shape, ct_layout), [image, cotangent], out)
+
+
+# ------------------------------------------------------------------------------------------------ loops
+
+
+def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, target: Index, out: Buffer) -> Launch:
+    fold = Fold("add", term.dtype)
+    stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, folded(fold)),))
+    kept = tuple(r for r in rows if r.extent != 1) or (Variable(1),)
+    work = prod(r.extent for r in (*rows, *columns))
+    return Launch(Kernel(kept, (stage,)), work > 1 << 15)
+
+
+def _at(v: Variable) -> Index:
+    return index(v) if v.extent != 1 else Index(0)
+
+
+def _guarded(places: Sequence[Index], extents: Sequence[int], read: Callable[[list[Index]], Expr]) -> Expr:
+    """An element of an image, 0 where the place lies outside it."""
+    inside: Expr | None = None
+    at = []
+    for i, n in zip(places, extents, strict=True):
+        if i.low < 0 or i.high >= n:
+            where = position(i, int64)
+            fits = binary("and", binary("ge", where, const(0, int64)), binary("lt", where, const(n, int64)))
+            inside = fits if inside is None else binary("and", inside, fits)
+            i = within(where, n - 1)
+        at.append(i)
+    e = read(at)
+    return e if inside is None else select(inside, e, const(0, e.dtype))
+
+
+def _slid(op: Convolution, out: Sequence[Index], window: Sequence[Index]) -> list[Index]:
+    """Where in the image the window stands."""
+    moves = zip(out, window, op.strides, op.dilation, op.padding, strict=True)
+    return [o * s + k * d - before for o, k, s, d, (before, _) in moves]
+
+
+def _forward_loops(op: Conv, x: Value, w: Value, v: Value, body: Body) -> None:
+    out = body.memory[v]
+    if 0 in (*x.shape, *w.shape, *v.shape):
+        body.steps.append(body.zero(out, v.type))
+        return
+    rows, at = full_index(v.shape)
+    inner = [Variable(n) for n in w.shape[1:]]
+    channel, *window = (_at(c) for c in inner)
+    group = at[1] // (v.shape[1] // op.groups)
+    image, weight = body.operand(x), body.operand(w)
+    seen = _guarded(
+        _slid(op, at[2:], window), x.shape[2:], lambda i: load(image, (at[0], group * w.shape[1] + channel, *i))
+    )
+    term = binary("mul", seen, load(weight, (at[1], channel, *window)))
+    body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))
+
+
+def _weight_loops(op: ConvWeightGrad, x: Value, ct: Value, v: Value, body: Body) -> None:
+    out = body.memory[v]
+    if 0 in (*x.shape, *ct.shape, *v.shape):
+        body.steps.append(body.zero(out, v.type))
+        return
+    rows, at = full_index(v.shape)
+    inner = [Variable(n) for n in (ct.shape[0], *ct.shape[2:])]
+    batch, *place = (_at(c) for c in inner)
+    group = at[0] // (v.shape[0] // op.groups)
+    image, cotangent = body.operand(x), body.operand(ct)
+    seen = _guarded(
+        _slid(op, place, at[2:]), x.shape[2:], lambda i: load(image, (batch, group * v.shape[1] + at[1], *i))
+    )
+    term = binary("mul", seen, load(cotangent, (batch, at[0], *place)))
+    body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))
+
+
+def _input_loops(op: ConvInputGrad, ct: Value, w: Value, v: Value, body: Body) -> None:
+    out = body.memory[v]
+    if 0 in (*ct.shape, *w.shape, *v.shape):
+        body.steps.append(body.zero(out, v.type))
+        return
+    rows, at = full_index(v.shape)
+    outputs = w.shape[0] // op.groups
+    inner = [Variable(n) for n in (outputs, *w.shape[2:])]
+    channel, *window = (_at(c) for c in inner)
+    group, within_group = at[1] // w.shape[1], at[1] % w.shape[1]
+    cotangent, weight = body.operand(ct), body.operand(w)
+    place, exact = [], None
+    for i, k, s, d, (before, _) in zip(at[2:], window, op.strides, op.dilation, op.padding, strict=True):
+        reached = i + before - k * d  # = place * stride
+        if s > 1:
+            fits = binary("eq", position(reached % s, int64), const(0, int64))
+            exact = fits if exact is None else binary("and", exact, fits)
+        place.append(reached // s)
+    o = group * outputs + channel
+    seen = _guarded(place, ct.shape[2:], lambda i: load(cotangent, (at[0], o, *i)))
+    if exact is not None:
+        seen = select(exact, seen, const(0, seen.dtype))
+    term = binary("mul", seen, load(weight, (o, within_group, *window)))
+    body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))
