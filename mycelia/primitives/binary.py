@@ -114,7 +114,7 @@ class FloorDivide(Binary):
 
     name = "floor_divide"
     dtypes, domain = NUMBERS, (0.7, 9.0)
-    points = (-7.0, -2.0, -1.0, 1.0, 3.0, 6.0)
+    points = (-128.0, -7.0, -2.0, -1.0, 0.0, 1.0, 3.0, 6.0)
     oracle = np.floor_divide
     vjp = zero_gradient("it is constant between jumps")
 
@@ -130,45 +130,26 @@ class Remainder(Binary):
     """
 
     dtypes, domain = NUMBERS, (0.7, 9.0)
-    points = (-7.0, -2.0, -1.0, 1.0, 3.0, 6.0)
+    points = (-128.0, -7.0, -2.0, -1.0, 0.0, 1.0, 3.0, 6.0)
     oracle = np.remainder
 
     def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
-        if x.dtype.is_float:
-            return _with_sign_of(binary("mod", x, y), y)
-        zero = const(0, x.dtype)
-        return select(_is_trap(y), zero, _with_sign_of(binary("mod", x, _tame(y)), y))
+        r = binary("mod", x, y)
+        return select(_other_side(r, y), r + y, r)
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         return ct, -ct * p.floor(x / y)
 
 
-def _is_trap(y: Expr) -> Expr:
-    """Whether a division by y traps: by zero, and by -1, where the least number has no quotient."""
-    zero = binary("eq", y, const(0, y.dtype))
-    return binary("or", zero, binary("eq", y, const(-1, y.dtype))) if y.dtype.kind == "i" else zero
-
-
-def _tame(y: Expr) -> Expr:
-    return select(_is_trap(y), const(1, y.dtype), y)
-
-
-def _with_sign_of(r: Expr, y: Expr) -> Expr:
-    """A remainder of truncated division, moved to the side of zero where y is."""
-    if y.dtype.kind == "u":
-        return r
+def _other_side(r: Expr, y: Expr) -> Expr:
+    """Whether a remainder of truncated division lies on the other side of zero than the divisor."""
     zero = const(0, r.dtype)
-    other_side = binary("ne", binary("lt", r, zero), binary("lt", y, zero))
-    return select(binary("and", binary("ne", r, zero), other_side), r + y, r)
+    return binary("and", binary("ne", r, zero), binary("ne", binary("lt", r, zero), binary("lt", y, zero)))
 
 
 def _floor_divide_int(x: Expr, y: Expr) -> Expr:
-    divisor = _tame(y)
-    quotient = (x - _with_sign_of(binary("mod", x, divisor), divisor)) / divisor  # exact
-    quotient = select(binary("eq", y, const(0, y.dtype)), const(0, y.dtype), quotient)
-    if y.dtype.kind == "u":
-        return quotient
-    return select(binary("eq", y, const(-1, y.dtype)), unary("neg", x), quotient)
+    truncated = x / y
+    return select(_other_side(binary("mod", x, y), y), truncated - const(1, x.dtype), truncated)
 
 
 def _floor_divide_float(x: Expr, y: Expr) -> Expr:
@@ -176,8 +157,7 @@ def _floor_divide_float(x: Expr, y: Expr) -> Expr:
     zero, half, one = (const(c, x.dtype) for c in (0.0, 0.5, 1.0))
     r = binary("mod", x, y)
     nearly = (x - r) / y
-    other_side = binary("ne", binary("lt", r, zero), binary("lt", y, zero))
-    nearly = select(binary("and", binary("ne", r, zero), other_side), nearly - one, nearly)
+    nearly = select(_other_side(r, y), nearly - one, nearly)
     below = unary("floor", nearly)
     whole = select(binary("gt", nearly - below, half), below + one, below)
     return select(binary("eq", y, zero), x / y, whole)

@@ -40,21 +40,17 @@ class Contract(Op):
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     native: ClassVar[str] = "a matrix product of the library, or a fold inside a kernel"
 
-    def __post_init__(self) -> None:
-        lhs, rhs, out = set(self.lhs), set(self.rhs), set(self.out)
-        repeated = len(lhs) < len(self.lhs) or len(rhs) < len(self.rhs) or len(out) < len(self.out)
-        if repeated or not lhs ^ rhs <= out <= lhs | rhs:
-            raise ArgumentError(
-                f"{self.equation} is not a contraction of two operands",
-                hint="each letter stands once in an operand, and one that only one operand has stays in the output; "
-                "sum or take the diagonal of an operand first",
-            )
-
     @property
     def equation(self) -> str:
         return f"{self.lhs},{self.rhs}->{self.out}"
 
     def infer(self, x: TensorType, y: TensorType) -> TensorType:
+        if not possible(self.lhs, self.rhs, self.out):
+            raise ArgumentError(
+                f"{self.equation} is not a contraction of two operands",
+                hint="each letter stands once in an operand, and one that only one operand has stays in the output; "
+                "sum or take the diagonal of an operand first",
+            )
         sizes = dict(zip(self.lhs, x.shape, strict=False))
         fits = len(self.lhs) == len(x.shape) and len(self.rhs) == len(y.shape)
         for axis, size in zip(self.rhs, y.shape, strict=False):
@@ -117,10 +113,21 @@ class Contract(Op):
         yield Mistake(lambda: op.infer(x, x.with_shape((3,))), ShapeError, "kn names 2 axes, the operand has 1")
         yield Mistake(lambda: op.infer(x.with_shape((2, 3, 4)), x), ShapeError, "mk names 2 axes")
         yield Mistake(lambda: op.infer(x, TensorType(bool_, (3, 2))), DTypeError, "operands of one element type")
-        yield Mistake(lambda: cls("mk", "kn", "m"), ArgumentError, "is not a contraction of two operands")
-        yield Mistake(lambda: cls("mm", "mn", "mn"), ArgumentError, "each letter stands once in an operand")
+        yield Mistake(lambda: cls("mk", "kn", "m").infer(x, x), ArgumentError, "is not a contraction of two operands")
+        yield Mistake(lambda: cls("mm", "mn", "mn").infer(x, x), ArgumentError, "each letter stands once")
         yield Mistake(lambda: matmul(p.zeros(float32, (2, 3)), p.zeros(float32, (2, 3))), ShapeError, "matmul")
         yield Mistake(lambda: matmul(p.zeros(float32, ()), p.zeros(float32, (2,))), ShapeError, "is a scalar")
+
+
+@lru_cache(maxsize=1024)
+def possible(lhs: str, rhs: str, out: str) -> bool:
+    """Whether each letter stands once in each, and one that only one operand has stays in the output.
+
+    >>> possible("mk", "kn", "mn"), possible("mk", "kn", "m"), possible("mm", "mk", "mk")
+    (True, False, False)
+    """
+    a, b, c = set(lhs), set(rhs), set(out)
+    return (len(a), len(b), len(c)) == (len(lhs), len(rhs), len(out)) and a ^ b <= c <= a | b
 
 
 @dataclass(frozen=True)

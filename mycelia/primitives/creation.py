@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,23 +54,34 @@ Number = float | int | bool
 
 
 def exact(number: Number, dtype: DType) -> Number:
-    """A Python number as the kind of number that `dtype` holds; an error if it holds no such number.
+    """A Python number as the kind of number that `dtype` holds; itself, if it holds no such number.
 
-    >>> exact(2, float32), exact(1, bool_)
-    (2.0, True)
+    >>> exact(2, float32), exact(1, bool_), exact(0.5, int32)
+    (2.0, True, 0.5)
     """
     if dtype.kind == "f":
         return float(number)
     if dtype.kind == "b":
         return bool(number)
-    if number != number or number in (math.inf, -math.inf) or int(number) != number:
+    return int(number) if math.isfinite(number) and int(number) == number else number
+
+
+def check_number(number: Number, dtype: DType) -> None:
+    """Complain unless `dtype` holds the number."""
+    if not dtype.is_integer:
+        return
+    if not isinstance(exact(number, dtype), int):
         raise DTypeError(
             f"{number} is not a number of type {dtype!r}", hint="cast the other operand to a floating dtype first"
         )
-    low, high = np.iinfo(dtype.numpy).min, np.iinfo(dtype.numpy).max
+    low, high = _range(dtype)
     if not low <= number <= high:
         raise DTypeError(f"{number} does not fit {dtype!r}", hint=f"{dtype!r} holds {low} to {high}")
-    return int(number)
+
+
+@lru_cache(maxsize=16)
+def _range(dtype: DType) -> tuple[int, int]:
+    return int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max)
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,7 @@ class Full(Numbered, Shaped):
         object.__setattr__(self, "number", exact(self.number, self.dtype))
 
     def infer(self) -> TensorType:
+        check_number(self.number, self.dtype)
         return TensorType(self.dtype, self.shape)
 
     def reference(self) -> Array:
@@ -130,8 +143,9 @@ class Full(Numbered, Shaped):
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
-        yield Mistake(lambda: cls(0.5, int32, ()), DTypeError, "0.5 is not a number of type int32")
-        yield Mistake(lambda: cls(300, int8, ()), DTypeError, "300 does not fit int8")
+        yield Mistake(lambda: full(0.5, int32, ()), DTypeError, "0.5 is not a number of type int32")
+        yield Mistake(lambda: full(math.inf, int32, ()), DTypeError, "inf is not a number of type int32")
+        yield Mistake(lambda: full(300, int8, ()), DTypeError, "300 does not fit int8")
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, const, datum, position, select
-from mycelia.primitives.creation import Number, Numbered, exact
+from mycelia.primitives.creation import Number, Numbered, check_number, exact
 from mycelia.primitives.elementwise import at_broadcast
 from mycelia.primitives.family import (
     ALL,
@@ -306,7 +306,7 @@ class Pad(Numbered):
                 given={"low": self.low, "high": self.high},
                 hint="give two numbers >= 0 for each axis; use slice to take elements away",
             )
-        exact(self.number, x.dtype)
+        check_number(self.number, x.dtype)
         return TensorType(x.dtype, tuple([a + e + b for a, e, b in zip(self.low, x.shape, self.high, strict=True)]))
 
     def reference(self, x: Array) -> Array:
@@ -344,7 +344,7 @@ class Pad(Numbered):
         x = draw(2, 4, 3)
         yield Sample(cls((0, 1, 0), (0, 0, 2), 0.0), (x,))
         yield Sample(cls((2, 0, 1), (1, 0, 1), 1.0), (x,))
-        yield Sample(cls((0, 1, 0), (0, 1, 0), float("-inf")), (x,))
+        yield Sample(cls((0, 1, 0), (0, 1, 0), float("-inf")), (x,), smooth=False)
         yield Sample(cls((0, 0), (0, 2), 1), (draw(2, 0),))
         yield Sample(cls((), (), 0.0), (draw(),))
 
