@@ -1,5 +1,33 @@
 """What turns functions into other functions: gradients, tangents, vectorisation; and the settings of a session."""
 
+from mycelia.api.context import (
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    get_context,
+    get_seed,
+    manual_seed,
+    set_context,
+    set_seed,
+)
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
+from mycelia.api.jacobian import jacfwd, jacrev, jvp
+from mycelia.api.vectorize import vmap
 
-__all__ = ["GradOperation", "get_grad", "grad", "value_and_grad", "vjp"]
+__all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
+    "GradOperation",
+    "get_context",
+    "get_grad",
+    "get_seed",
+    "grad",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "manual_seed",
+    "set_context",
+    "set_seed",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import eager
 from mycelia import primitives as p
-from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, wrap
+from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
@@ -19,7 +19,7 @@ from mycelia.tree import Structure, flatten, unflatten
 Weights = Parameter | Sequence[Parameter] | None
 
 
-class linearized:  # noqa: N801  # reads as a function: `with linearized(fn, ...) as run`
+class linearized:  # reads as a function: `with linearized(fn, ...) as run`
     """One recorded call of `fn`. Inside the block its tape is open; `back` goes from its results to its inputs."""
 
     def __init__(
@@ -97,7 +97,9 @@ class linearized:  # noqa: N801  # reads as a function: `with linearized(fn, ...
         """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""
         cts = self._cotangents(cotangents)
         tape, start = self.recording.tape, self.recording.start
-        again = self.recording.nested or (recording() and not once) or any(_open(x) for x in (*self.differentiated, *cts))
+        again = (
+            self.recording.nested or (recording() and not once) or any(_open(x) for x in (*self.differentiated, *cts))
+        )
         seeds: dict[int, Any] = {}
         for place, ct in zip(self.seeds, cts, strict=True):
             if place >= 0:
@@ -109,10 +111,16 @@ class linearized:  # noqa: N801  # reads as a function: `with linearized(fn, ...
             arrays = pull_back(tape, start, self.stop, seeds, self.places, used_up=once)
             flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
         full = [_zeros(x) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
-        by_argument, given = [], iter(full)
-        for structure in self.structures:
-            by_argument.append(unflatten(structure, [next(given) for _ in range(structure.leaves)]))
+        given = iter(full)
+        by_argument = [unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures]
         return by_argument, list(given)
+
+    def forward(self, tangents: list[Any]) -> list[Tensor]:
+        """Tangents of the results, from those of the inputs."""
+        given = {place: _fitting(t, x) for place, t, x in zip(self.places, tangents, self.inputs, strict=True)}
+        tape, start = self.recording.tape, self.recording.start
+        moved = push_forward(tape, start, self.stop, given, self.seeds)
+        return [_zeros(x) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
 
     def _cotangents(self, given: list[Any] | None) -> list[Tensor]:
         if given is None:

@@ -3,6 +3,7 @@
 from mycelia.eager import dispatch, indexing, operators
 from mycelia.eager.backward import derive_back, pull_back
 from mycelia.eager.dispatch import Concrete
+from mycelia.eager.forward import push_forward
 from mycelia.eager.parameter import Parameter, ParameterTuple, assign
 from mycelia.eager.promotion import as_dtype, common, floating
 from mycelia.eager.random import Generator, default_generator
@@ -30,5 +31,6 @@ __all__ = [
     "indexing",
     "operators",
     "pull_back",
+    "push_forward",
     "wrap",
 ]

@@ -25,12 +25,14 @@ MEMORY = 4096  # signatures remembered for one op; a program that shows more of 
 class _Mode(threading.local):
     """Whether this thread is writing a graph down.
 
-    Then even what depends on nothing becomes a part of the graph, and `lift` says which value of the graph stands for
-    a tensor from outside (as a constant, if it is None).
+    Then even what depends on nothing becomes a part of the graph, `lift` says which value of the graph stands for
+    a tensor from outside (as a constant, if it is None), and `changing` is told of a tensor that is about to hold
+    something else.
     """
 
     capturing: bool = False
     lift: Callable[[Any], Value] | None = None
+    changing: Callable[[Any], None] | None = None
 
 
 mode = _Mode()

@@ -279,7 +279,7 @@ def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
 
 
 def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
-    """x with `new` at an index, as a new tensor."""
+    """X with `new` at an index, as a new tensor."""
     if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_ and new.size == 1:
         mask = p.reshape(parts[0], (*parts[0].shape, *(1,) * (x.ndim - parts[0].ndim)))
         return p.select(mask, p.broadcast(p.reshape(new, ()), x.shape), x)  # type: ignore[no-any-return]

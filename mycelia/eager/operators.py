@@ -140,7 +140,9 @@ def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return reflected
 
 
-def compared(compute: Callable[[Any, Any], Any], function: Callable[[Any, Any], Any], otherwise: Any) -> Callable[[Any, Any], Any]:
+def compared(
+    compute: Callable[[Any, Any], Any], function: Callable[[Any, Any], Any], otherwise: Any
+) -> Callable[[Any, Any], Any]:
     """A comparison, of which nothing is recorded. What cannot be compared gives `otherwise`."""
 
     def method(self: Any, other: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia import primitives as p
 from mycelia.eager.convert import as_array, spelled
 from mycelia.eager.operators import TENSORS, operand
 from mycelia.eager.tensor import Tensor, cast, wrap
@@ -153,7 +154,7 @@ def assign(variable: Tensor, value: Any) -> Any:
                 f"a value of shape {tensor.shape} cannot be assigned to a tensor of shape {variable.shape}",
                 given={"variable": repr(variable)},
             )
-        tensor = tensor.reshape(variable.shape)
+        tensor = p.reshape(tensor, variable.shape)
     variable.become(cast(tensor, variable.dtype))
     return variable
 

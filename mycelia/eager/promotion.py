@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def as_dtype(dtype: Any) -> DType:
         ) from None
 
 
-@lru_cache(maxsize=None)
+@cache
 def common(x: DType, y: DType) -> DType:
     """The element type in which two tensors are combined.
 

@@ -137,12 +137,19 @@ class Recording:
 
 
 def tape_of(inputs: Sequence[Any]) -> Tape | None:
-    """The open tape of this thread, if one of these tensors is on it."""
+    """The open tape that one of these tensors is on; where there are two, that of the innermost gradient."""
+    found: Tape | None = None
     for x in inputs:
         tape: Tape | None = getattr(x, "_tape", None)
-        if tape is not None and tape is _current.tape:
-            return tape
-    return None
+        if tape is not None and tape.open and (found is None or tape is _current.tape):
+            found = tape
+    return found
+
+
+def current_tape_of(inputs: Sequence[Any]) -> Tape | None:
+    """The tape that this thread writes to now, if one of these tensors is on it."""
+    now = _current.tape
+    return now if now is not None and any(getattr(x, "_tape", None) is now for x in inputs) else None
 
 
 def put(tape: Tape, step: Step, inputs: Sequence[Any], held: tuple[Any, ...], out: Any) -> int:

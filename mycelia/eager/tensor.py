@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.eager.convert import as_array, shown, spelled
 from mycelia.eager.dispatch import Concrete, mode, ready
 from mycelia.eager.promotion import as_dtype
-from mycelia.eager.tape import Tape, put, tape_of
+from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Op, Value, constant
 from mycelia.types import _BY_NUMPY, Array, DType, Shape
@@ -92,6 +92,8 @@ class Tensor(Operators):
 
     def become(self, other: Tensor) -> None:
         """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
+        if mode.changing is not None:
+            mode.changing(self)
         self._data, self._tape = other._data, other._tape
         if other._tape is not None:
             self._id = other._id
@@ -278,7 +280,7 @@ def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
     held = tuple([as_value(x) for x in inputs])
     value = Value(op, held)
     out = op.results(value)
-    tape = tape_of(inputs)
+    tape = current_tape_of(inputs)  # one that was set aside sees the whole graph as one step
     place = put(tape, ready(op), inputs, held, out) if tape is not None and value.type.differentiable else -1
     if out.__class__ is tuple:
         return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])

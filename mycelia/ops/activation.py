@@ -14,10 +14,41 @@ from mycelia.ops.arguments import axis_of, floated, method, tensor
 from mycelia.ops.arithmetic import clamp
 from mycelia.ops.movement import chunk
 
+__all__ = [
+    "celu",
+    "elu",
+    "gelu",
+    "glu",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "soft_shrink",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "swiglu",
+    "tanhshrink",
+    "threshold",
+]
+
 
 @method("relu")
 def relu(input: Any) -> Tensor:
-    """x where it is positive, else 0.
+    """X where it is positive, else 0.
 
     >>> relu(Tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
@@ -27,7 +58,7 @@ def relu(input: Any) -> Tensor:
 
 
 def relu6(x: Any) -> Tensor:
-    """x kept between 0 and 6.
+    """X kept between 0 and 6.
 
     >>> relu6(Tensor([-1.0, 2.0, 9.0])).tolist()
     [0.0, 2.0, 6.0]
@@ -67,7 +98,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
 
 
 def softsign(x: Any) -> Tensor:
-    """x / (1 + |x|).
+    """X / (1 + |x|).
 
     >>> softsign(Tensor([1.0])).tolist()
     [0.5]
@@ -77,7 +108,7 @@ def softsign(x: Any) -> Tensor:
 
 
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """x times the probability that a normal number is below x; "tanh" uses the well-known approximation.
+    """X times the probability that a normal number is below x; "tanh" uses the well-known approximation.
 
     >>> gelu(Tensor([0.0, 100.0]), "tanh").tolist()
     [0.0, 100.0]
@@ -91,7 +122,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Any) -> Tensor:
-    """x times its sigmoid.
+    """X times its sigmoid.
 
     >>> silu(Tensor([0.0])).tolist()
     [0.0]
@@ -101,7 +132,7 @@ def silu(input: Any) -> Tensor:
 
 
 def mish(x: Any) -> Tensor:
-    """x times the tanh of its softplus.
+    """X times the tanh of its softplus.
 
     >>> mish(Tensor([0.0])).tolist()
     [0.0]
@@ -111,7 +142,7 @@ def mish(x: Any) -> Tensor:
 
 
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
-    """x where it is positive, else alpha (exp(x) - 1).
+    """X where it is positive, else alpha (exp(x) - 1).
 
     >>> elu(Tensor([2.0, 0.0])).tolist()
     [2.0, 0.0]
@@ -121,7 +152,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
 
 
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
-    """x where it is positive, else alpha (exp(x / alpha) - 1).
+    """X where it is positive, else alpha (exp(x / alpha) - 1).
 
     >>> celu(Tensor([2.0, 0.0])).tolist()
     [2.0, 0.0]
@@ -131,7 +162,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
 
 
 def selu(input_x: Any) -> Tensor:
-    """elu scaled such that normal inputs stay normal.
+    """Elu scaled such that normal inputs stay normal.
 
     >>> selu(Tensor([0.0])).tolist()
     [0.0]
@@ -140,7 +171,7 @@ def selu(input_x: Any) -> Tensor:
 
 
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
-    """x where it is positive, else alpha x.
+    """X where it is positive, else alpha x.
 
     >>> leaky_relu(Tensor([-1.0, 2.0]), 0.5).tolist()
     [-0.5, 2.0]
@@ -150,7 +181,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
 
 
 def prelu(input: Any, weight: Any) -> Tensor:
-    """x where it is positive, else x times a weight, one for each channel (axis 1) or for all.
+    """X where it is positive, else x times a weight, one for each channel (axis 1) or for all.
 
     >>> prelu(Tensor([[-1.0, 2.0]]), Tensor([0.5, 0.1])).tolist()
     [[-0.5, 2.0]]
@@ -162,7 +193,7 @@ def prelu(input: Any, weight: Any) -> Tensor:
 
 
 def hardswish(input: Any) -> Tensor:
-    """x times relu6(x + 3) / 6.
+    """X times relu6(x + 3) / 6.
 
     >>> hardswish(Tensor([-3.0, 3.0])).tolist()
     [0.0, 3.0]
@@ -181,7 +212,7 @@ def hardsigmoid(input: Any) -> Tensor:
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """x kept between two numbers.
+    """X kept between two numbers.
 
     >>> hardtanh(Tensor([-5.0, 0.5])).tolist()
     [-1.0, 0.5]
@@ -201,7 +232,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
-    """x moved towards 0 by `lambd`, and not beyond.
+    """X moved towards 0 by `lambd`, and not beyond.
 
     >>> softshrink(Tensor([0.3, 2.0])).tolist()
     [0.0, 1.5]
@@ -211,7 +242,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
 
 
 def tanhshrink(input: Any) -> Tensor:
-    """x less its tanh.
+    """X less its tanh.
 
     >>> tanhshrink(Tensor([0.0])).tolist()
     [0.0]
@@ -221,7 +252,7 @@ def tanhshrink(input: Any) -> Tensor:
 
 
 def threshold(input: Any, thr: float, value: float) -> Tensor:
-    """x where it is above a threshold, else a number.
+    """X where it is above a threshold, else a number.
 
     >>> threshold(Tensor([0.5, 2.0]), 1.0, 9.0).tolist()
     [9.0, 2.0]

@@ -13,6 +13,68 @@ from mycelia.ops.arguments import method, pair, tensor
 from mycelia.ops.math import exp, trunc, truth
 from mycelia.types import float64
 
+__all__ = [
+    "add",
+    "addcdiv",
+    "addcmul",
+    "allclose",
+    "arctan2",
+    "atan2",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "clamp",
+    "clip",
+    "clip_by_value",
+    "div",
+    "divide",
+    "eq",
+    "equal",
+    "floor_divide",
+    "fmod",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "hypot",
+    "isclose",
+    "le",
+    "lerp",
+    "less",
+    "less_equal",
+    "logaddexp",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "lt",
+    "maximum",
+    "minimum",
+    "mul",
+    "multiply",
+    "ne",
+    "not_equal",
+    "pow",
+    "remainder",
+    "sub",
+    "subtract",
+    "tensor_add",
+    "tensor_div",
+    "tensor_exp",
+    "tensor_floordiv",
+    "tensor_ge",
+    "tensor_gt",
+    "tensor_le",
+    "tensor_lt",
+    "tensor_mod",
+    "tensor_mul",
+    "tensor_pow",
+    "tensor_sub",
+    "true_divide",
+    "xlogy",
+]
+
 
 @method("add")
 def add(input: Any, other: Any) -> Tensor:
@@ -217,7 +279,7 @@ def logaddexp(input: Any, other: Any) -> Tensor:
 
 @method()
 def xlogy(input: Any, other: Any) -> Tensor:
-    """x times log y, and 0 where x is 0.
+    """X times log y, and 0 where x is 0.
 
     >>> xlogy(Tensor([0.0, 1.0]), Tensor([0.0, 1.0])).tolist()
     [0.0, 0.0]
@@ -391,7 +453,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equ
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value * tensor1 * tensor2.
+    """Input + value * tensor1 * tensor2.
 
     >>> addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 2).tolist()
     [13.0]
@@ -400,7 +462,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value * tensor1 / tensor2.
+    """Input + value * tensor1 / tensor2.
 
     >>> addcdiv(Tensor([1.0]), Tensor([6.0]), Tensor([3.0]), 2).tolist()
     [5.0]

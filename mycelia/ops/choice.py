@@ -16,6 +16,38 @@ from mycelia.ops.arguments import axis_of, method, pair, tensor
 from mycelia.ops.math import truth
 from mycelia.types import bool_, int32, int64
 
+__all__ = [
+    "argsort",
+    "argwhere",
+    "bincount",
+    "embedding",
+    "gather",
+    "gather_elements",
+    "gather_nd",
+    "index_add",
+    "index_fill",
+    "index_select",
+    "masked_fill",
+    "masked_select",
+    "median",
+    "nonzero",
+    "one_hot",
+    "scatter",
+    "scatter_add",
+    "scatter_nd",
+    "select",
+    "sort",
+    "take",
+    "tensor_scatter_add",
+    "tensor_scatter_elements",
+    "tensor_scatter_sub",
+    "tensor_scatter_update",
+    "topk",
+    "unique",
+    "unsorted_segment_sum",
+    "where",
+]
+
 
 def where(condition: Any, input: Any, other: Any) -> Tensor:
     """`input` where the condition holds, else `other`.
@@ -232,9 +264,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     return tensor_scatter_add(created(p.Full(0, values.dtype, tuple(shape))), indices, values)
 
 
-def tensor_scatter_elements(
-    input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
-) -> Tensor:
+def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Tensor:
     """A tensor in which each element of `updates` is written (or, with "add", added) at its own place, but along one
     axis at the position that `indices` has there.
 
@@ -358,7 +388,9 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
 
 
 @method("topk", "top_k")
-def topk(input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+def topk(
+    input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
     """The k largest (or smallest) elements along an axis, in order (or in their own, if not `sorted`); and where.
 
     >>> [t.tolist() for t in topk(Tensor([3.0, 1.0, 2.0]), 2)]

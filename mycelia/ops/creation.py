@@ -14,6 +14,31 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import method, sizes, tensor
 from mycelia.types import DType, bool_, float32, int64
 
+__all__ = [
+    "arange",
+    "diag",
+    "diag_embed",
+    "diagonal",
+    "empty",
+    "eye",
+    "fill",
+    "fills",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "range",
+    "scalar_to_tensor",
+    "sequence_mask",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor with one number everywhere.
@@ -112,7 +137,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     >>> arange(4).tolist(), arange(1.0, 2.0, 0.5).tolist()
     ([0, 1, 2, 3], [1.0, 1.5])
     """
-    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in ((0, start, step) if end is None else (start, end, step)))
+    start, end, step = (
+        x.item() if isinstance(x, Tensor) else x for x in ((0, start, step) if end is None else (start, end, step))
+    )
     if step == 0:
         raise ArgumentError("arange cannot count in steps of 0")
     whole = all(isinstance(x, int) for x in (start, end, step))
@@ -288,6 +315,3 @@ def scalar_to_tensor(input_x: float | int | bool, dtype: Any = float32) -> Tenso
     Tensor(shape=[], dtype=Float32, value= 2)
     """
     return wrap(Tensor(input_x, as_dtype(dtype))._data)
-
-
-

@@ -14,6 +14,27 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, floated, method, pair, tensor
 from mycelia.ops.creation import diagonal
 
+__all__ = [
+    "addmm",
+    "addmv",
+    "baddbmm",
+    "bias_add",
+    "bmm",
+    "dense",
+    "dot",
+    "einsum",
+    "inner",
+    "matmul",
+    "matrix_norm",
+    "mm",
+    "mv",
+    "norm",
+    "outer",
+    "tensor_dot",
+    "trace",
+    "vector_norm",
+]
+
 
 @method("matmul", "mm", "bmm")
 def matmul(input: Any, other: Any) -> Tensor:
@@ -102,7 +123,9 @@ def tensor_dot(x1: Any, x2: Any, axes: int | Sequence[Sequence[int]]) -> Tensor:
     if isinstance(axes, int):
         left, right = list(range(x.ndim - axes, x.ndim)), list(range(axes))
     else:
-        left, right = ([a % t.ndim for a in ([s] if isinstance(s, int) else s)] for s, t in zip(axes, (x, y), strict=True))
+        left, right = (
+            [a % t.ndim for a in ([s] if isinstance(s, int) else s)] for s, t in zip(axes, (x, y), strict=True)
+        )
     letters = [chr(ord("a") + a) for a in range(x.ndim)]
     others = [chr(ord("A") + a) for a in range(y.ndim)]
     for a, b in zip(left, right, strict=True):
@@ -112,7 +135,7 @@ def tensor_dot(x1: Any, x2: Any, axes: int | Sequence[Sequence[int]]) -> Tensor:
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta input + alpha mat1 @ mat2.
+    """Beta input + alpha mat1 @ mat2.
 
     >>> addmm(Tensor([[1.0]]), Tensor([[2.0]]), Tensor([[3.0]])).tolist()
     [[7.0]]
@@ -122,7 +145,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta input + alpha batch1 @ batch2, for batches of matrices.
+    """Beta input + alpha batch1 @ batch2, for batches of matrices.
 
     >>> baddbmm(Tensor([[[1.0]]]), Tensor([[[2.0]]]), Tensor([[[3.0]]])).tolist()
     [[[7.0]]]
@@ -131,7 +154,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: float = 1, alpha: float 
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta input + alpha mat @ vec.
+    """Beta input + alpha mat @ vec.
 
     >>> addmv(Tensor([1.0]), Tensor([[2.0]]), Tensor([3.0])).tolist()
     [7.0]
@@ -148,7 +171,7 @@ for _name, _function in {"addmm": addmm, "baddbmm": baddbmm, "addmv": addmv}.ite
 
 
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """input @ weight.T + bias.
+    """Input @ weight.T + bias.
 
     >>> dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), Tensor([1.0])).tolist()
     [[12.0]]
@@ -185,9 +208,7 @@ def trace(input: Any) -> Tensor:
 
 
 @method("norm")
-def norm(
-    A: Any, ord: Any = None, dim: Axis = None, keepdim: bool = False, *, dtype: Any = None  # noqa: N803
-) -> Tensor:
+def norm(A: Any, ord: Any = None, dim: Axis = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The length of vectors, or a norm of matrices when `dim` names two axes and `ord` is given.
 
     >>> norm(Tensor([3.0, 4.0])).item()
@@ -220,7 +241,7 @@ def vector_norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
     return p.reduce_sum(size**ord, axes, keepdims) ** (1.0 / ord)
 
 
-def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdims: bool = False) -> Tensor:  # noqa: N803
+def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdims: bool = False) -> Tensor:
     """The Frobenius norm, or the largest (smallest, if negative) sum of a column (1) or of a row (inf).
 
     >>> matrix_norm(Tensor([[1.0, -2.0], [3.0, 4.0]]), 1).item()
@@ -250,7 +271,9 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     >>> einsum("ii->", Tensor([[1.0, 2.0], [3.0, 4.0]])).item()
     5.0
     """
-    tensors = [tensor(x) for x in (operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands)]
+    tensors = [
+        tensor(x) for x in (operands[0] if len(operands) == 1 and isinstance(operands[0], tuple | list) else operands)
+    ]
     inputs, output = _named(equation, tensors)
     dtype = tensors[0].dtype
     for t in tensors[1:]:
@@ -322,5 +345,3 @@ def _contracted(a: str, x: Tensor, b: str, y: Tensor, later: set[str]) -> tuple[
                 y = p.broadcast(y, [m if k == c else e for k, e in zip(b, y.shape, strict=True)])
     out = "".join(c for c in dict.fromkeys(a + b) if c in later or (c in a) != (c in b))
     return out, p.Contract(a, b, out)(x, y)
-
-

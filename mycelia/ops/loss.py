@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-
 from typing import Any
 
 from mycelia import primitives as p
@@ -14,6 +13,26 @@ from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import axis_of, floated, pair, reduced, tensor
 from mycelia.ops.arithmetic import clamp, xlogy
 from mycelia.ops.choice import gather_elements
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "cosine_similarity",
+    "cross_entropy",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "l2_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "nll_loss",
+    "sigmoid_cross_entropy_with_logits",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softmax_cross_entropy_with_logits",
+    "triplet_margin_loss",
+]
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
@@ -205,9 +224,7 @@ def cosine_embedding_loss(
     return reduced("cosine_embedding_loss", losses, reduction)
 
 
-def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
-) -> Tensor:
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
     """How far the first fails to be ranked above (target 1) or below (target -1) the second by a margin.
 
     >>> margin_ranking_loss(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])).item()
@@ -281,5 +298,3 @@ def sigmoid_cross_entropy_with_logits(logits: Any, label: Any) -> Tensor:
     [0.0]
     """
     return binary_cross_entropy_with_logits(logits, label, reduction="none")
-
-

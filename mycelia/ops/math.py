@@ -14,6 +14,61 @@ from mycelia.eager import Tensor
 from mycelia.ops.arguments import floated, method, tensor
 from mycelia.types import bool_
 
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "bitwise_not",
+    "ceil",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "frac",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_not",
+    "nan_to_num",
+    "neg",
+    "negative",
+    "rad2deg",
+    "reciprocal",
+    "round",
+    "rsqrt",
+    "sgn",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
 
 @method("abs", "absolute")
 def abs(input: Any) -> Tensor:
@@ -88,7 +143,7 @@ def reciprocal(input: Any) -> Tensor:
 
 @method()
 def exp(input: Any) -> Tensor:
-    """e to the power.
+    """E to the power.
 
     >>> exp(Tensor([0.0])).tolist()
     [1.0]
@@ -108,7 +163,7 @@ def exp2(input: Any) -> Tensor:
 
 @method()
 def expm1(input: Any) -> Tensor:
-    """e to the power, less one, exact near zero.
+    """E to the power, less one, exact near zero.
 
     >>> expm1(Tensor([0.0])).tolist()
     [0.0]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast, floating
+from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast
 from mycelia.ops import reduction
 from mycelia.ops.arguments import Axis, method, tensor
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
@@ -323,4 +323,4 @@ def _in_place(name: str, function: Callable[..., Any]) -> None:
 for _name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "exp", "log", "sqrt", "abs", "neg", "clamp", "floor", "ceil", "sign"):  # fmt: skip
     _in_place(_name, getattr(Tensor, _name))
 
-__all__ = ["astype", "floating", "to", "type_as"]
+__all__: list[str] = []  # methods only

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from builtins import slice as _slice
+from collections.abc import Sequence
 from functools import reduce
 from math import prod
 from typing import Any
@@ -16,6 +16,50 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, common, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, method, sizes, tensor
+
+__all__ = [
+    "atleast_1d",
+    "broadcast_to",
+    "cat",
+    "chunk",
+    "concat",
+    "concatenate",
+    "expand_as",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
+    "hstack",
+    "moveaxis",
+    "movedim",
+    "narrow",
+    "pad",
+    "permute",
+    "ravel",
+    "repeat_elements",
+    "repeat_interleave",
+    "reshape",
+    "reverse",
+    "roll",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
+    "strided_slice",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "tensor_split",
+    "tile",
+    "transpose",
+    "unbind",
+    "unsqueeze",
+    "unstack",
+    "view",
+    "view_as",
+    "vstack",
+]
 
 
 def _own(out: Any, x: Tensor) -> Tensor:
@@ -162,7 +206,9 @@ def moveaxis(x: Any, source: Axis, destination: Axis) -> Tensor:
     (3, 1, 1)
     """
     x = tensor(x)
-    sources, targets = ([axis_of(x, a) for a in ((s,) if isinstance(s, int) else s or ())] for s in (source, destination))
+    sources, targets = (
+        [axis_of(x, a) for a in ((s,) if isinstance(s, int) else s or ())] for s in (source, destination)
+    )
     order = [a for a in range(x.ndim) if a not in sources]
     for target, s in sorted(zip(targets, sources, strict=True)):
         order.insert(target, s)
@@ -501,9 +547,6 @@ def strided_slice(input_x: Any, begin: Sequence[int], end: Sequence[int], stride
     return tensor(input_x)[tuple([_slice(*b) for b in bounds])]
 
 
-
-
-
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """More elements around: (last axis before, after, the axis before it before, after, ...).
 
@@ -515,10 +558,14 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: float | None 
     """
     x, widths = tensor(input_x), sizes(padding)
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
-        raise ShapeError(f"padding {widths} does not give two numbers for each of the last axes", given={"shape": x.shape})
+        raise ShapeError(
+            f"padding {widths} does not give two numbers for each of the last axes", given={"shape": x.shape}
+        )
     pairs = [(0, 0)] * (x.ndim - len(widths) // 2) + [widths[i : i + 2] for i in range(len(widths) - 2, -1, -2)]
     if mode == "constant":
-        inner = p.slice_(x, [max(0, -a) for a, _ in pairs], [e - max(0, -b) for (_, b), e in zip(pairs, x.shape, strict=True)])
+        inner = p.slice_(
+            x, [max(0, -a) for a, _ in pairs], [e - max(0, -b) for (_, b), e in zip(pairs, x.shape, strict=True)]
+        )
         out = p.pad(inner, [max(0, a) for a, _ in pairs], [max(0, b) for _, b in pairs], value or 0)
         return _own(out, x)
     names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}

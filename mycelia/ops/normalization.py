@@ -13,6 +13,18 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, floated, sizes, tensor
 from mycelia.types import float32
 
+__all__ = [
+    "batch_norm",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "group_norm",
+    "instance_norm",
+    "l2_normalize",
+    "layer_norm",
+    "normalize",
+    "rms_norm",
+]
+
 
 def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """Mean zero and variance one along axes; the mean and the variance besides."""
@@ -50,9 +62,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return cast(wide * factor, x.dtype) * scale, factor
 
 
-def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Tensor:
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over groups of channels (axis 1) and all positions; then scaled and shifted.
 
     >>> group_norm(Tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()

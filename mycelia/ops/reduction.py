@@ -13,12 +13,44 @@ from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, tenso
 from mycelia.ops.math import truth
 from mycelia.types import bool_, int32, int64
 
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "logsumexp",
+    "max",
+    "mean",
+    "min",
+    "nanmean",
+    "nansum",
+    "prod",
+    "ptp",
+    "reduce_all",
+    "reduce_any",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+    "std",
+    "std_mean",
+    "sum",
+    "var",
+    "var_mean",
+]
+
 
 def _accumulating(x: Tensor, dtype: Any) -> Tensor:
     """Whole numbers are summed as int64, so that the sum fits."""
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    return x if x.dtype.is_float or x.dtype.kind == "u" and x.dtype.bits > 16 else cast(x, int64)
+    return x if x.dtype.is_float or (x.dtype.kind == "u" and x.dtype.bits > 16) else cast(x, int64)
 
 
 def sum(input: Any, dim: Axis = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -170,9 +202,7 @@ def count_nonzero(x: Any, axis: Axis = None, keep_dims: bool = False, dtype: Any
     return p.reduce_sum(flags, axes_of(flags, axis), keep_dims)
 
 
-def var_mean(
-    input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False
-) -> tuple[Tensor, Tensor]:
+def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The variance (the mean square distance from the mean, over n - ddof) and the mean.
 
     >>> [t.item() for t in var_mean(Tensor([1.0, 3.0]))]
@@ -183,7 +213,9 @@ def var_mean(
     center = p.mean(x, axes, True)
     away = x - center
     count = product(x.shape[a] for a in axes)
-    spread = p.reduce_sum(away * away, axes, keepdims) * (1.0 / (count - int(ddof)) if count > int(ddof) else float("nan"))
+    spread = p.reduce_sum(away * away, axes, keepdims) * (
+        1.0 / (count - int(ddof)) if count > int(ddof) else float("nan")
+    )
     return spread, center if keepdims else p.reshape(center, spread.shape)
 
 
@@ -207,9 +239,7 @@ def std(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = Fa
     return p.sqrt(var(input, axis, ddof, keepdims))
 
 
-def std_mean(
-    input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False
-) -> tuple[Tensor, Tensor]:
+def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean.
 
     >>> [t.item() for t in std_mean(Tensor([1.0, 3.0]))]

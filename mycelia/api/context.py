@@ -1,0 +1,89 @@
+"""The settings of a session: how Cells run, where, and the seed of random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mycelia.eager import default_generator
+from mycelia.errors import ArgumentError
+
+GRAPH_MODE = 0  # a Cell is compiled when it is called
+PYNATIVE_MODE = 1  # a Cell runs op by op
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "mode": (GRAPH_MODE, PYNATIVE_MODE),
+    "device_target": ("CPU",),
+    "device_id": (0,),
+    "deterministic": ("ON", "OFF"),
+    "jit_syntax_level": (0, 1, 2),
+}
+_context: dict[str, Any] = {
+    "mode": PYNATIVE_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "deterministic": "ON",
+    "jit_syntax_level": 2,
+}
+
+
+def set_context(**settings: Any) -> None:
+    """Choose settings of the session; those not named stay.
+
+    >>> set_context(mode=PYNATIVE_MODE, device_target="CPU")
+    >>> get_context("mode") == PYNATIVE_MODE
+    True
+    """
+    for name, value in settings.items():
+        if name not in _CHOICES:
+            raise ArgumentError(f"there is no setting {name!r}", hint=f"the settings are {', '.join(_CHOICES)}")
+        if value not in _CHOICES[name]:
+            raise ArgumentError(
+                f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, _CHOICES[name]))}"
+            )
+    _context.update(settings)
+
+
+def get_context(attr_key: str) -> Any:
+    """One setting of the session.
+
+    >>> get_context("device_target")
+    'CPU'
+    """
+    if attr_key not in _context:
+        raise ArgumentError(f"there is no setting {attr_key!r}", hint=f"the settings are {', '.join(_context)}")
+    return _context[attr_key]
+
+
+_seed: int | None = None
+
+
+def set_seed(seed: int) -> None:
+    """Begin all random numbers of the session again, from a seed.
+
+    >>> set_seed(1)
+    >>> get_seed()
+    1
+    """
+    global _seed
+    default_generator.manual_seed(seed)
+    _seed = seed
+
+
+def get_seed() -> int | None:
+    """The seed that was set, None if there was none.
+
+    >>> set_seed(7)
+    >>> get_seed()
+    7
+    """
+    return _seed
+
+
+def manual_seed(seed: int) -> Any:
+    """Begin all random numbers of the session again, from a seed; the generator comes back.
+
+    >>> manual_seed(3).initial_seed()
+    3
+    """
+    set_seed(seed)
+    return default_generator

@@ -1,0 +1,87 @@
+"""Vectorisation of Python functions: written down once as a graph, which then runs for all examples together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor
+from mycelia.eager.trace import Traced, run, trace
+from mycelia.errors import ArgumentError, ShapeError
+from mycelia.transforms.vmap import batch, lockstep
+from mycelia.tree import Structure, flatten, unflatten
+from mycelia.types import TensorType
+
+Axes = Any  # an axis, None, or a nest of them like the arguments
+
+
+def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
+    """`fn` for many examples at once, which lie along `in_axes` of the arguments (None: the same for all).
+
+    >>> vmap(lambda x, y: x * y + 1.0, in_axes=(0, None))(Tensor([1.0, 2.0]), Tensor(10.0)).tolist()
+    [11.0, 21.0]
+    """
+
+    def mapped(*args: Any) -> Any:
+        leaves, structure = flatten(args)
+        axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+        arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
+        size = _size(arguments, axes)
+        fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
+        types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
+        traced = trace(lambda *flat: fn(*unflatten(structure, flat)), types)
+        return _run(traced, size, fronts, axes, types, out_axes)
+
+    return mapped
+
+
+def _run(
+    traced: Traced,
+    size: int,
+    fronts: Sequence[Tensor],
+    axes: Sequence[int | None],
+    types: Sequence[TensorType],
+    out_axes: Axes,
+) -> Any:
+    """The graph for all examples, at these arguments."""
+    count = sum(1 for o in traced.others if o is None)
+    placed = [a for a, o in zip(_matched(out_axes, traced.structure, "out_axes"), traced.others, strict=True) if o is None]
+    given = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
+    outside = traced.function.types[len(types) :]
+    many = batch(traced.function, size, (*given, *outside), tuple(a is not None for a in placed))
+    for i in range(count):
+        if placed[i] is None and many.result_types[i] != traced.function.result_types[i]:
+            raise ArgumentError("a result depends on the example, and out_axes says None for it", given={"result": i})
+    results = run(many, [*fronts, *traced.captured])
+    return traced.results([r if a is None else _moved(r, 0, a) for r, a in zip(results, placed, strict=True)])
+
+
+def _matched(axes: Axes, structure: Structure, what: str) -> list[int | None]:
+    """An axis for every leaf: one number speaks for all leaves below it."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * structure.leaves
+    parts = list(axes.values()) if isinstance(axes, dict) else list(axes)
+    if structure.kind is None or len(parts) != len(structure.children):
+        raise ArgumentError(f"{what} does not look like the arguments or results", given={what: axes})
+    return [a for part, child in zip(parts, structure.children, strict=True) for a in _matched(part, child, what)]
+
+
+def _size(arguments: Sequence[Tensor], axes: Sequence[int | None]) -> int:
+    found: dict[int, tuple[int, ...]] = {}
+    for x, a in zip(arguments, axes, strict=True):
+        if a is not None:
+            if not -x.ndim <= a < x.ndim:
+                raise ShapeError(f"vmap along axis {a} of a tensor of shape {x.shape}, which it does not have")
+            found[x.shape[a]] = x.shape
+    if len(found) != 1:
+        raise ShapeError(
+            "vmap needs one number of examples" + (", and was given none" if not found else ""),
+            given={f"{n} examples": shape for n, shape in found.items()},
+            hint="in_axes says along which axis of each argument the examples lie, and None where there are none",
+        )
+    return next(iter(found))
+
+
+def _moved(x: Tensor, source: int, destination: int) -> Tensor:
+    return p.moveaxis(x, source % x.ndim, destination % x.ndim)  # type: ignore[no-any-return]

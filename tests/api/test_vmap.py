@@ -1,0 +1,123 @@
+"""vmap equals a loop: with any axes, nested, inside and around gradients."""
+
+import numpy as np
+import pytest
+
+import mycelia.ops as ops
+from mycelia.api import grad, jvp, value_and_grad, vmap
+from mycelia.eager import Parameter, Tensor
+from mycelia.errors import ArgumentError, CaptureError, ShapeError
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(5, 3, 4)).astype("f"), rng.normal(size=(4, 2)).astype("f")
+
+FUNCTIONS = [
+    lambda x: x * 2.0 + 1.0,
+    lambda x: ops.softmax(x, -1),
+    lambda x: x @ Tensor(Y),
+    lambda x: x.sum(axis=0),
+    lambda x: x[1:, ::-1],
+    lambda x: x[[0, 2]],
+    lambda x: ops.sort(Tensor([3.0, 1.0]))[0] * x.mean(),
+    lambda x: ops.concat([x, x], 1).reshape(-1),
+    lambda x: ops.where(x > 0, x, 0.0),
+    lambda x: ops.one_hot(x.argmax(1), 4, 1.0, 0.0),
+    lambda x: ops.layer_norm(x, (4,)),
+    lambda x: (x, {"sum": x.sum()}, [x.T]),
+    lambda x: ops.zeros((2,)) + x[0, 0],
+    lambda x: ops.pad(x, (1, 2)),
+    lambda x: ops.cumsum(x, 1),
+    lambda x: x.max(axis=1),
+    lambda x: ops.gather(x, Tensor([[0, 1], [2, 0]]), 0),
+]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_vmap_equals_a_loop(f, axis):
+    many = np.moveaxis(X, 0, axis)
+    got = vmap(f, in_axes=axis)(Tensor(many))
+    one = [f(Tensor(x)) for x in X]
+    compare(got, one)
+
+
+def compare(got, one):
+    if isinstance(got, Tensor):
+        np.testing.assert_allclose(got.asnumpy(), np.stack([o.asnumpy() for o in one]), rtol=1e-5, atol=1e-6)
+    elif isinstance(got, dict):
+        for k in got:
+            compare(got[k], [o[k] for o in one])
+    else:
+        for k, g in enumerate(got):
+            compare(g, [o[k] for o in one])
+
+
+def test_axes_of_arguments_and_results_are_chosen_one_by_one():
+    x, y = Tensor(X), Tensor(Y)
+    a, b = vmap(lambda x, y: (x @ y, y), in_axes=(0, None), out_axes=(1, None))(x, y)
+    np.testing.assert_allclose(a.asnumpy(), np.moveaxis(X @ Y, 0, 1), rtol=1e-5)
+    assert b.shape == Y.shape
+    nested = vmap(lambda tree: tree["a"] * tree["b"], in_axes=({"a": 0, "b": None},))
+    np.testing.assert_allclose(nested({"a": x, "b": Tensor(2.0)}).asnumpy(), X * 2, rtol=1e-6)
+
+
+def test_vmap_inside_vmap_is_a_loop_in_a_loop():
+    f = vmap(vmap(lambda x, y: x * y, in_axes=(0, None)), in_axes=(None, 0))
+    np.testing.assert_allclose(f(Tensor([1.0, 2.0]), Tensor([10.0, 20.0, 30.0])).asnumpy(), np.outer([10, 20, 30], [1, 2]))
+
+
+def test_gradients_flow_through_vmap_to_what_it_reads():
+    w = Parameter(Y, name="w")
+    scale = Tensor([2.0])
+
+    def loss(x):
+        return vmap(lambda row: ops.tanh(row @ w).sum() * scale)(x).sum()
+
+    def loop(x):
+        return sum((ops.tanh(row @ w).sum() * scale).sum() for row in x)
+
+    for f, g in zip(_both(loss, w), _both(loop, w), strict=True):
+        np.testing.assert_allclose(f.asnumpy(), g.asnumpy(), rtol=1e-5, atol=1e-5)
+
+
+def _both(f, w):
+    value, (gx, (gw,)) = value_and_grad(f, 0, [w])(Tensor(X[0]))
+    return value, gx, gw
+
+
+def test_gradients_and_tangents_inside_vmap_equal_a_loop():
+    w = Parameter(Y, name="w")
+    f = lambda x: ops.exp(x @ w).sum()  # noqa: E731
+    by_weight = vmap(grad(f, None, w))(Tensor(X[0]))
+    second = vmap(grad(lambda x: grad(f)(x).square().sum()))(Tensor(X[0]))
+    pushed = vmap(lambda x: jvp(f, x, x)[1])(Tensor(X[0]))
+    for k, x in enumerate(X[0]):
+        x = Tensor(x)
+        np.testing.assert_allclose(by_weight[k].asnumpy(), grad(f, None, w)(x).asnumpy(), rtol=1e-5)
+        np.testing.assert_allclose(
+            second[k].asnumpy(), grad(lambda x: grad(f)(x).square().sum())(x).asnumpy(), rtol=1e-4
+        )
+        np.testing.assert_allclose(pushed[k].asnumpy(), jvp(f, x, x)[1].asnumpy(), rtol=1e-5, atol=1e-6)
+    assert isinstance(w._data, np.ndarray)
+
+
+def test_the_gradient_by_a_parameter_of_a_vmapped_gradient_by_it():
+    w = Parameter([2.0], name="w")
+    f = lambda x: (w * w * w * x).sum()  # noqa: E731
+    inner = lambda: vmap(grad(f, None, w))(Tensor([1.0, 10.0])).sum()  # noqa: E731  # 3 w^2 (1 + 10)
+    assert grad(inner, None, w)().tolist() == [132.0]
+
+
+def test_python_values_pass_through():
+    assert vmap(lambda x: (x, "name", 3))(Tensor([1.0]))[1:] == ("name", 3)
+
+
+def test_mistakes_say_what_to_do():
+    with pytest.raises(ShapeError, match="one number of examples"):
+        vmap(lambda x, y: x)(Tensor(X), Tensor(Y))
+    with pytest.raises(ShapeError, match="along axis 7"):
+        vmap(lambda x: x, in_axes=7)(Tensor(X))
+    with pytest.raises(ArgumentError, match="depends on the example"):
+        vmap(lambda x: x, out_axes=None)(Tensor(X))
+    with pytest.raises(CaptureError, match=r"(?s)a number was asked for.*ops\.where"):
+        vmap(lambda x: x if x.sum() > 0 else -x)(Tensor(X))
