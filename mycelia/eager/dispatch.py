@@ -62,9 +62,9 @@ class Ready:
         kind, function = known
         out = quietly(function, *arrays)
         if kind.__class__ is TensorType:
-            return typed(out, kind), kind  # type: ignore[arg-type]  # mypy does not follow __class__
+            return typed(out, kind), kind
         assert isinstance(kind, TupleType), f"{self.op.name} gives a {kind}, which eager mode does not hold"
-        return tuple(typed(o, k) for o, k in zip(out, kind.elements, strict=True)), kind
+        return tuple(typed(o, k) for o, k in zip(out, kind.elements, strict=True)), kind  # type: ignore[arg-type]  # tensors
 
     def _meet(self, key: tuple[Any, ...], arrays: tuple[Any, ...]) -> tuple[Type, Callable[..., Any]]:
         """Infer the type, which is where a mistake is reported, and choose who computes."""

@@ -263,14 +263,14 @@ def created(op: Op) -> Tensor:
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
     """The same numbers in another element type."""
-    return x if x.dtype is dtype else p.cast(x, dtype)  # type: ignore[no-any-return]
+    return x if x.dtype is dtype else p.cast(x, dtype)
 
 
 def as_value(x: Any) -> Value:
     """A tensor as a value of the graph that is being written."""
     data = x._data if isinstance(x, Tensor) else x
     if data.__class__ is Value:
-        return data  # type: ignore[no-any-return]
+        return data
     if data.ndim == 0 and x._tape is None and x.__class__ is Tensor:
         return p.full(data.item(), _BY_NUMPY[data.dtype], ())
     return p.constant(data) if mode.lift is None else mode.lift(x)

@@ -1,0 +1,180 @@
+"""jit: a Python function as one native program for each kind of arguments."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, overload
+
+from mycelia import capture
+from mycelia.api.specialise import Compiled, Fallback, signature
+from mycelia.api.world import WORLD
+from mycelia.eager.dispatch import mode
+from mycelia.errors import ArgumentError, CaptureError
+from mycelia.tree import flatten
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "capture_mode": ("ast", "bytecode", "trace"),
+    "jit_level": ("", "O0", "O1", "O2"),
+    "dynamic": (0, 1),
+    "fullgraph": (False, True),
+    "backend": ("", "ms_backend", "GE"),
+}
+MANY = 16  # specialisations of one kind of arguments, after which Python runs the function: its guards never settle
+
+
+@overload
+def jit(fn: Callable[..., Any], **settings: Any) -> Jitted: ...
+@overload
+def jit(fn: None = None, **settings: Any) -> Callable[[Callable[..., Any]], Jitted]: ...
+
+
+def jit(
+    fn: Callable[..., Any] | None = None,
+    *,
+    capture_mode: str = "ast",
+    jit_level: str = "O0",
+    dynamic: int = 0,
+    fullgraph: bool = False,
+    backend: str = "",
+    fallback: bool = True,
+    **options: Any,
+) -> Any:
+    """The function, method or Cell, compiled for each kind of arguments that it is called with.
+
+    Branches, loops and recursion that depend on tensors become part of the program. What a program cannot do runs in
+    Python: `explain()` tells where; with `fallback=False` or `fullgraph=True` it is an error.
+
+    >>> from mycelia.eager import Tensor
+    >>> @jit
+    ... def clipped(x):
+    ...     if x.sum() > 1.0:
+    ...         return x * 0.5
+    ...     return x
+    >>> clipped(Tensor([1.0, 3.0])).tolist()
+    [0.5, 1.5]
+    """
+    given = {"capture_mode": capture_mode, "jit_level": jit_level, "dynamic": dynamic, "fullgraph": fullgraph, "backend": backend}
+    for name, value in given.items():
+        if value not in CHOICES[name]:
+            raise ArgumentError(
+                f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, CHOICES[name]))}"
+            )
+    settings = {**given, **options}
+    if fn is None:
+        return lambda fn: Jitted(fn, fallback and not fullgraph, settings)
+    if not callable(fn):
+        raise ArgumentError(f"jit compiles functions, methods and Cells, not {type(fn).__name__}", given={"fn": fn})
+    return Jitted(fn, fallback and not fullgraph, settings)
+
+
+class Jitted:
+    """A function that is compiled for each kind of arguments; see `jit`."""
+
+    def __init__(self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any]) -> None:
+        functools.update_wrapper(self, fn, updated=())
+        self.__captured__ = fn
+        self._fallback, self._settings = fallback, settings
+        self._ways: dict[Any, list[Compiled | Fallback]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        fn = self.__captured__
+        if mode.capturing:
+            return fn(*args, **kwargs) if capture.current() is None else capture.call(fn, *args, **kwargs)
+        leaves, structure = flatten((args, kwargs))
+        key = structure, signature(leaves)
+        ways = self._ways.get(key)
+        if ways is not None:
+            for way in ways:
+                if way.holds():
+                    return way.run(args, kwargs, leaves)
+        return self._specialised(key, args, kwargs, leaves).run(args, kwargs, leaves)
+
+    def _specialised(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Compiled | Fallback:
+        ways = self._ways.setdefault(key, [])
+        way: Compiled | Fallback
+        if len(ways) >= MANY:
+            broken = ", ".join(ways[-1].captured.guards.broken()) if isinstance(ways[-1], Compiled) else ""
+            way = Fallback(f"it reads things that change with each call: {broken}", None, _always, self.__captured__, args)
+            ways.clear()
+        else:
+            way = self._captured(args, kwargs, leaves)
+        ways.insert(0, way)
+        return way
+
+    def _captured(self, args: Any, kwargs: Any, leaves: list[Any]) -> Compiled | Fallback:
+        fn = self.__captured__
+        try:
+            with _no_collection():
+                return Compiled(capture.capture(WORLD, fn, args, kwargs), leaves)
+        except capture.Unstageable as reason:
+            if self._fallback:
+                return Fallback(reason.why, reason.at, reason.holds, fn, leaves)
+            raise CaptureError(
+                f"this cannot be part of a compiled program: {reason.why}",
+                at=reason.at,
+                hint="with fallback=True Python runs the function",
+            ) from None
+
+    def explain(self) -> str:
+        """How the function runs, for each kind of arguments it was called with: compiled, or where Python takes over.
+
+        >>> from mycelia.eager import Tensor
+        >>> double = jit(lambda x: x + x)
+        >>> _ = double(Tensor([1.0]))
+        >>> print(double.explain().splitlines()[1])
+          one native call: (f32[1]) -> (f32[1])
+        """
+        name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
+        lines = [f"{name} ({settings})"]
+        for ways in self._ways.values():
+            lines += [f"  {line}" for way in ways for line in str(way).splitlines()]
+        return "\n".join(lines)
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else _Bound(self, owner)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__captured__":
+            raise AttributeError(name)
+        return getattr(self.__captured__, name)
+
+    def __repr__(self) -> str:
+        return f"jit({self.__captured__!r})"
+
+
+class _Bound:
+    """A jitted method of an object."""
+
+    def __init__(self, method: Jitted, owner: Any) -> None:
+        self.__func__, self.__self__ = method, owner
+
+    @property
+    def __captured__(self) -> Any:
+        return self.__func__.__captured__.__get__(self.__self__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__func__(self.__self__, *args, **kwargs)
+
+    def explain(self) -> str:
+        """How the method runs."""
+        return self.__func__.explain()
+
+
+def _always() -> bool:
+    return True
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Inside the block no garbage is collected: capturing makes many objects that stay, and looking at them is slow."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()

@@ -1,0 +1,122 @@
+"""A function of the graph IR that tensors can be given to: one native call, and one node of the tape."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mycelia import runtime
+from mycelia.eager import Tensor, wrap
+from mycelia.eager.tape import put, tape_of
+from mycelia.errors import MyceliaError
+from mycelia.ir import Function, interpret
+from mycelia.transforms import Split, depends, split, spread, vjp
+from mycelia.types import Array, TensorType
+
+Mask = tuple[bool, ...]
+
+
+def executor(fn: Function, donated: Mapping[int, int]) -> Callable[..., tuple[Any, ...]]:
+    """`fn` as machine code; by the interpreter, with a warning, if the compiler fails."""
+    try:
+        return runtime.compile(fn, dict(donated))
+    except MyceliaError:
+        raise
+    except Exception as error:
+        warnings.warn(f"a function is interpreted, because it could not be compiled: {error!r}", stacklevel=2)
+        return lambda *arrays: interpret(fn, *arrays)
+
+
+class Native:
+    """A compiled function of tensors."""
+
+    def __init__(self, function: Function, donated: Mapping[int, int] | None = None) -> None:
+        self.function, self.donated = function, dict(donated or {})
+        self._run: Callable[..., tuple[Any, ...]] | None = None
+        self._spent = sorted(set(self.donated.values()))
+
+    def run(self, arrays: list[Array]) -> tuple[Any, ...]:
+        """The results at these arrays. A donated array that someone else holds is copied before."""
+        if self._run is None:
+            self._run = executor(self.function, self.donated)
+        for i in self._spent:
+            # held by its tensor, by the list, and as an argument: nobody else may see it change
+            if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
+                arrays[i] = arrays[i].copy()
+        return self._run(*arrays)
+
+    def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The results at these tensors, recorded if a gradient is being taken."""
+        tape = tape_of(tensors)
+        if tape is None:
+            return [wrap(a) for a in self.run([x._data for x in tensors])]
+        types = self.function.types
+        wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
+        step = recorded(self.function, wrt)
+        held = tuple(x._data for x in tensors)
+        out, kept = step.forward(held)
+        place = put(tape, Node(step, kept), tensors, held, out)
+        live = zip(out, step.live, strict=True)
+        return [wrap(o, tape, place + i if moves else -1) for i, (o, moves) in enumerate(live)]
+
+
+class Recorded:
+    """A function in two parts, forward and backward, for the parameters that are differentiated."""
+
+    def __init__(self, function: Function, wrt: Mask) -> None:
+        self.function, self.wrt = function, wrt
+        moved = depends(function, wrt)
+        self.live = tuple(m and t.differentiable for m, t in zip(moved, function.result_types, strict=True))
+        n, m = len(function.params), len(function.results)
+        joint = vjp(function, wrt, self.live)
+        self.parts: Split = split(joint, n, m)
+        self.first = Native(self.parts.forward)
+        self.second = Native(self.parts.backward)
+        self.pulled = Native(Function(joint.params, joint.results[m:]))
+
+    def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The results, and what the way back needs."""
+        outs = self.first.run(list(arrays))
+        return outs[: len(self.function.results)], self.parts.kept(arrays, outs)
+
+    def cotangents(self, given: Sequence[Any], zeros: Callable[[TensorType], Any]) -> list[Any]:
+        """A cotangent for each live result, zero where none flows."""
+        types = self.function.result_types
+        return [
+            zeros(t) if c is None else c  # type: ignore[arg-type]  # a program returns tensors
+            for c, t, live in zip(given, types, self.live, strict=True)
+            if live
+        ]
+
+
+@lru_cache(maxsize=1024)
+def recorded(function: Function, wrt: Mask) -> Recorded:
+    """The two parts of a function, made once."""
+    return Recorded(function, wrt)
+
+
+class Node:
+    """One call of a compiled function, on the tape."""
+
+    __slots__ = ("kept", "step")
+
+    def __init__(self, step: Recorded, kept: tuple[Any, ...]) -> None:
+        self.step, self.kept = step, kept
+
+    def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        """Cotangents of the inputs, as arrays."""
+        cts = self.step.cotangents(ct, lambda t: np.zeros(t.shape, t.dtype.numpy))
+        return spread(self.step.wrt, self.step.second.run([*self.kept, *map(np.asarray, cts)]))
+
+    def derive(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
+        """Cotangents of the inputs, as tensors that can be differentiated again."""
+        cts = self.step.cotangents(ct, lambda t: wrap(np.zeros(t.shape, t.dtype.numpy)))
+        given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
+        return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
+
+

@@ -1,0 +1,111 @@
+"""One way to run a jitted function: for arguments of certain types, while everything it read from outside is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.api.native import Native
+from mycelia.capture import Captured, Kept
+from mycelia.eager import Parameter, Tensor, wrap
+from mycelia.eager.tape import recording
+from mycelia.errors import Location
+from mycelia.types import TensorType
+
+
+def signature(leaves: Sequence[Any]) -> tuple[Any, ...]:
+    """What a specialisation depends on: the types of tensors, the values of numbers, the identity of other things."""
+    key: list[Any] = []
+    for x in leaves:
+        if x.__class__ is Tensor:
+            data = x._data
+            key.append((data.dtype, data.shape))
+        elif isinstance(x, Tensor):
+            key.append((id(x), x._data.dtype, x._data.shape))
+        elif isinstance(x, int | str | bool | bytes):
+            key.append((x.__class__, x))
+        elif isinstance(x, float):
+            key.append(x.hex())
+        else:
+            key.append(id(x))
+    return tuple(key)
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """Python runs the function: why, and which line asked for it."""
+
+    why: str
+    at: Location | None
+    holds: Callable[[], bool]
+    fn: Callable[..., Any]
+    alive: Any  # the arguments, so that the identity of an object in the signature stays its own
+
+    def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
+        return self.fn(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"runs in Python: {self.why}" + (f"\n    at {self.at.caret()}" if self.at else "")
+
+
+class Compiled:
+    """A captured program, and the native function that runs it."""
+
+    def __init__(self, captured: Captured, alive: Any) -> None:
+        self.captured, self.alive = captured, alive
+        fn = captured.function
+        first = len(captured.arguments)
+        places = {id(x): first + i for i, x in enumerate(captured.outside)}
+        donated: dict[int, int] = {}
+        for target, result in captured.writes:
+            if isinstance(target, Kept) and id(target.thing) in places:
+                param = places[id(target.thing)]
+                if fn.types[param] == fn.result_types[result] and param not in donated.values():
+                    donated[result] = param
+        self.native = Native(fn, donated)
+        outside = fn.types[first:]
+        self.expected = [
+            (x, t.dtype.numpy, t.shape) for x, t in zip(captured.outside, outside, strict=True) if isinstance(t, TensorType)
+        ]
+
+    def holds(self) -> bool:
+        """Whether a call now would do the same."""
+        for x, dtype, shape in self.expected:
+            data = x._data
+            if (data.dtype is not dtype and data.dtype != dtype) or data.shape != shape:
+                return False
+        return self.captured.holds()
+
+    def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
+        captured = self.captured
+        inputs = [leaves[i] for i in captured.arguments]
+        inputs += captured.outside
+        if recording():
+            outs = self.native.apply(inputs)
+        else:
+            outs = [wrap(a) for a in self.native.run([x._data for x in inputs])]
+        for target, place in captured.writes:
+            tensor = target.thing if target.__class__ is Kept else leaves[target.place]  # type: ignore[union-attr]  # mypy does not follow __class__
+            tensor.become(outs[place])
+        for owner, name, nest in captured.effects:
+            setattr(owner, name, nest.built(outs, leaves))
+        return captured.returned.built(outs, leaves)
+
+    def __str__(self) -> str:
+        fn = self.captured.function
+        takes = ", ".join(map(str, fn.types))
+        gives = ", ".join(map(str, fn.result_types))
+        changed = ", ".join(
+            repr(t.thing) if not isinstance(t.thing, Parameter) else t.thing.name
+            for t, _ in self.captured.writes
+            if isinstance(t, Kept)
+        )
+        lines = [
+            f"one native call: ({takes}) -> ({gives})",
+            f"  values: {len(fn.values())}, guards: {len(self.captured.guards.reads)}, "
+            f"tensors from outside: {len(self.captured.outside)}",
+        ]
+        return "\n".join(lines + ([f"  changes: {changed}"] if changed else []))
+
+

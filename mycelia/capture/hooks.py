@@ -1,0 +1,341 @@
+"""What a function with hooks calls: each hook does what Python would do, unless a tensor has something to say.
+
+Without a capture in progress every hook is plain Python.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.capture import branch, loop, recursion
+from mycelia.capture.branch import Unbound
+from mycelia.capture.convert import conversion, convertible, inner_codes, is_library, with_hooks
+from mycelia.capture.stage import AttributeSlot, ItemsSlot, Stage, current
+from mycelia.capture.truth import truth
+from mycelia.capture.world import Unstageable
+
+unbound = Unbound
+if_, tail_if, choose = branch.if_, branch.tail_if, branch.choose
+while_, for_ = loop.while_, loop.for_
+interval = slice
+
+CHANGES = frozenset(
+    "append extend insert remove pop clear sort reverse update setdefault popitem add discard "
+    "difference_update intersection_update symmetric_difference_update".split()
+)
+EFFECTS = frozenset((print, input, open, builtins.breakpoint, builtins.setattr, builtins.delattr))
+CHANCE = frozenset(("random", "time", "numpy.random", "secrets", "uuid", "os"))
+TEXTS = (str, repr, format, ascii)
+HIGHER = (map, filter, sorted, functools.reduce, min, max)
+
+
+# ------------------------------------------------------------------------------------------------------------ objects
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """`obj.name`: guarded, if the object is from outside."""
+    stage = current()
+    if stage is None or isinstance(obj, stage.world.tensor):
+        return getattr(obj, name)
+    found = _in_class(type(obj), name)
+    if isinstance(found, property) and found.fget is not None and convertible(found.fget):
+        return call(found.fget, obj)
+    if isinstance(obj, Unbound):
+        obj.complain()
+    value = getattr(obj, name)
+    if isinstance(found, property) or (callable(found) and not _own(obj, name)):
+        return value
+    if hasattr(obj, "__dict__") or found is not None:
+        stage.attribute(obj, name, value)
+    return value
+
+
+def _in_class(cls: type, name: str) -> Any:
+    for c in cls.__mro__:
+        if name in c.__dict__:
+            return c.__dict__[name]
+    return None
+
+
+def _own(obj: Any, name: str) -> bool:
+    return name in getattr(obj, "__dict__", ())
+
+
+def set_attribute(obj: Any, name: str, value: Any) -> None:
+    """`obj.name = value`: an effect, if the object is from outside."""
+    stage = current()
+    if stage is not None and not isinstance(obj, stage.world.tensor):
+        _refuse_property(obj, name)
+        stage.changing(AttributeSlot(obj, name))
+    setattr(obj, name, value)
+
+
+def _refuse_property(obj: Any, name: str) -> None:
+    if isinstance(_in_class(type(obj), name), property):
+        raise Unstageable(f"{type(obj).__name__}.{name} is set by a property")
+
+
+def delete_attribute(obj: Any, name: str) -> None:
+    """`del obj.name`."""
+    stage = current()
+    if stage is not None:
+        stage.changing(AttributeSlot(obj, name))
+    delattr(obj, name)
+
+
+def set_item(obj: Any, index: Any, value: Any) -> None:
+    """`obj[index] = value`."""
+    _changes_items(obj)
+    obj[index] = value
+
+
+def delete_item(obj: Any, index: Any) -> None:
+    """`del obj[index]`."""
+    _changes_items(obj)
+    del obj[index]
+
+
+def _changes_items(obj: Any) -> None:
+    """A container is about to be changed: only one that is ours can be, since Python will not run next time."""
+    stage = current()
+    if stage is None or isinstance(obj, stage.world.tensor):
+        return
+    if id(obj) in stage.outside:
+        raise Unstageable(f"a {type(obj).__name__} from outside is changed")
+    if isinstance(obj, list | dict | set):
+        stage.changing(ItemsSlot(obj))
+    elif id(obj) not in stage.inside:
+        raise Unstageable(f"a {type(obj).__name__} is changed, which may be from outside")
+
+
+def augmenting(x: Any) -> None:
+    """`x += ...`, which changes a container in its place."""
+    if isinstance(x, list | dict | set):
+        _changes_items(x)
+
+
+def caught() -> None:
+    """The start of an `except` block: what capture itself raises is not for the program to catch."""
+    stage = current()
+    error = sys.exc_info()[1]
+    if stage is not None and isinstance(error, Unstageable | stage.world.concrete):
+        raise error
+
+
+def writes_outside(name: str) -> None:
+    """The function assigns to a global variable, or to one of a function around it."""
+    if current() is not None:
+        raise Unstageable(f"the variable {name} outside of the function is assigned to")
+
+
+# -------------------------------------------------------------------------------------------------------------- calls
+
+
+def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`f(*args, **kwargs)`: a function that a user wrote is called with hooks."""
+    stage = current()
+    if stage is None:
+        return f(*args, **kwargs)
+    for x in (f, *args, *kwargs.values()):
+        if isinstance(x, Unbound):
+            x.complain()
+    if isinstance(f, FunctionType):
+        return _function(stage, f, args, kwargs)
+    if isinstance(f, MethodType):
+        return _method(stage, f, args, kwargs)
+    if isinstance(f, functools.partial):
+        return call(f.func, *f.args, *args, **{**f.keywords, **kwargs})
+    if isinstance(f, type):
+        return _class(stage, f, args, kwargs)
+    if isinstance(f, BuiltinFunctionType | BuiltinMethodType):
+        return _builtin(stage, f, args, kwargs)
+    return _object(stage, f, args, kwargs)
+
+
+def _function(stage: Stage, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not convertible(f):
+        if f.__module__.partition(".")[0] in CHANCE:
+            raise Unstageable(f"{f.__qualname__} gives something else each time")
+        return f(*args, **kwargs)
+    made = conversion(f.__code__)
+    if made is None:
+        return f(*args, **kwargs)
+    stage.enter(f, made, f.__code__ in inner_codes)
+    return recursion.called(stage, f, with_hooks(f, made), args, kwargs)
+
+
+def _method(stage: Stage, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    inner, owner = f.__func__, f.__self__
+    if isinstance(inner, FunctionType) and convertible(inner):
+        return call(inner, owner, *args, **kwargs)
+    if not isinstance(owner, stage.world.tensor):
+        stage.snapshot(owner)
+    return f(*args, **kwargs)
+
+
+def _class(stage: Stage, f: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if f in (str,) and any(stage.symbolic(a) for a in args):
+        raise Unstageable("a tensor is turned into text")
+    if f is range and any(stage.symbolic(a) for a in args):
+        return loop.Range(*args)
+    if f is super:
+        return f(*args, **kwargs)
+    if f in (map, filter) and args:
+        return f(_hooked(args[0]), *args[1:])
+    if f is bool and args and stage.symbolic(args[0]):
+        return stage.world.wrap(truth(stage, args[0]))
+    made = f(*args, **kwargs)
+    if not is_library(_file(f)):
+        stage.inside[id(made)] = made
+    return made
+
+
+def _file(f: type) -> str:
+    return getattr(sys.modules.get(f.__module__), "__file__", None) or ""
+
+
+def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if f in EFFECTS:
+        raise Unstageable(f"{f.__name__} has an effect each time it runs")
+    if f in TEXTS and any(stage.symbolic(a) for a in args):
+        raise Unstageable("a tensor is turned into text")
+    if f is getattr and len(args) >= 2 and isinstance(args[1], str):
+        return attribute(args[0], args[1]) if len(args) == 2 or hasattr(*args[:2]) else args[2]
+    if f in (min, max) and not kwargs and len(args) > 1 and any(stage.symbolic(a) for a in args):
+        return _extreme(stage, f, args)
+    if f in (any, all) and len(args) == 1:
+        return _fold(stage, f, args[0])
+    owner = getattr(f, "__self__", None)
+    if isinstance(owner, list | dict | set) and f.__name__ in CHANGES:
+        _changes_items(owner)
+    elif isinstance(owner, random.Random) or f.__module__ in CHANCE or f in (time.time, time.perf_counter):
+        raise Unstageable(f"{f.__name__} gives something else each time")
+    elif type(owner).__module__ in ("numpy.random._generator", "numpy.random.mtrand"):
+        raise Unstageable(f"{f.__name__} gives something else each time")
+    elif isinstance(owner, ModuleType | None) and f in HIGHER:
+        kwargs = {k: _hooked(v) for k, v in kwargs.items()}
+        args = tuple(_hooked(a) for a in args)
+    return f(*args, **kwargs)
+
+
+def _extreme(stage: Stage, f: Any, args: tuple[Any, ...]) -> Any:
+    """The least or greatest of numbers, of which some are tensors: the first that no other beats."""
+    best = args[0]
+    for x in args[1:]:
+        best = choose(x < best if f is min else x > best, lambda x=x: x, lambda best=best: best)
+    return best
+
+
+def _fold(stage: Stage, f: Any, parts: Iterable[Any]) -> Any:
+    parts = list(parts)
+    if not any(stage.symbolic(x) for x in parts):
+        return f(parts)
+    found = [stage.world.wrap(truth(stage, x)) for x in parts]
+    first, *others = found
+    for x in others:
+        first = (first & x) if f is all else (first | x)
+    return first
+
+
+def _object(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    original = getattr(f, "__captured__", None)
+    if original is not None:  # a function that is captured by itself becomes a part of this capture
+        return call(original, *args, **kwargs)
+    method = _in_class(type(f), "__call__")
+    if isinstance(method, FunctionType) and convertible(method):
+        return call(method, f, *args, **kwargs)
+    stage.snapshot(f)
+    return f(*args, **kwargs)
+
+
+def _hooked(f: Any) -> Any:
+    return converted(f) if isinstance(f, FunctionType | MethodType) else f
+
+
+def converted(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The callable as a capture in progress calls it; itself, if there is none.
+
+    >>> converted(len) is len
+    True
+    """
+    return f if current() is None else functools.partial(call, f)
+
+
+# -------------------------------------------------------------------------------------------------------- expressions
+
+
+def go(*flags: Any) -> Any:
+    """Whether no jump was made."""
+    stage = current()
+    if stage is None or not any(stage.symbolic(x) for x in flags):
+        return not any(flags)
+    jumped = [truth(stage, x) for x in flags]
+    return stage.world.wrap(p.logical_not(functools.reduce(p.logical_or, jumped)))
+
+
+def not_(x: Any) -> Any:
+    """`not x`."""
+    stage = current()
+    if stage is None or not stage.symbolic(x):
+        return not x
+    return stage.world.wrap(p.logical_not(truth(stage, x)))
+
+
+def and_(x: Any, *others: Callable[[], Any]) -> Any:
+    """`x and ...`."""
+    stage = current()
+    for other in others:
+        if stage is not None and stage.symbolic(x):
+            x = branch.both(stage, x, other)
+        elif not x:
+            return x
+        else:
+            x = other()
+    return x
+
+
+def or_(x: Any, *others: Callable[[], Any]) -> Any:
+    """`x or ...`."""
+    stage = current()
+    for other in others:
+        if stage is not None and stage.symbolic(x):
+            x = branch.either(stage, x, other)
+        elif x:
+            return x
+        else:
+            x = other()
+    return x
+
+
+def chain(x: Any, *links: Callable[..., Any]) -> Any:
+    """`x < y < z`: each operand once, and none after the first comparison that fails."""
+    compare, operand, *rest = links
+    y = operand()
+    found = compare(x, y)
+    return and_(found, lambda: chain(y, *rest)) if rest else found
+
+
+def assert_(test: Any, message: Callable[[], Any]) -> None:
+    """`assert test, message`."""
+    stage = current()
+    if stage is not None and stage.symbolic(test):
+        raise Unstageable("an assertion is about a tensor")
+    if not test:
+        text = message()
+        raise AssertionError(*([] if text is None else [text]))
+
+
+def shown(x: Any) -> Any:
+    """A value in an f-string."""
+    stage = current()
+    if stage is not None and stage.symbolic(x):
+        raise Unstageable("a tensor is turned into text")
+    return x

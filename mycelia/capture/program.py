@@ -1,0 +1,198 @@
+"""Capturing: call a function with hooks on tensors that stand for its arguments, and write down what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType, GeneratorType, MethodType
+from typing import Any
+
+from mycelia.capture.branch import origin
+from mycelia.capture.guards import Guards
+from mycelia.capture.hooks import call
+from mycelia.capture.stage import AttributeSlot, Stage, TensorSlot, staging
+from mycelia.capture.unbound import Unbound
+from mycelia.capture.world import Unstageable, World
+from mycelia.ir import Function, Value, asking, fresh_params, toposort
+from mycelia.tree import Structure, flatten, unflatten
+from mycelia.types import Type, type_of
+
+LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A tensor with one of the results."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """The very tensor that was an argument."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An object that is the same in every call."""
+
+    thing: Any
+
+
+Part = Computed | Given | Kept
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A nested structure of which every leaf says where it comes from."""
+
+    structure: Structure
+    parts: tuple[Part, ...]
+
+    def built(self, computed: Sequence[Any], given: Sequence[Any]) -> Any:
+        """The nest around these results and arguments."""
+        leaves = [
+            computed[q.place] if q.__class__ is Computed else given[q.place] if q.__class__ is Given else q.thing  # type: ignore[union-attr]  # mypy does not follow __class__
+            for q in self.parts
+        ]
+        return unflatten(self.structure, leaves)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A program: a function of arguments and of tensors from outside, and what to do with its results."""
+
+    function: Function
+    arguments: tuple[int, ...]  # the leaves of the arguments that the first parameters stand for
+    outside: tuple[Any, ...]  # the tensors that the other parameters stand for
+    returned: Nest
+    writes: tuple[tuple[Part, int], ...]  # tensors that hold a result afterwards
+    effects: tuple[tuple[Any, str, Nest], ...]  # attributes that are set afterwards
+    guards: Guards
+    holds: Callable[[], bool]
+
+
+def capture(world: World, fn: Callable[..., Any], args: Any, kwargs: Any) -> Captured:
+    """What `fn` does with arguments of these types. The call has no effect outside."""
+    leaves, structure = flatten((args, kwargs))
+    stage = Stage(world)
+    try:
+        return _captured(stage, fn, leaves, structure)
+    except (Unstageable, world.concrete, RecursionError) as error:
+        reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
+        reason.holds = stage.guards.predicate()
+        raise reason from None
+
+
+def _why(error: BaseException) -> str:
+    return "a call of itself does not end" if isinstance(error, RecursionError) else str(error)
+
+
+def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure: Structure) -> Captured:
+    world = stage.world
+    with staging(stage), world.mode(stage), asking():
+        tensors: dict[int, int] = {}
+        params: list[tuple[int, Value]] = []
+        given: list[Any] = []
+        for i, x in enumerate(leaves):
+            given.append(x)
+            if isinstance(x, world.parameter):
+                stage.lift(x)
+            elif isinstance(x, world.tensor):
+                (param,) = fresh_params((_type(world, x),))
+                params.append((i, param))
+                given[i] = world.wrap(param)
+                tensors[id(given[i])] = i
+        for x in world.state:
+            stage.lift(x)
+        arguments, keywords = unflatten(structure, given)
+        for container in (*arguments, *keywords.values()):
+            _mark(stage, container)
+        result = call(fn, *arguments, **keywords)
+        return _finished(stage, params, tensors, result)
+
+
+def _type(world: World, x: Any) -> Type:
+    data = world.data(x)
+    return data.type if isinstance(data, Value) else type_of(data)
+
+
+def _mark(stage: Stage, container: Any) -> None:
+    """Containers that the caller passed are the caller's: changing them would have to be seen there."""
+    if isinstance(container, list | tuple | dict | set):
+        stage.outside[id(container)] = container
+        for part in container.values() if isinstance(container, dict) else container:
+            _mark(stage, part)
+
+
+def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, int], result: Any) -> Captured:
+    world = stage.world
+    values: list[Value] = []
+    from_outside = {id(x): x for x, _, _ in stage.lifted}
+
+    def nest(thing: Any) -> Nest:
+        leaves, structure = flatten(thing)
+        return Nest(structure, tuple(part(x) for x in leaves))
+
+    def part(x: Any) -> Part:
+        if isinstance(x, world.tensor):
+            if id(x) in tensors:
+                return Given(tensors[id(x)])
+            if id(x) in from_outside:
+                return Kept(x)
+            return computed(x)
+        _refuse(stage, x)
+        return Kept(x)
+
+    def computed(x: Any) -> Computed:
+        value = world.value(x)
+        values.append(value)
+        return Computed(len(values) - 1)
+
+    returned = nest(result)
+    writes: list[tuple[Part, int]] = []
+    effects: list[tuple[Any, str, Nest]] = []
+    for slot in stage.changed_since(0):
+        if isinstance(slot, TensorSlot):
+            target = Given(tensors[id(slot.tensor)]) if id(slot.tensor) in tensors else Kept(slot.tensor)
+            if isinstance(target, Given) or id(slot.tensor) in from_outside:
+                if world.value(slot.tensor) not in {v for _, _, v in stage.lifted}:
+                    writes.append((target, computed(slot.tensor).place))
+        elif isinstance(slot, AttributeSlot) and id(slot.owner) not in stage.inside:
+            effects.append((slot.owner, slot.name, nest(slot.content())))
+    used = set(toposort(values))
+    arguments = [(i, v) for i, v in params if v in used]
+    outside = [(x, v) for x, _, v in stage.lifted if v in used]
+    function, captured = Function.close([v for _, v in (*arguments, *outside)], values)
+    assert not captured, f"a capture reads {captured}, which nobody gave it"
+    return Captured(
+        function,
+        tuple(i for i, _ in arguments),
+        tuple(x for x, _ in outside),
+        returned,
+        tuple(writes),
+        tuple(effects),
+        stage.guards,
+        stage.guards.predicate(),
+    )
+
+
+def _refuse(stage: Stage, x: Any) -> None:
+    """Complain about a result that would take tensors of the capture out with it."""
+    if isinstance(x, Unbound):
+        x.complain()
+    if isinstance(x, LAZY):
+        raise Unstageable(f"a {type(x).__name__} is returned, which runs later")
+    made_here = id(x) in stage.inside and not isinstance(x, FunctionType)
+    if made_here or (isinstance(x, FunctionType | MethodType) and _closes_over(stage, x)):
+        raise Unstageable(f"a {type(x).__name__} made inside is returned")
+    if isinstance(x, set | frozenset) and any(isinstance(e, stage.world.tensor) for e in x):
+        raise Unstageable("a set of tensors is returned")
+
+
+def _closes_over(stage: Stage, f: Any) -> bool:
+    if isinstance(f, MethodType):
+        return id(f.__self__) in stage.inside
+    return any(isinstance(c.cell_contents, stage.world.tensor) for c in f.__closure__ or ())
