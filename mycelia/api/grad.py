@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.api.linear import Weights, linearized
+from mycelia.api.linear import Weights
+from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
 
@@ -65,7 +66,7 @@ def value_and_grad(
         sens = None
         if sens_param:
             *args, sens = args  # type: ignore[assignment]  # the last one is ours
-        run = linearized(fn, tuple(args), kwargs, positions, weights, has_aux)
+        run = linearize(fn, tuple(args), kwargs, positions, weights, has_aux)
         with run:
             by_position, by_weight = run.back(None if sens is None else _listed(sens), once=True)
         gradients = _arranged(by_position, by_weight, grad_position, positions, weights, return_ids)
@@ -105,7 +106,7 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Weights = None, has_aux: 
     >>> back(Tensor([1.0, 10.0]))[0].tolist()
     [2.0, 40.0]
     """
-    run = linearized(fn, inputs, {}, tuple(range(len(inputs))), weights, has_aux)
+    run = linearize(fn, inputs, {}, tuple(range(len(inputs))), weights, has_aux)
     with run:
         pass
 
@@ -157,7 +158,7 @@ def get_grad(gradients: Any, identifier: int | str | Parameter) -> Tensor:
     key = identifier.name if isinstance(identifier, Parameter) else identifier
     for found, gradient in _pairs(gradients):
         if found == key and type(found) is type(key):
-            return gradient
+            return gradient  # type: ignore[no-any-return]
     raise ArgumentError(
         f"there is no gradient of {key!r}",
         given={"gradients": [name for name, _ in _pairs(gradients)]},

@@ -7,6 +7,7 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.api.linear import linearized
+from mycelia.api.staged import linearize
 from mycelia.api.vectorize import vmap
 from mycelia.eager import Tensor, created
 from mycelia.errors import ArgumentError
@@ -25,7 +26,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     tangents = tuple(v) if isinstance(v, tuple | list) else (v,)
     if len(given) != len(tangents):
         raise ArgumentError(f"{len(given)} inputs and {len(tangents)} tangents were given", hint="one for each input")
-    run = linearized(fn, given, {}, tuple(range(len(given))), None, has_aux)
+    run = linearize(fn, given, {}, tuple(range(len(given))), None, has_aux)
     with run:
         nested = run.recording.nested
         moved = run.forward(flatten(tangents)[0]) if nested else []
@@ -37,7 +38,9 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     return run.outputs, unflatten(flatten(run.outputs)[1], moved)
 
 
-def jacrev(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacrev(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """The derivative of every element of the result by every element of an argument, by reverse mode: best where the
     result is the smaller one. Its axes are those of the result, then those of the argument.
 
@@ -47,7 +50,7 @@ def jacrev(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has
     positions = (grad_position,) if isinstance(grad_position, int) else grad_position
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        run = linearized(fn, args, kwargs, positions, None, has_aux)
+        run = linearize(fn, args, kwargs, positions, None, has_aux)
         with run:
             if run.recording.nested:
                 rows = _rows(run)
@@ -75,7 +78,9 @@ def _rows(run: linearized) -> list[list[Tensor]]:
     return every
 
 
-def jacfwd(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
+def jacfwd(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """The derivative of every element of the result by every element of an argument, by forward mode: best where the
     argument is the smaller one. Its axes are those of the result, then those of the argument.
 
@@ -85,7 +90,7 @@ def jacfwd(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has
     positions = (grad_position,) if isinstance(grad_position, int) else grad_position
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        run = linearized(fn, args, kwargs, positions, None, has_aux)
+        run = linearize(fn, args, kwargs, positions, None, has_aux)
         with run:
             if run.recording.nested:
                 columns = _columns(run)

@@ -75,11 +75,15 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
                     f"the function has no argument {position} to differentiate", given={"arguments": len(args)}
                 )
             found, structure = flatten(args[position])
-            fresh = [self.recording.leaf(_differentiable(x, position)) for x in found]
+            fresh = [self._leaf(_differentiable(x, position)) for x in found]
             marked[position] = unflatten(structure, fresh)
             leaves += fresh
             structures.append(structure)
         return tuple(marked), leaves, structures
+
+    def _leaf(self, x: Tensor) -> Tensor:
+        """A tensor of its own in place of an argument."""
+        return self.recording.leaf(x)
 
     @staticmethod
     def _differentiated(outputs: Any, has_aux: bool) -> list[Tensor]:
@@ -117,7 +121,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
 
     def forward(self, tangents: list[Any]) -> list[Tensor]:
         """Tangents of the results, from those of the inputs."""
-        given = {place: _fitting(t, x) for place, t, x in zip(self.places, tangents, self.inputs, strict=True)}
+        given = {place: fitting(t, x) for place, t, x in zip(self.places, tangents, self.inputs, strict=True)}
         tape, start = self.recording.tape, self.recording.start
         moved = push_forward(tape, start, self.stop, given, self.seeds)
         return [_zeros(x) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
@@ -131,7 +135,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
                 f"{len(flat)} cotangents were given for {len(self.differentiated)} results",
                 hint="one for each tensor that the function returns",
             )
-        return [_fitting(ct, x) for ct, x in zip(flat, self.differentiated, strict=True)]
+        return [fitting(ct, x) for ct, x in zip(flat, self.differentiated, strict=True)]
 
 
 def _differentiable(x: Any, position: int) -> Tensor:
@@ -160,7 +164,7 @@ def _open(x: Tensor) -> bool:
     return x._data.__class__ is Value
 
 
-def _fitting(ct: Any, x: Tensor) -> Tensor:
+def fitting(ct: Any, x: Tensor) -> Tensor:
     """A cotangent given by a person, checked against the result it belongs to."""
     tensor = ct if isinstance(ct, Tensor) else Tensor(ct)
     if tensor.shape != x.shape:
@@ -169,12 +173,13 @@ def _fitting(ct: Any, x: Tensor) -> Tensor:
 
 
 def _ones(x: Tensor) -> Tensor:
-    return _filled(x, 1)
+    return filled(x, 1)
 
 
 def _zeros(x: Tensor) -> Tensor:
-    return _filled(x, 0)
+    return filled(x, 0)
 
 
-def _filled(x: Tensor, number: int) -> Tensor:
+def filled(x: Tensor, number: int) -> Tensor:
+    """A tensor like `x` with this number everywhere."""
     return eager.created(p.Full(number, x.dtype, x.shape))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mycelia import capture
 from mycelia import primitives as p
 from mycelia.eager import Tensor
 from mycelia.eager.trace import Traced, run, trace
@@ -30,7 +31,8 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         size = _size(arguments, axes)
         fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
-        traced = trace(lambda *flat: fn(*unflatten(structure, flat)), types)
+        hooked = capture.converted(fn)
+        traced = trace(lambda *flat: hooked(*unflatten(structure, flat)), types)
         return _run(traced, size, fronts, axes, types, out_axes)
 
     return mapped
@@ -46,7 +48,8 @@ def _run(
 ) -> Any:
     """The graph for all examples, at these arguments."""
     count = sum(1 for o in traced.others if o is None)
-    placed = [a for a, o in zip(_matched(out_axes, traced.structure, "out_axes"), traced.others, strict=True) if o is None]
+    wanted = _matched(out_axes, traced.structure, "out_axes")
+    placed = [a for a, other in zip(wanted, traced.others, strict=True) if other is None]
     given = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
     outside = traced.function.types[len(types) :]
     many = batch(traced.function, size, (*given, *outside), tuple(a is not None for a in placed))
