@@ -21,8 +21,8 @@ def _pull_back(
     tape: Tape, start: int, stop: int, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool
 ) -> list[Any]:
     cts: list[Any] = [None] * (stop - start)
-    for place, ct in seeds.items():
-        cts[place - start] = ct
+    for place, seed in seeds.items():
+        cts[place - start] = seed
     for here in range(stop - 1, start - 1, -1):
         step, places, needed, inputs, out = tape.pop() if used_up else tape[here]
         if step is None:

@@ -102,7 +102,7 @@ def shown(array: Array) -> str:
         return f"{head} {array.item():.6g})" if dtype.is_float else f"{head} {array.item()})"
     if dtype.is_float:
         array = array.astype(np.float64)
-        text = np.array2string(array, separator=", ", formatter={"float_kind": lambda x: f"{x: .8e}"})  # type: ignore[misc]  # NumPy's stub forbids a lambda here
+        text = np.array2string(array, separator=", ", formatter={"float_kind": lambda x: f"{x: .8e}"})
     else:
         text = np.array2string(array, separator=", ")
     return f"{head}{' ' if array.ndim == 1 else chr(10)}{text})"

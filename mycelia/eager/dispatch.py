@@ -1,4 +1,4 @@
-"""Running one op now, on arrays: by NumPy when they are small, by a native kernel when they are large and one is to hand.
+"""Running one op now, on arrays: by NumPy when they are small, by a native kernel when they are large.
 
 `native` is set by the runtime: it turns a function of the graph IR into a callable on arrays (a tuple of arrays comes
 back), or says None when it would not gain by it. It is asked once for each op and each set of types.

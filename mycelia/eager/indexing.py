@@ -116,7 +116,8 @@ def _spread(x: Tensor, parts: tuple[Any, ...]) -> _Axes:
         raise BoundsError(f"{used} indices for a tensor of shape {x.shape}")
     if Ellipsis not in [i for i in parts if not isinstance(i, Tensor)]:
         parts = (*parts, Ellipsis)
-    slices, arrays, layout = [], [], []
+    slices: list[slice] = []
+    arrays, layout = [], []
     for i in parts:
         axis = len(slices)
         if i is None:
@@ -179,13 +180,13 @@ def _sliced(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     starts, stops, steps, backwards = _box(x, parts)
     out = p.slice_(x, starts, stops, steps)
     out = p.reshape(p.flip(out, tuple(backwards)), shape)
-    return x.alias() if out is x else out
+    return x.alias() if out is x else out  # type: ignore[no-any-return]
 
 
 def _shape_of(x: Tensor, parts: tuple[Any, ...]) -> Shape:
     """The shape that NumPy gives; and its complaint, if it has one."""
     try:
-        return np.broadcast_to(np.empty((), bool), x.shape)[parts].shape
+        return np.broadcast_to(np.empty((), bool), x.shape)[parts].shape  # type: ignore[no-any-return]
     except IndexError as error:
         raise _out_of_bounds(x, error) from None
 
@@ -343,5 +344,5 @@ def _fitted(new: Tensor, shape: Shape) -> Any:
     return p.broadcast(p.reshape(new, own), shape)
 
 
-Tensor.__getitem__ = getitem  # type: ignore[method-assign]  # see signatures.py
-Tensor.__setitem__ = setitem  # type: ignore[method-assign]
+setattr(Tensor, "__getitem__", getitem)  # noqa: B010  # a type checker reads signatures.py
+setattr(Tensor, "__setitem__", setitem)  # noqa: B010

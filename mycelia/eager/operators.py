@@ -21,10 +21,10 @@ from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.ir import Value
 from mycelia.types import DType, bool_, float64
 
-NUMBERS = frozenset((float, int, bool))
+NUMBERS: frozenset[Any] = frozenset((float, int, bool))
 BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
 FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
-TENSORS = {Tensor}  # and its subclasses that behave alike, see `Parameter`
+TENSORS: set[Any] = {Tensor}  # and its subclasses that behave alike, see `Parameter`
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -33,10 +33,10 @@ _run = quiet_context().run  # a second thread that is here at the same moment ta
 
 def operand(x: Any) -> Tensor | float | int | bool | None:
     """`x` as an operand: a tensor, or a Python number; None if it is neither."""
-    if isinstance(x, Tensor) or type(x) in NUMBERS:
+    if isinstance(x, np.generic):
+        x = x.item()
+    if isinstance(x, Tensor | float | int):
         return x
-    if isinstance(x, np.generic | bool | int | float):
-        return x.item() if isinstance(x, np.generic) else x
     if isinstance(x, np.ndarray | list | tuple):
         return wrap(as_array(x))
     return wrap(x) if isinstance(x, Value) else None
@@ -232,7 +232,7 @@ def _install() -> None:
         setattr(Tensor, f"__{name}__", compared(getattr(python, name), f, otherwise))
     for name, unary in {"neg": p.negative, "abs": p.abs, "invert": p.logical_not}.items():
         setattr(Tensor, f"__{name}__", lambda self, unary=unary: unary(self))
-    Tensor.__pos__ = lambda self: self  # type: ignore[method-assign]  # a tensor is not changed in place
+    setattr(Tensor, "__pos__", lambda self: self)  # noqa: B010  # a tensor is not changed in place
 
 
 _install()

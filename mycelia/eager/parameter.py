@@ -110,16 +110,16 @@ class Parameter(Tensor):
         return new
 
     def __iadd__(self, other: Any) -> Parameter:
-        return assign(self, self + other)
+        return assign(self, self + other)  # type: ignore[no-any-return]  # the parameter itself
 
     def __isub__(self, other: Any) -> Parameter:
-        return assign(self, self - other)
+        return assign(self, self - other)  # type: ignore[no-any-return]
 
     def __imul__(self, other: Any) -> Parameter:
-        return assign(self, self * other)
+        return assign(self, self * other)  # type: ignore[no-any-return]
 
     def __itruediv__(self, other: Any) -> Parameter:
-        return assign(self, self / other)
+        return assign(self, self / other)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-"""Random numbers: a key that the seed gives, and a counter of draws. The same seed gives the same numbers everywhere."""
+"""Random numbers: a key that the seed gives, and a counter of draws. The same seed gives the same numbers."""
 
 from __future__ import annotations
 

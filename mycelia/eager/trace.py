@@ -38,7 +38,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
 
     def lift(x: Tensor) -> Value:
         if x._data.__class__ is Value:
-            return x._data  # type: ignore[no-any-return]
+            return x._data
         key = id(x._data), -1 if x._tape is None else x._id
         if key not in lifted:
             lifted[key] = x.alias(), fresh_params((type_of(x._data),))[0]

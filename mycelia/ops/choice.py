@@ -1,6 +1,7 @@
 """Elements chosen by conditions and positions: where, gather, scatter, sort, one-hot."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from mycelia.eager import Tensor, cast, created, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, pair, tensor
 from mycelia.ops.math import truth
+from mycelia.primitives.indexing import batched_gather
 from mycelia.types import bool_, int32, int64
 
 __all__ = [
@@ -145,7 +147,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     if i.shape[:batch_dims] != batch:
         raise ShapeError(f"the first {batch_dims} axes of {x.shape} and {i.shape} differ")
     rows = p.reshape(x, (prod(batch), *x.shape[batch_dims:]))
-    out = p.batched_gather(rows, p.reshape(i, (prod(batch), *i.shape[batch_dims:])), place - batch_dims)
+    out = batched_gather(rows, p.reshape(i, (prod(batch), *i.shape[batch_dims:])), place - batch_dims)
     return p.reshape(out, (*batch, *out.shape[1:]))
 
 

@@ -1,6 +1,7 @@
 """Convolutions: windows of space times weights."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def conv2d(
 ) -> Tensor:
     """Convolution in a plane: input (N, C, H, W), weight (O, C / groups, K, L).
 
-    `pad_mode` "valid" pads nothing, "same" such that the extent is that of the input over the stride, "pad" by `padding`.
+    `pad_mode` "valid" pads nothing, "same" until the extent is that of the input over the stride, "pad" by `padding`.
 
     >>> conv2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[1.0, 1.0], [1.0, 1.0]]]])).tolist()
     [[[[10.0]]]]

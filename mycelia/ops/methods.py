@@ -3,7 +3,8 @@
 Reductions take `axis` and `keepdims` as in NumPy, and `dim` and `keepdim` besides.
 """
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
@@ -320,7 +321,23 @@ def _in_place(name: str, function: Callable[..., Any]) -> None:
     method(f"{name}_")(change)
 
 
-for _name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "exp", "log", "sqrt", "abs", "neg", "clamp", "floor", "ceil", "sign"):  # fmt: skip
+for _name in [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "exp",
+    "log",
+    "sqrt",
+    "abs",
+    "neg",
+    "clamp",
+    "floor",
+    "ceil",
+    "sign",
+]:
     _in_place(_name, getattr(Tensor, _name))
 
 __all__: list[str] = []  # methods only

@@ -1,12 +1,14 @@
 """Other shapes of the same elements: reshaped, transposed, joined, parted, repeated, padded."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
 from builtins import slice as _slice
 from collections.abc import Sequence
 from functools import reduce
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -373,7 +375,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], axis: int = 
                 f"parts of sizes {tuple(split_size_or_sections)} do not make up an axis of {extent}",
                 given={"shape": x.shape, "axis": axis},
             )
-    return tuple(_own(p.take(x, place, a, b), x) for a, b in zip(bounds, bounds[1:], strict=False))
+    return tuple(_own(p.take(x, place, a, b), x) for a, b in pairwise(bounds))
 
 
 @method()

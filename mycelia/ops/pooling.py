@@ -1,6 +1,7 @@
 """Pooling: windows of space reduced to their mean or maximum; and images of another size."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
@@ -194,7 +195,7 @@ def adaptive_max_pool2d(input: Any, output_size: Any) -> Tensor:
 
 
 def _both(size: Any) -> tuple[int | None, int | None]:
-    return (size, size) if size is None or isinstance(size, int) else tuple(size)  # type: ignore[return-value]  # two
+    return (size, size) if size is None or isinstance(size, int) else tuple(size)
 
 
 # ------------------------------------------------------------------------------------------------------------- resizing

@@ -1,6 +1,7 @@
 """Sums, means, extremes and other numbers that stand for many, along axes."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 

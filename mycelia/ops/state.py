@@ -1,6 +1,7 @@
 """Parameters that change, gradients that stop, and questions about tensors."""
 
-# mypy: disable-error-code=no-any-return  # a primitive returns what it is given: tensors for tensors
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
 
 from __future__ import annotations
 
@@ -195,6 +196,6 @@ accumulate_n, make_range, scalar_cast = (
 )
 __all__ = [
     "accumulate_n", "addn", "assign", "assign_add", "assign_sub", "cast", "deepcopy", "depend", "dtype", "identity",
-    "is_floating_point", "is_tensor", "make_range", "numel", "partial", "print_", "rank", "scalar_cast", "shape", "size",
-    "stop_gradient", "tuple_to_array", "type_as",
+    "is_floating_point", "is_tensor", "make_range", "numel", "partial", "print_", "rank", "scalar_cast", "shape",
+    "size", "stop_gradient", "tuple_to_array", "type_as",
 ]  # fmt: skip

@@ -63,7 +63,8 @@ def test_axes_of_arguments_and_results_are_chosen_one_by_one():
 
 def test_vmap_inside_vmap_is_a_loop_in_a_loop():
     f = vmap(vmap(lambda x, y: x * y, in_axes=(0, None)), in_axes=(None, 0))
-    np.testing.assert_allclose(f(Tensor([1.0, 2.0]), Tensor([10.0, 20.0, 30.0])).asnumpy(), np.outer([10, 20, 30], [1, 2]))
+    got = f(Tensor([1.0, 2.0]), Tensor([10.0, 20.0, 30.0]))
+    np.testing.assert_allclose(got.asnumpy(), np.outer([10, 20, 30], [1, 2]))
 
 
 def test_gradients_flow_through_vmap_to_what_it_reads():
