@@ -1,0 +1,450 @@
+"""Cell: a piece of a network. It holds parameters and other cells, and `construct` says what it computes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from mycelia.capture.guards import Epoch
+from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
+from mycelia.errors import ArgumentError
+from mycelia.nn.hooks import Hook, HookHandle
+from mycelia.tree import tree_map
+from mycelia.types import DType
+
+C = TypeVar("C", bound="Cell")
+UNNAMED = "Parameter"  # what a parameter is called until it belongs to a cell
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Cell:
+    """A piece of a network.
+
+    Parameters and cells that are assigned to attributes belong to it, under the names of the attributes.
+
+    >>> class Scale(Cell):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = Parameter([2.0])
+    ...     def construct(self, x):
+    ...         return x * self.factor
+    >>> net = Scale()
+    >>> net(Tensor([3.0])).asnumpy()
+    array([6.], dtype=float32)
+    >>> [p.name for p in net.trainable_params()]
+    ['factor']
+    """
+
+    __watched__ = True  # every change of an attribute turns the epoch, so that compiled programs see it
+
+    training: bool
+    requires_grad: bool
+    phase: str
+    _cells: Mapping[str, Cell]  # replaced when it changes, as all that is noted about a cell
+    _params: Mapping[str, Parameter]
+    _flags: Mapping[str, Any]
+    _before: tuple[HookHandle, ...]
+    _after: tuple[HookHandle, ...]
+    _float: DType | None  # the type to compute in, where one was chosen
+    _auto_prefix: bool
+
+    def __init__(self, auto_prefix: bool = True, flags: Mapping[str, Any] | None = None) -> None:
+        self.__dict__.update(
+            _cells=NONE, _params=NONE, _auto_prefix=auto_prefix, _flags=MappingProxyType(dict(flags or {})),
+            _float=None, _before=(), _after=(), training=False, requires_grad=False, phase="",
+        )  # fmt: skip
+
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
+        """What the cell computes; every kind of cell defines its own."""
+        raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for handle in self._before:
+            args, kwargs = handle.before(args, kwargs)
+        if self._float is None:
+            out = self.construct(*args, **kwargs)
+        else:
+            with self._parameters_as(self._float):
+                out = self.construct(*self.cast_inputs(args, self._float), **kwargs)
+        for handle in self._after:
+            out = handle.after(args, kwargs, out)
+        return out
+
+    # --------------------------------------------------------------------------------------- what belongs to the cell
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_cells" not in self.__dict__:
+            raise AttributeError(f"call super().__init__() in {type(self).__name__} before it gets attributes")
+        if isinstance(value, Parameter):
+            self.insert_param_to_cell(name, value)
+        elif isinstance(value, Cell):
+            self.insert_child_to_cell(name, value)
+        elif isinstance(value, Tensor) and name in self._params:
+            self._params[name].set_data(value)
+        else:
+            self._hold(name, value)
+            if isinstance(value, ParameterTuple):
+                self._params = MappingProxyType({**self._params, **{p.name: p for p in value}})
+
+    def __delattr__(self, name: str) -> None:
+        self._hold(name, None)
+        object.__delattr__(self, name)
+
+    def _hold(self, name: str, value: Any) -> None:
+        """Make `value` the attribute `name`; what was called so belongs to the cell no more."""
+        Epoch.turn()
+        if name in self._params:
+            object.__setattr__(self, "_params", without(self._params, [name]))
+        if name in self._cells:
+            object.__setattr__(self, "_cells", without(self._cells, [name]))
+        before = self.__dict__.get(name)
+        if isinstance(before, ParameterTuple):
+            object.__setattr__(self, "_params", without(self._params, [p.name for p in before]))
+        object.__setattr__(self, name, value)
+
+    def insert_param_to_cell(
+        self, param_name: str, param: Parameter | None, check_name_contain_dot: bool = True
+    ) -> None:
+        """Make `param` the attribute `param_name`; None keeps the name free of a parameter.
+
+        >>> net = Cell()
+        >>> net.insert_param_to_cell("bias", Parameter([1.0]))
+        >>> net.bias
+        Parameter (name=bias, shape=(1,), dtype=Float32, requires_grad=True)
+        """
+        self._check_name(param_name, check_name_contain_dot)
+        if param is not None and not isinstance(param, Parameter):
+            raise ArgumentError(f"{param_name} must be a Parameter or None, not {type(param).__name__}")
+        if param is not None and param.name == UNNAMED:
+            param.name = param_name
+        self._hold(param_name, param)
+        if param is not None:
+            self._params = MappingProxyType({**self._params, param_name: param})
+
+    def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
+        """Make `child_cell` the attribute `child_name`; the names of its parameters begin with it from now on.
+
+        >>> net = Cell()
+        >>> inner = Cell()
+        >>> inner.w = Parameter([1.0])
+        >>> net.insert_child_to_cell("inner", inner)
+        >>> inner.w.name
+        'inner.w'
+        """
+        self._check_name(child_name)
+        if not isinstance(child_cell, Cell):
+            raise ArgumentError(f"{child_name} must be a Cell, not {type(child_cell).__name__}")
+        if self._auto_prefix:
+            child_cell.update_parameters_name(child_name + ".")
+        self._hold(child_name, child_cell)
+        self._cells = MappingProxyType({**self._cells, child_name: child_cell})
+
+    @staticmethod
+    def _check_name(name: str, whole: bool = True) -> None:
+        if not isinstance(name, str) or not name or (whole and "." in name):
+            raise ArgumentError(f"{name!r} cannot name a part of a cell", hint="use a string without dots")
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Name parameters by where they are, after `prefix`.
+
+        >>> net = Cell()
+        >>> net.w = Parameter([1.0])
+        >>> net.update_parameters_name("old.")
+        >>> net.w.name
+        'old.w'
+        """
+        if prefix:
+            for name, parameter in self.parameters_and_names(expand=recurse):
+                parameter.name = prefix + name
+
+    # ----------------------------------------------------------------------------------------------------- parameters
+
+    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Each parameter once, with the path to it.
+
+        >>> net = Cell()
+        >>> net.w = Parameter([1.0])
+        >>> [name for name, _ in net.parameters_and_names()]
+        ['w']
+        """
+        seen = set()
+        for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
+            for name, parameter in cell._params.items():
+                if id(parameter) not in seen:
+                    seen.add(id(parameter))
+                    yield (f"{path}.{name}" if path else name), parameter
+
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
+        """Each parameter once; with `expand`, those of inner cells too.
+
+        >>> list(Cell().get_parameters())
+        []
+        """
+        return (parameter for _, parameter in self.parameters_and_names(expand=expand))
+
+    def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
+        """The parameters by their names, which must differ.
+
+        >>> net = Cell()
+        >>> net.w = Parameter([1.0], name="weight")
+        >>> list(net.parameters_dict())
+        ['weight']
+        """
+        by_name: OrderedDict[str, Parameter] = OrderedDict()
+        for path, parameter in self.parameters_and_names(expand=recurse):
+            if parameter.name in by_name:
+                raise ArgumentError(
+                    f"two parameters of {self.cls_name} are called {parameter.name!r}",
+                    given={"second": path},
+                    hint="give them names of their own: Parameter(..., name=...)",
+                )
+            by_name[parameter.name] = parameter
+        return by_name
+
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """The parameters that training changes.
+
+        >>> net = Cell()
+        >>> net.w, net.mean = Parameter([1.0]), Parameter([1.0], requires_grad=False)
+        >>> [p.name for p in net.trainable_params()]
+        ['w']
+        """
+        return [parameter for parameter in self.get_parameters(recurse) if parameter.requires_grad]
+
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """The parameters that training leaves alone.
+
+        >>> Cell().untrainable_params()
+        []
+        """
+        return [parameter for parameter in self.get_parameters(recurse) if not parameter.requires_grad]
+
+    # ---------------------------------------------------------------------------------------------------- inner cells
+
+    def cells_and_names(self, cells: set[Cell] | None = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
+        """The cell and every cell inside, each once, with the path to it; those in `cells` are left out.
+
+        >>> net = Cell()
+        >>> net.inner = Cell()
+        >>> [name for name, _ in net.cells_and_names()]
+        ['', 'inner']
+        """
+        seen = set() if cells is None else cells
+        if self in seen:
+            return
+        seen.add(self)
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def cells(self) -> Iterator[Cell]:
+        """The cells directly inside.
+
+        >>> list(Cell().cells())
+        []
+        """
+        return iter(self.name_cells().values())
+
+    def name_cells(self) -> OrderedDict[str, Cell]:
+        """The cells directly inside, each once, by name.
+
+        >>> net = Cell()
+        >>> net.inner = Cell()
+        >>> list(net.name_cells())
+        ['inner']
+        """
+        once = {id(cell): name for name, cell in reversed(list(self._cells.items()))}
+        return OrderedDict((name, cell) for name, cell in self._cells.items() if once[id(cell)] == name)
+
+    def get_sub_cell(self, target: str) -> Cell:
+        """The inner cell at a path; the cell itself at the empty one.
+
+        >>> net = Cell()
+        >>> net.inner = Cell()
+        >>> net.get_sub_cell("inner") is net.inner
+        True
+        """
+        cell = self
+        for name in target.split(".") if target else []:
+            if name not in cell._cells:
+                raise AttributeError(f"{cell.cls_name} has no cell {name!r} on the way to {target!r}")
+            cell = cell._cells[name]
+        return cell
+
+    def apply(self: C, fn: Callable[[Cell], object]) -> C:
+        """Call `fn` on every cell inside, then on this one.
+
+        >>> net = Cell().apply(lambda cell: cell.add_flags(seen=True))
+        >>> net.get_flags()
+        {'seen': True}
+        """
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    # ---------------------------------------------------------------------------------------------------------- modes
+
+    def set_train(self: C, mode: bool = True) -> C:
+        """Say whether the cell, with all inside, is being trained: dropout and batch statistics depend on it.
+
+        >>> Cell().set_train().training
+        True
+        """
+        for _, cell in self.cells_and_names():
+            cell.training = mode
+            cell.phase = "train" if mode else "predict"
+        return self
+
+    def set_grad(self: C, requires_grad: bool = True) -> C:
+        """Say whether gradients of the cell are going to be asked for.
+
+        >>> Cell().set_grad().requires_grad
+        True
+        """
+        self.requires_grad = requires_grad
+        return self
+
+    def to_float(self: C, dst_type: Any) -> C:
+        """Compute in this floating type: inputs and parameters are cast as the cell, and all inside, are called.
+
+        >>> class Twice(Cell):
+        ...     def construct(self, x):
+        ...         return x + x
+        >>> Twice().to_float("float16")(Tensor([1.0])).dtype
+        float16
+        """
+        dtype = as_dtype(dst_type)
+        if not dtype.is_float:
+            raise ArgumentError(f"a cell computes in a floating type, not in {dtype!r}", hint="for example ms.float16")
+        for _, cell in self.cells_and_names():
+            cell._float = dtype
+        return self
+
+    def cast_inputs(self, inputs: tuple[Any, ...], dst_type: DType) -> tuple[Any, ...]:
+        """The inputs with all floating tensors among them in another type.
+
+        >>> Cell().cast_inputs((Tensor([1.0]), 3), as_dtype("float16"))[0].dtype
+        float16
+        """
+        return tuple(tree_map(lambda x: _in_type(x, dst_type), x) for x in inputs)
+
+    @contextmanager
+    def _parameters_as(self, dtype: DType) -> Iterator[None]:
+        """Within, the attributes that hold parameters hold their numbers in another type."""
+        held = {name: value for name, value in self.__dict__.items() if isinstance(value, Parameter)}
+        self.__dict__.update({name: _in_type(value, dtype) for name, value in held.items()})
+        try:
+            yield
+        finally:
+            self.__dict__.update(held)
+
+    def add_flags(self: C, **flags: Any) -> C:
+        """Note something about the cell, to be read from `get_flags` or as an attribute.
+
+        >>> Cell().add_flags(frozen=True).frozen
+        True
+        """
+        self._flags = MappingProxyType({**self._flags, **flags})
+        for name, value in flags.items():
+            setattr(self, name, value)
+        return self
+
+    def add_flags_recursive(self: C, **flags: Any) -> C:
+        """Note something about the cell and all inside.
+
+        >>> Cell().add_flags_recursive(depth=1).get_flags()
+        {'depth': 1}
+        """
+        return self.apply(lambda cell: cell.add_flags(**flags))
+
+    def get_flags(self) -> dict[str, Any]:
+        """What was noted about the cell.
+
+        >>> Cell(flags={"a": 1}).get_flags()
+        {'a': 1}
+        """
+        return dict(self._flags)
+
+    # ---------------------------------------------------------------------------------------------------------- hooks
+
+    def register_forward_pre_hook(
+        self, hook_fn: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
+        """Call `hook_fn(cell, args)` before each call; what it returns, if anything, takes the place of the arguments.
+
+        >>> class Same(Cell):
+        ...     def construct(self, x):
+        ...         return x
+        >>> net = Same()
+        >>> handle = net.register_forward_pre_hook(lambda cell, args: (args[0] + 1,))
+        >>> net(Tensor([1.0])).asnumpy()
+        array([2.], dtype=float32)
+        >>> handle.remove()
+        >>> net(Tensor([1.0])).asnumpy()
+        array([1.], dtype=float32)
+        """
+        handle = HookHandle(self, hook_fn, with_kwargs)
+        self._before = (handle, *self._before) if prepend else (*self._before, handle)
+        return handle
+
+    def register_forward_hook(self, hook_fn: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, args, out)` after each call; what it returns, if anything, takes the place of the result.
+
+        >>> class Same(Cell):
+        ...     def construct(self, x):
+        ...         return x
+        >>> net = Same()
+        >>> handle = net.register_forward_hook(lambda cell, args, out: out * 3)
+        >>> net(Tensor([1.0])).asnumpy()
+        array([3.], dtype=float32)
+        """
+        handle = HookHandle(self, hook_fn, with_kwargs)
+        self._after = (handle, *self._after) if prepend else (*self._after, handle)
+        return handle
+
+    # ------------------------------------------------------------------------------------------- copies and looks
+
+    def __getstate__(self) -> dict[str, Any]:
+        held = dict(self.__dict__)
+        return held | {name: dict(held[name]) for name in ("_cells", "_params", "_flags")}
+
+    def __setstate__(self, held: dict[str, Any]) -> None:
+        self.__dict__.update(held)
+        self.__dict__.update({name: MappingProxyType(held[name]) for name in ("_cells", "_params", "_flags")})
+
+    @property
+    def cls_name(self) -> str:
+        """The name of the kind of cell."""
+        return type(self).__name__
+
+    def extend_repr(self) -> str:
+        """What to show of the cell between its parentheses.
+
+        >>> Cell().extend_repr()
+        ''
+        """
+        return ""
+
+    def __repr__(self) -> str:
+        inside = [f"({name}): {cell!r}".replace("\n", "\n  ") for name, cell in self._cells.items()]
+        shown = self.extend_repr()
+        if not inside:
+            return f"{self.cls_name}({shown})"
+        return "\n  ".join([f"{self.cls_name}({shown}", *inside]) + "\n)"
+
+
+def _in_type(x: Any, dtype: DType) -> Any:
+    return cast(x, dtype) if isinstance(x, Tensor) and x.dtype.is_float else x
+
+
+def without(members: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:
+    """The members that are not called so.
+
+    >>> dict(without({"a": 1, "b": 2}, ["a"]))
+    {'b': 2}
+    """
+    return MappingProxyType({name: member for name, member in members.items() if name not in names})

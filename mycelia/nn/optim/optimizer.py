@@ -1,0 +1,212 @@
+"""The optimizer: a cell that is given gradients and changes parameters.
+
+Every update is an elementwise expression of a parameter, its gradient and its moments, assigned back to them: compiled,
+it is one pass over memory for each parameter. The number of the step is itself a parameter, so one program serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia import ops
+from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast
+from mycelia.errors import ArgumentError, ShapeError
+from mycelia.nn.cell import Cell
+from mycelia.nn.optim.rates import Rate, as_rate
+from mycelia.types import float32, int32
+
+KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one parameter is to be changed: which of the rates and decays is its own, and what else was wished."""
+
+    rate: int
+    decay: int
+    centralize: bool
+
+
+class Optimizer(Cell):
+    """The base of optimizers. A kind of one's own says in `update` how one parameter changes.
+
+    >>> class Descent(Optimizer):
+    ...     def update(self, index, weight, gradient, rate, shared):
+    ...         assign(weight, weight - gradient * rate)
+    >>> w = Parameter([1.0, 2.0], name="w")
+    >>> done = Descent(0.5, [w])((Tensor([1.0, 1.0]),))
+    >>> w.asnumpy()
+    array([0.5, 1.5], dtype=float32)
+    """
+
+    parameters: ParameterTuple
+    global_step: Parameter
+    decoupled = False  # whether the decay of weights is left to `update`, instead of being added to the gradient
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        parameters: Iterable[Parameter] | Iterable[dict[str, Any]],
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if not isinstance(loss_scale, int | float) or loss_scale <= 0:
+            raise ArgumentError(f"loss_scale is a positive number, not {loss_scale!r}")
+        self.loss_scale = float(loss_scale)
+        self.global_step = Parameter(Tensor(0, int32), name="global_step", requires_grad=False)
+        given = list(parameters)
+        if not given:
+            raise ArgumentError("an optimizer needs parameters to change", hint="for example net.trainable_params()")
+        self.is_group = isinstance(given[0], dict)
+        groups = [_checked(g) for g in given] if self.is_group else [{"params": given}]
+        self._settle(groups, learning_rate, weight_decay)
+
+    def _settle(self, groups: list[dict[str, Any]], learning_rate: Any, weight_decay: Any) -> None:
+        """Who has which rate and which decay."""
+        rates, decays, found = [as_rate(learning_rate, "learning_rate")], [weight_decay], {}
+        for number, group in enumerate(groups):
+            if "order_params" in group:
+                continue
+            if "lr" in group:
+                rates.append(as_rate(group["lr"], f"learning_rate_group_{number}"))
+            if "weight_decay" in group:
+                decays.append(group["weight_decay"])
+            own = Choice(
+                len(rates) - 1 if "lr" in group else 0,
+                len(decays) - 1 if "weight_decay" in group else 0,
+                bool(group.get("grad_centralization", False)),
+            )
+            for parameter in group["params"]:
+                if not isinstance(parameter, Parameter):
+                    raise ArgumentError(f"an optimizer changes parameters, not {type(parameter).__name__}")
+                if id(parameter) in found:
+                    raise ArgumentError(f"parameter {parameter.name} is given to the optimizer twice")
+                found[id(parameter)] = parameter, own
+        ordered = next((g["order_params"] for g in groups if "order_params" in g), None)
+        if ordered is not None:
+            if {id(p) for p in ordered} != set(found):
+                raise ArgumentError("order_params must name the parameters of all groups, each once")
+            found = {id(p): found[id(p)] for p in ordered}
+        # the weights belong to the network: the optimizer neither names nor saves them
+        self.__dict__["parameters"] = ParameterTuple(p for p, _ in found.values())
+        self.choices = tuple(own for _, own in found.values())
+        for number, rate in enumerate(rates):
+            self.insert_child_to_cell(f"rate_{number}", rate)
+        self.rates = tuple(rates)
+        self.decays = tuple(decays)
+        plain = not self.is_group  # without groups, what shifts and scales a normalised signal does not decay
+        self.decay_flags = tuple(
+            bool(isinstance(decays[own.decay], Cell) or decays[own.decay] > 0)
+            and not (plain and ("beta" in p.name or "gamma" in p.name))
+            for p, own in found.values()
+        )
+
+    # ------------------------------------------------------------------------------------------------------ the step
+
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
+        given = self._fitting(gradients)
+        rates = [rate(self.global_step) for rate in self.rates]
+        decays = [self._decay(decay) for decay in self.decays]
+        shared = self.shared(cast(self.global_step, float32) + 1.0)
+        assign(self.global_step, self.global_step + 1)
+        for index, (weight, gradient, own) in enumerate(zip(self.parameters, given, self.choices, strict=True)):
+            gradient = gradient if self.loss_scale == 1.0 else gradient * (1.0 / self.loss_scale)
+            decay = decays[own.decay] if self.decay_flags[index] else None
+            if decay is not None and not self.decoupled:
+                gradient = gradient + weight * decay
+            if own.centralize and weight.ndim > 1:
+                gradient = gradient - ops.mean(gradient, tuple(range(1, weight.ndim)), True)
+            if decay is not None and self.decoupled:
+                self.update(index, weight, gradient, rates[own.rate], shared, decay)
+            else:
+                self.update(index, weight, gradient, rates[own.rate], shared)
+        return True
+
+    def shared(self, step: Tensor) -> Any:
+        """What the updates of all parameters need, computed once; the first step is 1."""
+        return None
+
+    def update(self, index: int, weight: Parameter, gradient: Tensor, rate: Tensor, shared: Any, *decay: Any) -> None:
+        """Change one parameter, given its gradient and its learning rate."""
+        raise ArgumentError(f"{self.cls_name} does not say how a parameter changes", hint="define update")
+
+    def _decay(self, decay: Any) -> Any:
+        return decay(self.global_step) if isinstance(decay, Cell) else decay
+
+    def _fitting(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        """The gradients, checked against the parameters and in their types."""
+        if not isinstance(gradients, tuple | list) or len(gradients) != len(self.parameters):
+            count = len(gradients) if isinstance(gradients, tuple | list) else "something else than a tuple of"
+            raise ArgumentError(
+                f"{self.cls_name} has {len(self.parameters)} parameters and was given {count} gradients",
+                hint="differentiate with respect to optimizer.parameters",
+            )
+        for weight, gradient in zip(self.parameters, gradients, strict=True):
+            if gradient.shape != weight.shape:
+                raise ShapeError(
+                    f"parameter {weight.name} of shape {weight.shape} was given a gradient of shape {gradient.shape}"
+                )
+        return [cast(g, w.dtype) for w, g in zip(self.parameters, gradients, strict=True)]
+
+    # ------------------------------------------------------------------------------------------------------- to read
+
+    @property
+    def learning_rate(self) -> Parameter | Cell:
+        """The rate: a parameter where it is one number or a list of them, else the schedule."""
+        return self.rates[0].source
+
+    def get_lr(self) -> Any:
+        """The rate of the coming step; a tuple with one for each parameter, if groups have their own.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")]).get_lr().item()
+        0.5
+        """
+        now = [rate(self.global_step) for rate in self.rates]
+        return now[0] if len(now) == 1 else tuple(now[own.rate] for own in self.choices)
+
+    def get_weight_decay(self) -> Any:
+        """The decay of weights; a tuple with one for each parameter, if there are groups.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")], weight_decay=0.1).get_weight_decay()
+        0.1
+        """
+        now = [self._decay(decay) for decay in self.decays]
+        return tuple(now[own.decay] for own in self.choices) if self.is_group else now[0]
+
+    def moments(self, prefix: str) -> ParameterTuple:
+        """A parameter of zeros beside each weight, to remember something about it."""
+        made = self.parameters.clone(prefix, "zeros")
+        for moment in made:
+            moment.requires_grad = False
+        return made
+
+
+def _checked(group: Any) -> dict[str, Any]:
+    """A group of parameters as a person wrote it."""
+    if not isinstance(group, dict) or not ("params" in group or "order_params" in group):
+        raise ArgumentError(
+            "a group of parameters is a dictionary with params",
+            given={"group": group},
+            hint=f"keys are {', '.join(KEYS)}",
+        )
+    unknown = [key for key in group if key not in KEYS]
+    if unknown:
+        raise ArgumentError(f"a group of parameters has no {unknown[0]!r}", hint=f"keys are {', '.join(KEYS)}")
+    return {key: list(value) if key == "params" else value for key, value in group.items()}
+
+
+def check_share(name: str, value: float) -> float:
+    """A number between 0 and 1, such as the share of a moment that stays.
+
+    >>> check_share("beta1", 0.9)
+    0.9
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ArgumentError(f"{name} is at least 0 and below 1, not {value!r}")
+    return float(value)
+
+
+__all__ = ["Choice", "Optimizer", "Rate", "check_share"]

@@ -1,0 +1,173 @@
+"""Pooling layers: the largest element or the mean of each window."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mycelia import ops
+from mycelia import primitives as p
+from mycelia.eager import Tensor
+from mycelia.errors import ArgumentError, ShapeError
+from mycelia.nn.cell import Cell
+from mycelia.ops.arguments import spread
+from mycelia.ops.convolution import paddings
+
+
+class Pool(Cell):
+    """The family: windows slide over (examples, channels, *space); examples may be left out."""
+
+    rank: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, ...] = 1,
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "valid",
+        padding: int | tuple[int, ...] = 0,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        if pad_mode.lower() not in ("same", "valid", "pad"):
+            raise ArgumentError(f"there is no pad_mode {pad_mode!r}", hint='choose "same", "valid" or "pad"')
+        self.pad_mode, self.ceil_mode = pad_mode.lower(), ceil_mode
+        self.kernel_size = spread("kernel_size", kernel_size, self.rank)
+        self.stride, self.padding = spread("stride", stride, self.rank), spread("padding", padding, self.rank)
+        if any(self.padding) and self.pad_mode != "pad":
+            raise ArgumentError(f"padding {padding} is given for pad_mode {pad_mode!r}", hint='say pad_mode="pad"')
+
+    def pads(self, x: Tensor) -> tuple[tuple[int, int], ...]:
+        """What is padded before and after, along each axis of space."""
+        space = x.shape[2:]
+        around = paddings(self.pad_mode, self.padding, space, self.kernel_size, self.stride, (1,) * self.rank)
+        if not self.ceil_mode or self.pad_mode == "same":
+            return around
+        return tuple(
+            (low, high + further(e + low + high, k, s, e + low))
+            for (low, high), e, k, s in zip(around, space, self.kernel_size, self.stride, strict=True)
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        if x.ndim == self.rank + 2:
+            return self.pooled(x)
+        if x.ndim == self.rank + 1:
+            return self.pooled(x.reshape((1, *x.shape)))[0]  # type: ignore[no-any-return]
+        raise ShapeError(f"{self.cls_name} takes (examples, channels, *space), and got shape {x.shape}")
+
+    def pooled(self, x: Tensor) -> Tensor:
+        """The result for a batch."""
+        raise ArgumentError(f"{self.cls_name} does not say how it pools", hint="define pooled")
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+def further(extent: int, window: int, stride: int, inside: int) -> int:
+    """How many elements are missing at the end for a last window that begins inside.
+
+    >>> further(5, 2, 2, 5), further(4, 2, 2, 4)
+    (1, 0)
+    """
+    last = -(-(extent - window) // stride) * stride
+    if last >= inside:
+        last -= stride
+    return max(0, last + window - extent)
+
+
+class MaxPool(Pool):
+    """The family of largest elements."""
+
+    def pooled(self, x: Tensor) -> Tensor:
+        return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))  # type: ignore[no-any-return]
+
+
+class MaxPool1d(MaxPool):
+    """The largest element of each window of a line.
+
+    >>> MaxPool1d(2, stride=2)(Tensor([[[1.0, 3.0, 2.0, 0.0]]])).asnumpy()
+    array([[[3., 2.]]], dtype=float32)
+    """
+
+    rank = 1
+
+
+class MaxPool2d(MaxPool):
+    """The largest element of each window of a plane.
+
+    >>> MaxPool2d(2, stride=2)(Tensor([[[[1.0, 3.0], [2.0, 0.0]]]])).asnumpy()
+    array([[[[3.]]]], dtype=float32)
+    """
+
+    rank = 2
+
+
+class AvgPool(Pool):
+    """The family of means. What pads in mode "same" does not count, and in mode "pad" only if asked for."""
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, ...] = 1,
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "valid",
+        padding: int | tuple[int, ...] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
+        if divisor_override is not None and divisor_override <= 0:
+            raise ArgumentError(f"divisor_override is a positive number, not {divisor_override}")
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def pooled(self, x: Tensor) -> Tensor:
+        if self.pad_mode == "same":
+            return p.avg_pool(x, self.kernel_size, self.stride, self.pads(x), False)  # type: ignore[no-any-return]
+        windows = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
+        return (
+            ops.avg_pool1d(x, *windows) if self.rank == 1 else ops.avg_pool2d(x, *windows, self.divisor_override or 0)
+        )
+
+
+class AvgPool1d(AvgPool):
+    """The mean of each window of a line.
+
+    >>> AvgPool1d(2, stride=2)(Tensor([[[1.0, 3.0, 2.0, 0.0]]])).asnumpy()
+    array([[[2., 1.]]], dtype=float32)
+    """
+
+    rank = 1
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, ...] = 1,
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "valid",
+        padding: int | tuple[int, ...] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad)
+
+
+class AvgPool2d(AvgPool):
+    """The mean of each window of a plane.
+
+    >>> AvgPool2d(2, stride=2)(Tensor([[[[1.0, 3.0], [2.0, 0.0]]]])).asnumpy()
+    array([[[[1.5]]]], dtype=float32)
+    """
+
+    rank = 2
+
+
+class AdaptiveAvgPool2d(Cell):
+    """Means over a grid of `output_size` windows that cover the plane.
+
+    >>> AdaptiveAvgPool2d(1)(Tensor([[[[1.0, 3.0], [2.0, 0.0]]]])).asnumpy()
+    array([[[[1.5]]]], dtype=float32)
+    """
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def construct(self, input: Tensor) -> Tensor:
+        return ops.adaptive_avg_pool2d(input, self.output_size)

@@ -1,0 +1,115 @@
+"""Networks around networks: with a loss, with gradients, with a whole training step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mycelia.api import value_and_grad
+from mycelia.eager import Parameter, ParameterTuple, Tensor
+from mycelia.errors import ArgumentError
+from mycelia.nn.cell import Cell
+from mycelia.nn.optim import Optimizer
+
+
+class WithLossCell(Cell):
+    """A network and its loss: from data and labels to one number.
+
+    >>> from mycelia.nn import Identity, MSELoss
+    >>> WithLossCell(Identity(), MSELoss())(Tensor([1.0]), Tensor([3.0])).item()
+    4.0
+    """
+
+    def __init__(self, backbone: Cell, loss_fn: Any) -> None:
+        super().__init__(auto_prefix=False)
+        self.backbone, self._loss_fn = backbone, loss_fn
+
+    def construct(self, data: Any, label: Any) -> Any:
+        return self._loss_fn(self.backbone(data), label)
+
+    @property
+    def backbone_network(self) -> Cell:
+        """The network without the loss."""
+        return self.backbone
+
+
+class WithEvalCell(Cell):
+    """A network as an evaluation sees it: the loss, the prediction and the labels.
+
+    >>> from mycelia.nn import Identity, MSELoss
+    >>> loss, prediction, labels = WithEvalCell(Identity(), MSELoss())(Tensor([1.0]), Tensor([3.0]))
+    >>> loss.item(), prediction.item()
+    (4.0, 1.0)
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any) -> None:
+        super().__init__(auto_prefix=False)
+        self.network, self._loss_fn = network, loss_fn
+
+    def construct(self, data: Any, label: Any) -> tuple[Any, Any, Any]:
+        outputs = self.network(data)
+        return self._loss_fn(outputs, label), outputs, label
+
+
+class ForwardValueAndGrad(Cell):
+    """What a network gives, with gradients: of all inputs (`get_all`), of weights (`get_by_list`), or the first input.
+
+    >>> from mycelia.nn import ReLU
+    >>> value, gradient = ForwardValueAndGrad(ReLU())(Tensor([2.0, -1.0]))
+    >>> gradient.asnumpy()
+    array([1., 0.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        weights: Iterable[Parameter] | None = None,
+        get_all: bool = False,
+        get_by_list: bool = False,
+        sens_param: bool = False,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if get_by_list and weights is None:
+            raise ArgumentError("gradients of weights need the weights", hint="weights=net.trainable_params()")
+        self.network, self.get_all, self.get_by_list, self.sens_param = network, get_all, get_by_list, sens_param
+        self.__dict__["weights"] = None if weights is None else ParameterTuple(weights)
+
+    def construct(self, *inputs: Any) -> tuple[Any, Any]:
+        count = len(inputs) - self.sens_param
+        position = None if self.get_by_list and not self.get_all else tuple(range(count)) if self.get_all else 0
+        weights = self.__dict__["weights"] if self.get_by_list else None
+        return value_and_grad(self.network, position, weights, sens_param=self.sens_param)(*inputs)
+
+
+class TrainOneStepCell(Cell):
+    """A training step: the loss of a network on its inputs, the gradients of its weights, and their update.
+
+    `sens` scales the loss before it is differentiated; `return_grad` gives the gradients back beside the loss.
+
+    >>> from mycelia.nn import SGD, Dense, MSELoss
+    >>> net = Dense(1, 1, weight_init="ones", has_bias=False)
+    >>> step = TrainOneStepCell(WithLossCell(net, MSELoss()), SGD(net.trainable_params(), 0.25))
+    >>> step(Tensor([[1.0]]), Tensor([[3.0]])).item(), net.weight.asnumpy()
+    (4.0, array([[2.]], dtype=float32))
+    """
+
+    def __init__(
+        self, network: Cell, optimizer: Optimizer, sens: float | None = None, return_grad: bool = False
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        self.network, self.optimizer = network, optimizer
+        self.sens, self.return_grad = 1.0 if sens is None else float(sens), return_grad
+        self.network.set_grad()
+
+    def construct(self, *inputs: Any) -> Any:
+        weights = self.optimizer.parameters
+        (_, loss), gradients = value_and_grad(self._scaled, None, weights, has_aux=True)(*inputs)
+        self.optimizer(gradients)
+        if self.return_grad:
+            return loss, {weight.name: gradient for weight, gradient in zip(weights, gradients, strict=True)}
+        return loss
+
+    def _scaled(self, *inputs: Any) -> tuple[Tensor, Tensor]:
+        """The loss as it is differentiated, and as it is."""
+        loss = self.network(*inputs)
+        return loss * self.sens, loss
