@@ -120,7 +120,8 @@ def type_text(t: Type) -> str:
 def _data_text(data: Array) -> str:
     if data.size <= FEW:
         numbers = [x.item() if data.dtype.kind in "biuf" else float(x) for x in data.reshape(-1)]
-        if np.array(numbers, data.dtype).tobytes() == data.tobytes():  # not so for some of the many nans
+        written = [float(repr(x)) if isinstance(x, float) else x for x in numbers]
+        if np.array(written, data.dtype).tobytes() == data.tobytes():  # not so for most of the many nans
             return f"{type_of(data)}{{{', '.join(map(repr, numbers))}}}"
     return f"{type_of(data)}{json.dumps(base64.b64encode(data.tobytes()).decode())}"
 

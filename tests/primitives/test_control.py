@@ -11,7 +11,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.errors import GradientError
 from mycelia.ir import Function, Value, inner_functions, interpret, toposort, verify
-from mycelia.primitives.control.digest import digest, digest_all
+from mycelia.primitives.control.naming import mark_of
 from mycelia.transforms import Structured, jvp, value_and_grad, vjp, vmap
 from mycelia.types import SequenceType, TensorType, float64, int64, type_of
 from tests.transforms.programs import I, S, V, build, count, gradient, loop, number, numeric, tree
@@ -227,7 +227,7 @@ def test_names_of_frames_are_the_same_in_every_process():
     assert names == {grad.results[1].inputs[0].op.entry + "\n"}
 
 
-def test_a_digest_tells_functions_apart():
+def test_a_mark_tells_definitions_apart():
     fns = [
         build(lambda x: x + x, S),
         build(lambda x: x * x, S),
@@ -240,8 +240,8 @@ def test_a_digest_tells_functions_apart():
         build(lambda x: p.Call(build(lambda y: y + y, S))(x), S),
         build(lambda x: x + x, V),
     ]
-    assert len({digest(f) for f in fns}) == len(fns)
-    assert digest_all((("f", fns[0]),)) != digest_all((("g", fns[0]),))
+    marks = {mark_of((("f", f),)) for f in fns} | {mark_of((("g", fns[0]),))}
+    assert len(marks) == len(fns) + 1
 
 
 def test_every_op_with_functions_is_in_these_tests():

@@ -1,0 +1,39 @@
+"""Do the laws bite? Rules are broken on purpose, one small fault at a time, and the laws must notice."""
+
+import random
+
+import pytest
+
+from mycelia.testing.mutation import faults
+
+FAMILIES = (
+    *("elementwise", "unary", "binary", "comparison", "select", "movement", "reduction", "contraction"),
+    *("indexing", "convolution", "pooling", "random", "creation"),
+)
+FAULTS = faults(*(f"mycelia.primitives.{family}" for family in FAMILIES))
+
+
+def report(tried, missed):
+    share = 1 - len(missed) / len(tried)
+    return f"laws catch {share:.1%} of {len(tried)} faults; they miss:\n" + "\n".join(map(str, missed))
+
+
+def test_laws_catch_nine_faults_of_ten_in_a_random_choice():
+    tried = random.Random(0).sample(FAULTS, 120)
+    missed = [fault for fault in tried if not fault.caught()]
+    assert len(missed) <= 0.1 * len(tried), report(tried, missed)
+
+
+@pytest.mark.slow
+def test_laws_catch_nine_faults_of_ten():
+    missed = [fault for fault in FAULTS if not fault.caught()]
+    print(report(FAULTS, missed))
+    assert len(missed) <= 0.1 * len(FAULTS), report(FAULTS, missed)
+
+
+def test_a_seeded_fault_leaves_no_trace():
+    fault = next(f for f in FAULTS if f.owner.__name__ == "Tanh")
+    before = fault.owner.__dict__[fault.rule]
+    with fault.seeded():
+        assert fault.owner.__dict__[fault.rule] is not before
+    assert fault.owner.__dict__[fault.rule] is before
