@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from mycelia.capture.guards import Epoch
+from mycelia.api.context import GRAPH_MODE, get_context
+from mycelia.api.jit import Jitted, jit
+from mycelia.capture import Epoch, converted, current
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
 from mycelia.nn.hooks import Hook, HookHandle
@@ -62,16 +64,29 @@ class Cell:
         raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if get_context("mode") == GRAPH_MODE and current() is None:
+            return self._compiled()(*args, **kwargs)
+        return self._run(*args, **kwargs)
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call does: `construct`, between the hooks, in the type that was chosen."""
         for handle in self._before:
             args, kwargs = handle.before(args, kwargs)
         if self._float is None:
-            out = self.construct(*args, **kwargs)
+            out = converted(self.construct)(*args, **kwargs)
         else:
             with self._parameters_as(self._float):
-                out = self.construct(*self.cast_inputs(args, self._float), **kwargs)
+                out = converted(self.construct)(*self.cast_inputs(args, self._float), **kwargs)
         for handle in self._after:
             out = handle.after(args, kwargs, out)
         return out
+
+    def _compiled(self) -> Jitted:
+        """The cell as a compiled program, which graph mode calls."""
+        found: Jitted | None = self.__dict__.get("_jitted")
+        if found is None:
+            found = self.__dict__["_jitted"] = jit(self._run)
+        return found
 
     # --------------------------------------------------------------------------------------- what belongs to the cell
 
@@ -409,7 +424,7 @@ class Cell:
     # ------------------------------------------------------------------------------------------- copies and looks
 
     def __getstate__(self) -> dict[str, Any]:
-        held = dict(self.__dict__)
+        held = {name: value for name, value in self.__dict__.items() if name != "_jitted"}
         return held | {name: dict(held[name]) for name in ("_cells", "_params", "_flags")}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
