@@ -1,0 +1,253 @@
+"""Operations as objects: `ops.Concat(axis=1)((x, y))`. Attributes are given once, tensors at each call.
+
+Each is a name for a function of this package; the table says which attributes it takes and what a call means.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor, as_dtype
+from mycelia.errors import ArgumentError
+from mycelia.ops import (
+    activation,
+    arithmetic,
+    choice,
+    convolution,
+    creation,
+    linalg,
+    loss,
+    math,
+    methods,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+    state,
+)
+from mycelia.ops.arguments import tensor
+
+__all__ = ["Primitive"]
+
+
+class Primitive:
+    """An operation with its attributes, called on tensors.
+
+    >>> ReduceSum(keep_dims=True)(Tensor([[1.0, 2.0]]), 1).tolist()
+    [[3.0]]
+    """
+
+    call: Callable[..., Any]
+    defaults: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        names = list(self.defaults)
+        given = dict(zip(names, args, strict=False)) | kwargs
+        unknown = [k for k in kwargs if k not in names]
+        if unknown or len(args) > len(names):
+            raise ArgumentError(
+                f"{type(self).__name__} takes {', '.join(names) or 'no attributes'}", given={"args": args} | kwargs
+            )
+        self.attributes = {**self.defaults, **given}
+
+    def __call__(self, *inputs: Any) -> Any:
+        return type(self).call(*inputs, **self.attributes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.attributes.items())})"
+
+
+def _define(name: str, call: Callable[..., Any], **defaults: Any) -> None:
+    """A class of this name: what a call on tensors means, and its attributes with their defaults."""
+    doc = (inspect.getdoc(call) or f"The operation {name}").split("\n")[0]
+    body = {"__doc__": doc, "call": staticmethod(_plain(call)), "defaults": defaults, "__module__": __name__}
+    globals()[name] = type(name, (Primitive,), body)
+    __all__.append(name)
+
+
+def _plain(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The function under a name of its own, so that its examples run once."""
+    return lambda *inputs, **attributes: call(*inputs, **attributes)
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(x: Any, axis: Any = (), keep_dims: bool = False) -> Any:
+        return function(x, axis, keep_dims)
+
+    call.__doc__ = (function.__doc__ or "").split("\n")[0]
+    return call
+
+
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "ReduceSum": lambda x, axis, keep: reduction.sum(x, axis, keep, dtype=tensor(x).dtype),
+    "ReduceMean": reduction.mean,
+    "ReduceMax": reduction.amax,
+    "ReduceMin": reduction.amin,
+    "ReduceProd": lambda x, axis, keep: reduction.prod(x, axis, keep, tensor(x).dtype),
+    "ReduceAll": reduction.all,
+    "ReduceAny": reduction.any,
+}
+for _name, _function in _REDUCTIONS.items():
+    _define(_name, _reduction(_function), keep_dims=False)
+
+
+# names that are functions of tensors and nothing else
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "Abs": math.abs, "Neg": math.neg, "Sign": math.sign, "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square,
+    "Reciprocal": math.reciprocal, "Inv": math.reciprocal, "Exp": math.exp, "Expm1": math.expm1, "Log": math.log,
+    "Log1p": math.log1p, "Sin": math.sin, "Cos": math.cos, "Tan": math.tan, "Asin": math.asin, "ACos": math.acos,
+    "Atan": math.atan, "Sinh": math.sinh, "Cosh": math.cosh, "Tanh": math.tanh, "Asinh": math.asinh,
+    "Acosh": math.acosh, "Atanh": math.atanh, "Erf": math.erf, "Erfc": math.erfc, "Floor": math.floor,
+    "Ceil": math.ceil, "Round": math.round, "Rint": math.round, "Trunc": math.trunc, "IsNan": math.isnan,
+    "IsInf": math.isinf, "IsFinite": math.isfinite, "LogicalNot": math.logical_not, "Invert": math.bitwise_not,
+    "Add": arithmetic.add, "TensorAdd": arithmetic.add, "Sub": arithmetic.sub, "Mul": arithmetic.mul,
+    "Div": arithmetic.div, "RealDiv": arithmetic.div, "FloorDiv": arithmetic.floor_divide,
+    "FloorMod": arithmetic.remainder, "Mod": arithmetic.fmod, "Pow": arithmetic.pow, "Atan2": arithmetic.atan2,
+    "Maximum": arithmetic.maximum, "Minimum": arithmetic.minimum, "LogicalAnd": arithmetic.logical_and,
+    "LogicalOr": arithmetic.logical_or, "LogicalXor": arithmetic.logical_xor, "Greater": arithmetic.greater,
+    "GreaterEqual": arithmetic.greater_equal, "Less": arithmetic.less, "LessEqual": arithmetic.less_equal,
+    "Equal": arithmetic.equal, "NotEqual": arithmetic.not_equal, "Lerp": arithmetic.lerp, "Xlogy": arithmetic.xlogy,
+    "BitwiseAnd": arithmetic.bitwise_and, "BitwiseOr": arithmetic.bitwise_or, "BitwiseXor": arithmetic.bitwise_xor,
+    "ReLU": activation.relu, "ReLU6": activation.relu6, "Sigmoid": activation.sigmoid, "HSwish": activation.hardswish,
+    "HSigmoid": activation.hardsigmoid, "Mish": activation.mish, "Softplus": activation.softplus,
+    "Softsign": activation.softsign, "SeLU": activation.selu, "PReLU": activation.prelu,
+    "GeLU": lambda x: activation.gelu(x, "tanh"), "SiLU": activation.silu,
+    "Cast": state.cast, "Shape": state.shape, "DType": state.dtype, "Size": state.size, "Rank": state.rank,
+    "Identity": state.identity, "Depend": state.depend, "Assign": state.assign, "AssignAdd": state.assign_add,
+    "AssignSub": state.assign_sub, "AddN": state.addn, "Print": state.print_,
+    "ScalarToTensor": creation.scalar_to_tensor,
+    "TupleToArray": state.tuple_to_array, "Reshape": movement.reshape, "Transpose": movement.transpose,
+    "ExpandDims": movement.expand_dims, "Tile": movement.tile, "Slice": movement.slice,
+    "StridedSlice": movement.strided_slice, "ZerosLike": creation.zeros_like,
+    "OnesLike": creation.ones_like, "Zeros": creation.zeros, "Ones": creation.ones, "Fill": creation.fill,
+    "Eye": lambda n, m, dtype: creation.eye(n, m, dtype), "LinSpace": creation.linspace, "Select": choice.select,
+    "GatherNd": choice.gather_nd, "GatherD": choice.gather_elements, "MaskedFill": choice.masked_fill,
+    "MaskedSelect": choice.masked_select, "ScatterNd": choice.scatter_nd, "Unique": choice.unique,
+    "TensorScatterUpdate": choice.tensor_scatter_update, "TensorScatterAdd": choice.tensor_scatter_add,
+    "UnsortedSegmentSum": choice.unsorted_segment_sum, "BiasAdd": linalg.bias_add, "L2Loss": loss.l2_loss,
+    "SigmoidCrossEntropyWithLogits": loss.sigmoid_cross_entropy_with_logits,
+    "SoftmaxCrossEntropyWithLogits": loss.softmax_cross_entropy_with_logits,
+}  # fmt: skip
+for _name, _function in _FUNCTIONS.items():
+    _define(_name, _function)
+
+
+def _flattened(x: Any) -> Tensor:
+    """All axes but the first as one."""
+    return movement.flatten(x)
+
+
+def _gathered(x: Any, indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
+    """Slices along an axis, at positions."""
+    return choice.gather(x, indices, axis, batch_dims)
+
+
+def _multiplied(x: Any, y: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    """The matrix product, of matrices that may be transposed first."""
+    a = movement.swapaxes(x, -1, -2) if transpose_a else x
+    return linalg.matmul(a, movement.swapaxes(y, -1, -2) if transpose_b else y)
+
+
+def _parts(x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
+    """So many equal parts along an axis."""
+    x = tensor(x)
+    if x.shape[axis] % output_num:
+        raise ArgumentError(f"an axis of {x.shape[axis]} has no {output_num} equal parts")
+    return movement.split(x, x.shape[axis] // output_num, axis)
+
+
+def _largest(x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """The k largest elements along the last axis, and where they are."""
+    return choice.topk(x, k, -1, True, sorted)
+
+
+def _kept(x: Any, keep_prob: float = 0.5) -> tuple[Tensor, Tensor]:
+    """The tensor after dropout, and what was kept."""
+    out = random.dropout(x, 1.0 - keep_prob)
+    return out, math.truth(out)
+
+
+def _padded(x: Any, paddings: Any = ()) -> Tensor:
+    """Zeros around: (before, after) for each axis."""
+    return movement.pad(x, [n for pair in reversed(tuple(paddings)) for n in pair])
+
+
+def _convolved(
+    x: Any, weight: Any, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid", pad: Any = 0,
+    stride: Any = 1, dilation: Any = 1, group: int = 1,
+) -> Tensor:  # fmt: skip
+    """Convolution in a plane."""
+    w = tensor(weight)
+    if w.shape[0] != out_channel or mode != 1:
+        raise ArgumentError(
+            f"a weight of shape {w.shape} does not fit", given={"out_channel": out_channel, "mode": mode}
+        )
+    return convolution.conv2d(x, w, None, stride, pad_mode, pad if pad_mode == "pad" else 0, dilation, group)
+
+
+def _pooled(pool: Callable[..., Tensor], **options: Any) -> Callable[..., Tensor]:
+    def call(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid") -> Tensor:
+        x = tensor(x)
+        window, steps = ((n, n) if isinstance(n, int) else tuple(n)[-2:] for n in (kernel_size, strides))
+        pads = convolution.paddings(pad_mode.lower(), 0, x.shape[2:], window, steps, (1, 1))
+        return pool(x, window, steps, pads, **options)
+
+    return call
+
+
+def _at(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda x, axis, output_type: function(x, axis).astype(output_type)
+
+
+def _drawn(shape: Any, seed: int = 0, seed2: int = 0) -> Tensor:
+    """Numbers of the standard normal distribution."""
+    return random.standard_normal(shape, (seed << 32) + seed2 if seed or seed2 else None)
+
+
+_define("Flatten", _flattened)
+_define("Gather", _gathered, batch_dims=0)
+_define("MatMul", _multiplied, transpose_a=False, transpose_b=False)
+_define("BatchMatMul", _multiplied, transpose_a=False, transpose_b=False)
+_define("Split", _parts, axis=0, output_num=1)
+_define("TopK", _largest, sorted=True)
+_define("Dropout", _kept, keep_prob=0.5)
+_define("Pad", _padded, paddings=())
+_define("Concat", movement.cat, axis=0)
+_define("Stack", movement.stack, axis=0)
+_define("Unstack", movement.unstack, axis=0)
+_define("Squeeze", movement.squeeze, axis=())
+_define("BroadcastTo", lambda x, shape: movement.broadcast_to(x, shape), shape=())
+_define("ReverseV2", movement.reverse, axis=())
+_define("OneHot", choice.one_hot, axis=-1)
+_define("Softmax", activation.softmax, axis=-1)
+_define("LogSoftmax", activation.log_softmax, axis=-1)
+_define("Elu", activation.elu, alpha=1.0)
+_define("Sort", choice.sort, axis=-1, descending=False)
+_define("CumSum", lambda x, axis: reduction.cumsum(x, axis))
+_define("ArgMaxWithValue", methods.argmax_with_value, axis=0, keep_dims=False)
+_define("ArgMinWithValue", methods.argmin_with_value, axis=0, keep_dims=False)
+_define("Argmax", _at(reduction.argmax), axis=-1, output_type="int32")
+_define("Argmin", _at(reduction.argmin), axis=-1, output_type="int32")
+_define("L2Normalize", normalization.l2_normalize, axis=0, epsilon=1e-4)
+_define("SmoothL1Loss", loss.smooth_l1_loss, beta=1.0, reduction="none")
+_define("BinaryCrossEntropy", loss.binary_cross_entropy, reduction="mean")
+_define("BCEWithLogitsLoss", loss.binary_cross_entropy_with_logits, reduction="mean")
+_define("KLDivLoss", loss.kl_div, reduction="mean")
+_define("Meshgrid", lambda inputs, indexing: creation.meshgrid(*inputs, indexing=indexing), indexing="xy")
+_define("StandardNormal", _drawn, seed=0, seed2=0)
+_define("UniformReal", lambda shape, seed, seed2: random.rand(shape, seed=seed or seed2 or None), seed=0, seed2=0)
+_define("Range", creation.range, maxlen=1000000)
+_define("ResizeNearestNeighbor", lambda x, size: pooling.interpolate(x, size), size=())
+_define("AdaptiveAvgPool2D", pooling.adaptive_avg_pool2d, output_size=())
+_define(
+    "Conv2D", _convolved, out_channel=1, kernel_size=1, mode=1, pad_mode="valid", pad=0, stride=1, dilation=1, group=1
+)
+_define("MaxPool", _pooled(p.max_pool), kernel_size=1, strides=1, pad_mode="valid")
+_define("AvgPool", _pooled(p.avg_pool, count_padding=False), kernel_size=1, strides=1, pad_mode="valid")
+_define("ScalarCast", lambda x, dtype: as_dtype(dtype).numpy.type(x).item())
+
+ReduceSum: type[Primitive] = globals()["ReduceSum"]
