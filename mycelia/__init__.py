@@ -1,1 +1,112 @@
-"""Mycelia: a deep-learning framework, Python all the way down to LLVM."""
+"""Mycelia: a deep-learning framework, Python all the way down to LLVM.
+
+>>> import mycelia as ms
+>>> from mycelia import nn, ops
+>>> net = nn.Dense(3, 1, weight_init="ones", bias_init="zeros")
+>>> ms.grad(lambda x: ops.sum(net(x)))(ms.Tensor([[1.0, 2.0, 3.0]]))
+Tensor(shape=[1, 3], dtype=Float32, value=
+[[ 1.00000000e+00,  1.00000000e+00,  1.00000000e+00]])
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from mycelia import common, errors, nn, ops, train, types
+from mycelia import types as dtype
+from mycelia.api import (
+    GRAPH_MODE,
+    PYNATIVE_MODE,
+    GradOperation,
+    context,
+    get_context,
+    get_grad,
+    get_seed,
+    grad,
+    jacfwd,
+    jacrev,
+    jvp,
+    manual_seed,
+    set_context,
+    set_seed,
+    value_and_grad,
+    vjp,
+    vmap,
+)
+from mycelia.api.jit import jit
+from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator
+from mycelia.train import load_checkpoint, load_param_into_net, save_checkpoint
+from mycelia.types import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
+    "Generator",
+    "GradOperation",
+    "Parameter",
+    "ParameterTuple",
+    "Tensor",
+    "__version__",
+    "bfloat16",
+    "bool_",
+    "common",
+    "context",
+    "dataset",
+    "default_generator",
+    "dtype",
+    "errors",
+    "float16",
+    "float32",
+    "float64",
+    "get_context",
+    "get_grad",
+    "get_seed",
+    "grad",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "jacfwd",
+    "jacrev",
+    "jit",
+    "jvp",
+    "load_checkpoint",
+    "load_param_into_net",
+    "manual_seed",
+    "nn",
+    "ops",
+    "save_checkpoint",
+    "set_context",
+    "set_seed",
+    "train",
+    "types",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]
+
+
+def __getattr__(name: str) -> _Any:
+    """The data engine is loaded when it is first asked for."""
+    if name in ("dataset", "mindrecord"):
+        return _import_module(f"mycelia.{name}")
+    raise AttributeError(f"module 'mycelia' has no attribute {name!r}")

@@ -1,0 +1,117 @@
+"""The file format of MindSpore's checkpoints: a protocol-buffer message that lists names and tensors.
+
+    Checkpoint: 1 Value, repeated
+    Value: 1 name, 2 Tensor
+    Tensor: 1 extent, repeated; 2 element type; 3 content
+
+A tensor of more than half a gigabyte is written in several values of one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from mycelia.eager.convert import spelled
+from mycelia.errors import ArgumentError
+from mycelia.types import DTYPES, Array, dtype_of
+
+PART = 1 << 29  # bytes of one tensor in one value
+LENGTHS = 2  # the wire type of what has a length: text, bytes, messages
+NUMBERS = 0  # the wire type of whole numbers
+_BY_SPELLING = {spelled(dtype): dtype for dtype in DTYPES}
+
+
+def write(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays under their names."""
+    with path.open("wb") as file:
+        for name, array in arrays.items():
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            for start in range(0, max(len(content), 1), PART):
+                _write_value(file, name, array, content[start : start + PART])
+
+
+def _write_value(file: BinaryIO, name: str, array: Array, content: Array) -> None:
+    extents = b"".join(varint(1 << 3 | NUMBERS) + varint(extent) for extent in array.shape)
+    head = extents + _field(2, spelled(dtype_of(array)).encode()) + varint(3 << 3 | LENGTHS) + varint(len(content))
+    tag = _field(1, name.encode())
+    tensor = varint(2 << 3 | LENGTHS) + varint(len(head) + len(content)) + head
+    file.write(varint(1 << 3 | LENGTHS) + varint(len(tag) + len(tensor) + len(content)) + tag + tensor)
+    content.tofile(file)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return varint(number << 3 | LENGTHS) + varint(len(content)) + content
+
+
+def varint(number: int) -> bytes:
+    """A whole number, seven bits to a byte, the lowest first.
+
+    >>> varint(300)
+    b'\\xac\\x02'
+    """
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def read(path: Path) -> dict[str, Array]:
+    """The arrays in a file, by name."""
+    parts: dict[str, list[Array]] = {}
+    shapes: dict[str, tuple[int, ...]] = {}
+    try:
+        for _, value in fields(memoryview(path.read_bytes())):
+            message = dict(fields(value))
+            name = bytes(message[1]).decode()
+            extents, kind, content = [], "", memoryview(b"")
+            for number, item in fields(message[2]):
+                if number == 1:
+                    extents.append(item)
+                elif number == 2:
+                    kind = bytes(item).decode()
+                elif number == 3:
+                    content = item
+            parts.setdefault(name, []).append(np.frombuffer(content, _BY_SPELLING[kind].numpy))
+            shapes[name] = tuple(extents)
+        return {name: np.concatenate(found).reshape(shapes[name]) for name, found in parts.items()}
+    except (KeyError, IndexError, ValueError, TypeError) as reason:
+        raise ArgumentError(
+            f"{path.name} is no checkpoint that can be read: {reason}",
+            hint="it is cut off, encrypted, or of another format",
+        ) from None
+
+
+def fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+    """The fields of a message: their numbers, with whole numbers or bytes.
+
+    >>> [(number, bytes(item)) for number, item in fields(memoryview(b"\\x12\\x02ab"))]
+    [(2, b'ab')]
+    """
+    at = 0
+    while at < len(message):
+        key, at = _number(message, at)
+        item, at = _number(message, at)
+        if key & 7 == LENGTHS:
+            if at + item > len(message):
+                raise ValueError("it ends too early")
+            yield key >> 3, message[at : at + item]
+            at += item
+        elif key & 7 == NUMBERS:
+            yield key >> 3, item
+        else:
+            raise ValueError(f"it has a field of wire type {key & 7}")
+
+
+def _number(message: memoryview, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = message[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
