@@ -1,0 +1,359 @@
+"""Mel and linear filter banks, the cosine transform, and the features made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset import random
+from mycelia.dataset.audio.base import AudioOperation
+from mycelia.dataset.audio.features import to_decibels
+from mycelia.dataset.audio.modes import BorderType, MelType, NormMode, NormType, WindowType
+from mycelia.dataset.audio.spectrograms import Spectrogram
+from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.validators import flag, integer, member, number
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
+
+BREAK = 1000.0  # Slaney's scale is linear up to here, in steps of 200/3 Hz, and logarithmic above
+STEP = 200.0 / 3
+GROWTH = math.log(6.4) / 27
+
+
+def hertz_to_mel(frequency: Any, kind: MelType) -> Array:
+    """Frequencies on the mel scale.
+
+    >>> hertz_to_mel([1000.0], MelType.SLANEY)
+    array([15.])
+    """
+    f = np.asarray(frequency, float)
+    if kind == MelType.HTK:
+        return np.asarray(2595 * np.log10(1 + f / 700))
+    return np.where(f >= BREAK, BREAK / STEP + np.log(np.maximum(f, BREAK) / BREAK) / GROWTH, f / STEP)
+
+
+def mel_to_hertz(mel: Any, kind: MelType) -> Array:
+    """Frequencies from the mel scale.
+
+    >>> mel_to_hertz([15.0], MelType.SLANEY)
+    array([1000.])
+    """
+    m = np.asarray(mel, float)
+    if kind == MelType.HTK:
+        return np.asarray(700 * (10 ** (m / 2595) - 1))
+    return np.where(m >= BREAK / STEP, BREAK * np.exp(GROWTH * (m - BREAK / STEP)), m * STEP)
+
+
+def triangles(frequencies: Array, corners: Array) -> Array:
+    """Triangular filters (frequency, filter) that rise and fall between neighbouring corners.
+
+    >>> triangles(np.array([0.5, 1.0]), np.array([0.0, 1.0, 2.0]))
+    array([[0.5],
+           [1. ]])
+    """
+    slopes = corners - frequencies[:, None]
+    widths = np.diff(corners)
+    rise, fall = -slopes[:, :-2] / widths[:-1], slopes[:, 2:] / widths[1:]
+    return np.maximum(0, np.minimum(rise, fall))
+
+
+def check_range(f_min: Any, f_max: Any) -> None:
+    """Raise unless the band is not empty."""
+    number("f_min", f_min, 0)
+    if number("f_max", f_max, 0) <= f_min:
+        raise ArgumentError("f_max must lie above f_min", given={"f_min": f_min, "f_max": f_max})
+
+
+def melscale_fbanks(
+    n_freqs: int,
+    f_min: float,
+    f_max: float,
+    n_mels: int,
+    sample_rate: int,
+    norm: NormType = NormType.NONE,
+    mel_type: MelType = MelType.HTK,
+) -> Array:
+    """Filters (frequency, mel) with corners evenly spaced on the mel scale.
+
+    >>> melscale_fbanks(20, 0.0, 4000.0, 6, 8000).shape
+    (20, 6)
+    """
+    integer("n_freqs", n_freqs, 1)
+    check_range(f_min, f_max)
+    integer("n_mels", n_mels, 1)
+    integer("sample_rate", sample_rate, 1)
+    member("norm", norm, NormType)
+    member("mel_type", mel_type, MelType)
+    ends = hertz_to_mel([f_min, f_max], mel_type)
+    corners = mel_to_hertz(np.linspace(ends[0], ends[1], n_mels + 2), mel_type)
+    bank = triangles(np.linspace(0, sample_rate // 2, n_freqs), corners)
+    if norm == NormType.SLANEY:
+        bank = bank * (2 / (corners[2:] - corners[:-2]))
+    return bank.astype(np.float32)
+
+
+def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sample_rate: int) -> Array:
+    """Filters (frequency, filter) with corners evenly spaced in Hz.
+
+    >>> linear_fbanks(20, 0.0, 4000.0, 6, 8000).shape
+    (20, 6)
+    """
+    integer("n_freqs", n_freqs, 1)
+    check_range(f_min, f_max)
+    integer("n_filter", n_filter, 1)
+    integer("sample_rate", sample_rate, 1)
+    corners = np.linspace(f_min, f_max, n_filter + 2)
+    return triangles(np.linspace(0, sample_rate // 2, n_freqs), corners).astype(np.float32)
+
+
+def create_dct(n_mfcc: int, n_mels: int, norm: NormMode = NormMode.NONE) -> Array:
+    """The cosine transform (mel, coefficient) of type II.
+
+    >>> create_dct(2, 3, NormMode.ORTHO).shape
+    (3, 2)
+    """
+    integer("n_mfcc", n_mfcc, 1)
+    integer("n_mels", n_mels, 1)
+    member("norm", norm, NormMode)
+    place, order = np.arange(n_mels)[:, None], np.arange(n_mfcc)
+    basis = np.cos(math.pi / n_mels * (place + 0.5) * order)
+    if norm == NormMode.NONE:
+        return np.asarray(2 * basis, np.float32)
+    basis[:, 0] *= 1 / math.sqrt(2)
+    return np.asarray(basis * math.sqrt(2 / n_mels), np.float32)
+
+
+def through(bank: Array, spec: Array) -> Array:
+    """A spectrogram (..., frequency, time) through filters (frequency, filter)."""
+    if spec.shape[-2] != len(bank):
+        raise ShapeError(
+            "the spectrogram and the filters differ in frequencies",
+            given={"spectrogram": spec.shape, "frequencies": len(bank)},
+        )
+    return np.asarray(bank.T.astype(np.float64) @ spec)
+
+
+@dataclass(frozen=True)
+class MelScale(AudioOperation):
+    """A spectrogram (..., frequency, time) on the mel scale.
+
+    >>> MelScale(4, 8000, n_stft=11)(np.ones((11, 3))).shape
+    (4, 3)
+    """
+
+    axes = 2
+
+    n_mels: int = 128
+    sample_rate: int = 16000
+    f_min: float = 0.0
+    f_max: float | None = None
+    n_stft: int = 201
+    norm: NormType = NormType.NONE
+    mel_type: MelType = MelType.HTK
+
+    def __post_init__(self) -> None:
+        self.bank()
+
+    def bank(self) -> Array:
+        """The filters."""
+        highest = float(self.sample_rate // 2) if self.f_max is None else self.f_max
+        return melscale_fbanks(
+            self.n_stft, self.f_min, highest, self.n_mels, self.sample_rate, self.norm, self.mel_type
+        )
+
+    def apply(self, spec: Array) -> Array:
+        """One product."""
+        return through(self.bank(), spec)
+
+
+@dataclass(frozen=True)
+class InverseMelScale(AudioOperation):
+    """A spectrogram with `n_stft` frequencies that has the given mel spectrogram, by gradient descent.
+
+    `sgdargs` are its learning rate and momentum, by default {"sgd_lr": 0.1, "sgd_momentum": 0.9}.
+
+    >>> InverseMelScale(5, 3, 8000, max_iter=2)(np.ones((3, 4))).shape
+    (5, 4)
+    """
+
+    axes = 2
+
+    n_stft: int
+    n_mels: int = 128
+    sample_rate: int = 16000
+    f_min: float = 0.0
+    f_max: float | None = None
+    max_iter: int = 100000
+    tolerance_loss: float = 1e-5
+    tolerance_change: float = 1e-8
+    sgdargs: Mapping[str, float] | None = None
+    norm: NormType = NormType.NONE
+    mel_type: MelType = MelType.HTK
+
+    def __post_init__(self) -> None:
+        self.scale()
+        integer("max_iter", self.max_iter, 1)
+        number("tolerance_loss", self.tolerance_loss, 0)
+        number("tolerance_change", self.tolerance_change, 0)
+        self.descent()
+
+    def scale(self) -> MelScale:
+        """The scale that is inverted."""
+        return MelScale(self.n_mels, self.sample_rate, self.f_min, self.f_max, self.n_stft, self.norm, self.mel_type)
+
+    def descent(self) -> tuple[float, float]:
+        """Learning rate and momentum."""
+        given = dict(self.sgdargs or {})
+        rate = number("sgd_lr", given.pop("sgd_lr", 0.1), 0, above=True)
+        momentum = number("sgd_momentum", given.pop("sgd_momentum", 0.9), 0, 1)
+        if given:
+            raise ArgumentError("sgdargs has unknown entries", given=given, hint="sgd_lr and sgd_momentum")
+        return rate, momentum
+
+    def apply(self, mel: Array) -> Array:
+        """Starts at random, stays positive, ends when the loss is small or no longer falls."""
+        bank = self.scale().bank().astype(np.float64)
+        if mel.shape[-2] != bank.shape[1]:
+            raise ShapeError("another number of mels is given", given={"mel": mel.shape, "n_mels": self.n_mels})
+        rate, momentum = self.descent()
+        target = np.swapaxes(mel, -1, -2)  # (..., time, mel)
+        spec = random.current().random((*target.shape[:-1], self.n_stft))
+        speed, before = np.zeros_like(spec), math.inf
+        frames = max(int(np.prod(target.shape[:-2])), 1) * target.shape[-2]
+        for _ in range(self.max_iter):
+            difference = target - spec @ bank
+            loss = float((difference**2).sum() / frames)
+            speed = momentum * speed - 2 / frames * difference @ bank.T
+            spec = np.maximum(spec - rate * speed, 0)
+            if loss < self.tolerance_loss or abs(before - loss) < self.tolerance_change:
+                break
+            before = loss
+        return np.swapaxes(spec, -1, -2)
+
+
+@dataclass(frozen=True)
+class MelSpectrogram(AudioOperation):
+    """The spectrogram of a wave on the mel scale.
+
+    >>> MelSpectrogram(8000, 32, n_mels=4)(np.zeros(64)).shape
+    (4, 5)
+    """
+
+    sample_rate: int = 16000
+    n_fft: int = 400
+    win_length: int | None = None
+    hop_length: int | None = None
+    f_min: float = 0.0
+    f_max: float | None = None
+    pad: int = 0
+    n_mels: int = 128
+    window: WindowType = WindowType.HANN
+    power: float = 2.0
+    normalized: bool = False
+    center: bool = True
+    pad_mode: BorderType = BorderType.REFLECT
+    onesided: bool = True
+    norm: NormType = NormType.NONE
+    mel_scale: MelType = MelType.HTK
+
+    def __post_init__(self) -> None:
+        number("power", self.power, 0, above=True)
+        self.parts()
+
+    def parts(self) -> tuple[Spectrogram, MelScale]:
+        """The spectrogram, and the scale."""
+        spectrogram = Spectrogram(
+            self.n_fft, self.win_length, self.hop_length, self.pad, self.window, self.power, self.normalized,
+            self.center, self.pad_mode, self.onesided,
+        )  # fmt: skip
+        bins = self.n_fft // 2 + 1 if self.onesided else self.n_fft
+        scale = MelScale(self.n_mels, self.sample_rate, self.f_min, self.f_max, bins, self.norm, self.mel_scale)
+        return spectrogram, scale
+
+    def apply(self, waveform: Array) -> Array:
+        """One after the other."""
+        spectrogram, scale = self.parts()
+        return scale.apply(spectrogram.apply(waveform))
+
+
+def check_cosine(dct_type: Any, norm: Any, kwargs: Any, name: str) -> None:
+    """Raise unless coefficients can be made of these."""
+    if integer("dct_type", dct_type) != 2:
+        raise ArgumentError("dct_type must be 2", given={"dct_type": dct_type})
+    member("norm", norm, NormMode)
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise DTypeError(f"{name} must be a dict", given={name: type(kwargs).__name__})
+
+
+@dataclass(frozen=True)
+class MFCC(AudioOperation):
+    """Mel-frequency cepstral coefficients of a wave; `melkwargs` are arguments of `MelSpectrogram`.
+
+    >>> MFCC(8000, 4, melkwargs={"n_fft": 32, "n_mels": 8})(np.ones(64)).shape
+    (4, 5)
+    """
+
+    sample_rate: int = 16000
+    n_mfcc: int = 40
+    dct_type: int = 2
+    norm: NormMode = NormMode.ORTHO
+    log_mels: bool = False
+    melkwargs: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_cosine(self.dct_type, self.norm, self.melkwargs, "melkwargs")
+        flag("log_mels", self.log_mels)
+        integer("n_mfcc", self.n_mfcc, 1, self.mel().n_mels)
+
+    def mel(self) -> MelSpectrogram:
+        """The mel spectrogram that is transformed."""
+        return MelSpectrogram(**({"sample_rate": self.sample_rate} | dict(self.melkwargs or {})))
+
+    def apply(self, waveform: Array) -> Array:
+        """Of decibels, or of natural logarithms."""
+        mel = self.mel()
+        energy = mel.apply(waveform)
+        loudness = np.log(energy + 1e-6) if self.log_mels else to_decibels(energy, 10.0, 1.0, 1e-10, 80.0)
+        return through(create_dct(self.n_mfcc, mel.n_mels, self.norm), loudness)
+
+
+@dataclass(frozen=True)
+class LFCC(AudioOperation):
+    """Linear-frequency cepstral coefficients of a wave; `speckwargs` are arguments of `Spectrogram`.
+
+    >>> LFCC(8000, 8, 4, speckwargs={"n_fft": 32})(np.ones(64)).shape
+    (4, 5)
+    """
+
+    sample_rate: int = 16000
+    n_filter: int = 128
+    n_lfcc: int = 40
+    f_min: float = 0.0
+    f_max: float | None = None
+    dct_type: int = 2
+    norm: NormMode = NormMode.ORTHO
+    log_lf: bool = False
+    speckwargs: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_cosine(self.dct_type, self.norm, self.speckwargs, "speckwargs")
+        flag("log_lf", self.log_lf)
+        integer("n_filter", self.n_filter, 1)
+        integer("n_lfcc", self.n_lfcc, 1, self.n_filter)
+        self.spectrogram()
+
+    def spectrogram(self) -> Spectrogram:
+        """The spectrogram that is transformed."""
+        return Spectrogram(**dict(self.speckwargs or {}))
+
+    def apply(self, waveform: Array) -> Array:
+        """Of decibels, or of natural logarithms."""
+        highest = float(self.sample_rate // 2) if self.f_max is None else self.f_max
+        spec = self.spectrogram().apply(waveform)
+        bank = linear_fbanks(spec.shape[-2], self.f_min, highest, self.n_filter, self.sample_rate)
+        energy = through(bank, spec)
+        loudness = np.log(energy + 1e-6) if self.log_lf else to_decibels(energy, 10.0, 1.0, 1e-10, 80.0)
+        return through(create_dct(self.n_lfcc, self.n_filter, self.norm), loudness)
