@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
 from mycelia.ir import Function, Param, Project, Value
 from mycelia.loops import Block, Buffer, Copy, Expr, Index, Kernel, Launch, Program, Routine, Runtime, Stage, Step, Store, Update, const, load
@@ -114,6 +116,7 @@ class Node:
     number: int
     group: Group | None = None
     step: Value | None = None
+    before: set[int] = field(default_factory=set)  # nodes that it reads from
     needs: set[int] = field(default_factory=set)  # nodes that come before, directly or not
 
 
@@ -240,6 +243,7 @@ class Body:
 
     def _after(self, node: Node, before: set[Node]) -> None:
         for b in before - {node}:
+            node.before.add(b.number)
             node.needs |= {b.number} | b.needs
         for other in self.nodes:
             if node.number in other.needs:
@@ -267,32 +271,35 @@ class Body:
 
     def _order(self, donated: Mapping[int, int]) -> tuple[list[Node], dict[int, Node]]:
         """Nodes so that each comes after what it reads, and writers of donated memory after its readers."""
-        after: dict[Node, set[Node]] = {n: {self.nodes[i] for i in n.needs} for n in self.nodes}
+        after = {n.number: set(n.before) for n in self.nodes}
         donors: dict[int, Node] = {}
+        readers: dict[Value, set[int]] = {p: set() for p in self.fn.params}
+        for n in self.nodes:
+            for p in self._params_read(n):
+                readers[p].add(n.number)
+        looked_at = Counter(base(r) for r in self.fn.results)
         for result, param in donated.items():
-            writer = self.made_by.get(self.fn.results[result])
-            if writer is None:
+            old, new = self.fn.params[param], self.fn.results[result]
+            writer = self.made_by.get(new)
+            if writer is None or looked_at[old]:
                 continue
-            old = self.fn.params[param]
-            if any(base(r) is old for j, r in enumerate(self.fn.results) if j != result):
-                continue
-            readers = {n for n in self.nodes if n is not writer and self._reads(n, old)}
-            if any(writer in after[n] or writer.number in n.needs for n in readers):
-                continue
-            trial = {n: set(s) for n, s in after.items()}
-            trial[writer] |= readers
-            if _sorted(self.nodes, trial) is not None:
-                after = trial
+            others = readers[old] - {writer.number}
+            if not any(writer.number in self.nodes[n].needs for n in others):
+                after[writer.number] |= others
                 donors[result] = writer
-        order = _sorted(self.nodes, after)
+        order = _sorted(after)
+        if order is None:  # memory would have to be given away in a circle: copy instead
+            order, donors = _sorted({n.number: n.before for n in self.nodes}), {}
         assert order is not None, "groups depend on each other in a circle"
-        return order, donors
+        return [self.nodes[n] for n in order], donors
 
-    def _reads(self, node: Node, p: Value) -> bool:
+    def _params_read(self, node: Node) -> list[Value]:
         if node.group is not None:
-            return self.memory[p] in node.group.outside
-        assert node.step is not None
-        return p in self._read_by(node.step)
+            values = [self.value_in.get(b) for b in node.group.outside]
+        else:
+            assert node.step is not None
+            values = list(self._read_by(node.step))
+        return [v for v in values if v is not None and isinstance(v.op, Param)]
 
     def _settle(self, donors: dict[int, Node], donated: Mapping[int, int], out: list[Buffer]) -> None:
         """Which results may be written straight into the memory that they take over."""
@@ -375,26 +382,24 @@ def in_order(shape: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _sorted(nodes: list[Node], after: dict[Node, set[Node]]) -> list[Node] | None:
-    """Nodes in order, earliest number first where there is a choice; None if they go round in a circle."""
-    from heapq import heapify, heappop, heappush
-
-    left = {n: len(after[n]) for n in nodes}
-    followers: dict[Node, list[Node]] = {n: [] for n in nodes}
+def _sorted(after: Mapping[int, set[int]]) -> list[int] | None:
+    """Numbers in order, the smallest first where there is a choice; None if they go round in a circle."""
+    left = {n: len(before) for n, before in after.items()}
+    followers: dict[int, list[int]] = {n: [] for n in after}
     for n, before in after.items():
         for b in before:
             followers[b].append(n)
-    ready = [(n.number, n) for n in nodes if not left[n]]
+    ready = [n for n, count in left.items() if not count]
     heapify(ready)
     order = []
     while ready:
-        _, n = heappop(ready)
+        n = heappop(ready)
         order.append(n)
         for f in followers[n]:
             left[f] -= 1
             if not left[f]:
-                heappush(ready, (f.number, f))
-    return order if len(order) == len(nodes) else None
+                heappush(ready, f)
+    return order if len(order) == len(after) else None
 
 
 def is_view(v: Value) -> bool:
