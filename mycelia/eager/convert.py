@@ -8,7 +8,7 @@ import numpy as np
 
 from mycelia.eager.promotion import as_dtype
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.primitives.creation import exact
+from mycelia.primitives.creation import check_number
 from mycelia.types import _BY_NUMPY, Array, DType, dtype_of
 
 _SPELLED = {"bool": "Bool", "bfloat16": "BFloat16"}
@@ -70,7 +70,8 @@ def scalar(number: float | int | bool, dtype: np.dtype[Any]) -> Array:
     if found is None or not number:  # 0.0 and -0.0 are equal, and not the same
         if len(_scalars) > 4096:
             _scalars.clear()
-        found = np.array(exact(number, _BY_NUMPY[dtype]), dtype)
+        check_number(number, _BY_NUMPY[dtype])
+        found = np.array(number, dtype)
         found.flags.writeable = False
         _scalars[number, dtype] = found
     return found

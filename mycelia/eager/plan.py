@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,9 @@ class Plan:
 
 
 def replay(fn: Function, inputs: Sequence[Any]) -> list[Any]:
-    """The results of `fn` where every op is applied to tensors."""
+    """The results of `fn` where every op is applied to tensors; as one op, if not everything inside is a tensor."""
+    if _holds_others(fn):
+        return list(p.Call(fn)(*inputs))
     env: dict[Value, Any] = dict(zip(fn.params, inputs, strict=True))
     for v in fn.values():
         if v in env:
@@ -49,6 +52,16 @@ def replay(fn: Function, inputs: Sequence[Any]) -> list[Any]:
             assert isinstance(v.op, Op), f"{v} has no value here"
             env[v] = v.op(*[env[x] for x in v.inputs])
     return [env[r] for r in fn.results]
+
+
+@lru_cache(maxsize=4096)
+def _holds_others(fn: Function) -> bool:
+    """Whether `fn` computes sequences or frames on the way, which live in graphs only."""
+    return any(_is_other(v.type) for v in fn.values())
+
+
+def _is_other(t: Type) -> bool:
+    return any(map(_is_other, t.elements)) if isinstance(t, TupleType) else not isinstance(t, TensorType)
 
 
 def plan_for(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> Plan:

@@ -1,0 +1,122 @@
+"""Every primitive in eager mode: equal to its reference, and both ways back along the tape equal the transform."""
+
+import numpy as np
+import pytest
+
+from mycelia import primitives as p
+from mycelia import transforms
+from mycelia.api import grad, jvp, vjp
+from mycelia.eager import Tensor, dispatch, quiet
+from mycelia.ir import Function, interpret, registry
+from mycelia.types import TensorType, type_of
+
+import mycelia.ops as ops  # isort: skip
+
+
+def cases():
+    for name, op in sorted(registry.items()):
+        for i, sample in enumerate(op.samples()):
+            if sample.inputs and all(isinstance(x, np.ndarray) for x in sample.inputs):
+                yield pytest.param(sample, id=f"{name}-{i}")
+
+
+every_sample = pytest.mark.parametrize("sample", list(cases()))
+
+
+def as_list(results):
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+@every_sample
+def test_eager_equals_the_reference(sample):
+    fn = Function.build(sample.op, *map(type_of, sample.inputs))
+    with np.errstate(all="ignore"):
+        wanted = interpret(fn, *sample.inputs)
+    for got, want in zip(as_list(sample.op(*map(Tensor, sample.inputs))), wanted, strict=True):
+        assert type_of(got.asnumpy()) == type_of(want)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+
+
+@every_sample
+def test_gradients_along_the_tape_equal_the_transform(sample):
+    fn = Function.build(sample.op, *map(type_of, sample.inputs))
+    smooth = [t.differentiable for t in fn.types]
+    live = [isinstance(t, TensorType) and t.differentiable for t in fn.result_types]
+    if not any(smooth) or not any(live):
+        pytest.skip("nothing to differentiate")
+    rng = np.random.default_rng(0)
+    cts = [rng.normal(size=t.shape).astype(t.dtype.numpy) for t, m in zip(fn.result_types, live, strict=True) if m]
+    with np.errstate(all="ignore"):
+        wanted = interpret(transforms.vjp(fn), *sample.inputs, *cts)[len(fn.results) :]
+    inputs = [Tensor(x) for x in sample.inputs]
+    positions = [i for i, m in enumerate(smooth) if m]
+
+    def run(*floats):
+        given = list(inputs)
+        for i, x in zip(positions, floats, strict=True):
+            given[i] = x
+        return tuple(y for y, m in zip(as_list(sample.op(*given)), live, strict=True) if m)
+
+    floats = [inputs[i] for i in positions]
+    first = vjp(run, *floats)[1](*map(Tensor, cts))
+
+    def again(*floats):  # inside another gradient every step is recorded
+        found.append(vjp(run, *floats)[1](*map(Tensor, cts)))
+        return run(*floats)
+
+    found = []
+    grad(again, 0)(*floats)
+    for results in (first, found[0]):
+        for got, want in zip(results, wanted, strict=True):
+            assert type_of(got.asnumpy()) == type_of(want)
+            np.testing.assert_allclose(
+                got.asnumpy().astype("d"), np.asarray(want, "d"), rtol=1e-5, atol=1e-5, equal_nan=True
+            )
+
+
+@every_sample
+def test_tangents_along_the_tape_equal_the_transform(sample):
+    fn = Function.build(sample.op, *map(type_of, sample.inputs))
+    smooth = [t.differentiable for t in fn.types]
+    live = [t.differentiable for t in fn.result_types]
+    if not all(smooth) or not all(live) or isinstance(sample.op, p.CustomVjp):
+        pytest.skip("not all of it can be differentiated in forward mode")
+    rng = np.random.default_rng(0)
+    tangents = [rng.normal(size=x.shape).astype(x.dtype) for x in sample.inputs]
+    with np.errstate(all="ignore"):
+        wanted = interpret(transforms.jvp(fn), *sample.inputs, *tangents)[len(fn.results) :]
+    moved = jvp(lambda *x: sample.op(*x), tuple(map(Tensor, sample.inputs)), tuple(map(Tensor, tangents)))[1]
+    for got, want in zip(as_list(moved), wanted, strict=True):
+        np.testing.assert_allclose(
+            got.asnumpy().astype("d"), np.asarray(want, "d"), rtol=1e-5, atol=1e-5, equal_nan=True
+        )
+
+
+def test_large_operands_go_to_the_native_hook(monkeypatch):
+    asked = []
+
+    def native(fn):
+        asked.append(fn)
+        return lambda *arrays: interpret(fn, *arrays)
+
+    monkeypatch.setattr(dispatch, "native", native)
+    x = Tensor(np.ones(dispatch.LARGE + 1, "f"))
+    small = Tensor(np.ones(3, "f"))
+    assert (x + x).asnumpy().sum() == 2 * (dispatch.LARGE + 1)
+    (small + small).asnumpy()
+    ops.tanh(small)
+    assert [str(fn.results[0].op) for fn in asked] == ["add"]
+
+
+def test_many_signatures_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(dispatch, "MEMORY", 8)
+    for n in range(1, 30):
+        x = Tensor(np.ones(n))
+        assert grad(lambda x: ops.tanh(x) * x)(x).shape == (n,)
+    assert len(dispatch.ready(ops.math.p.tanh).kinds) <= 8
+
+
+def test_warnings_of_numpy_stay_those_of_the_user():
+    assert quiet.quietly(lambda: quiet.quietly(np.divide, np.ones(1), np.zeros(1)))[0] == np.inf
+    with pytest.raises(RuntimeWarning):
+        np.ones(1) / np.zeros(1)
