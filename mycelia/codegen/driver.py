@@ -122,12 +122,14 @@ class Driver:
         key = signature(kernel, self.unit.streamed)
         if key not in self.kernels:
             streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
-            self.kernels[key] = emit_kernel(self.module, kernel, f"{self.name}.k{len(self.kernels)}", self.target, streamed)
+            self.kernels[key] = emit_kernel(
+                self.module, kernel, f"{self.name}.k{len(self.kernels)}", self.target, streamed
+            )
             self.kernels[key].linkage = "internal"
         return self.kernels[key]
 
     def share(self) -> ir.Function:
-        """void share(ptr {kernel, buffers, span, grain}): run this thread's part of a kernel."""
+        """The function that runs one thread's part of a kernel; of a record (kernel, buffers, span, grain)."""
         found = self.module.globals.get("share")
         if found is not None:
             return found
@@ -296,9 +298,7 @@ class Frame:
 
     def _foreign(self, slot: int, result: ir.Type, args: list[ir.Value]) -> ir.Value:
         """Call a function whose address is in the table."""
-        address = self.b.load(
-            self.b.gep(self.table, [i64(slot)], inbounds=True, source_etype=pointer), typ=pointer
-        )
+        address = self.b.load(self.b.gep(self.table, [i64(slot)], inbounds=True, source_etype=pointer), typ=pointer)
         kind = ir.FunctionType(result, [a.type for a in args])
         return self.b.call(seen_as(address, kind.as_pointer()), args)
 
@@ -440,4 +440,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "add": Frame.add,
 }
 
-__all__ = ["FrameType", "Slots", "TOO_DEEP", "Unit", "count", "emit_program", "frame_fields"]
+__all__ = ["TOO_DEEP", "FrameType", "Slots", "Unit", "count", "emit_program", "frame_fields"]

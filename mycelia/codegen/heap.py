@@ -2,7 +2,7 @@
 
 Everything hangs on one record of words, so that it can be let go at once:
 
-    0 sequences   1 slabs   2 next free byte   3 end of slab   4 next free byte of the stack   5 its end   6 deepest call
+    0 sequences   1 slabs   2 free byte   3 end of slab   4 free byte of the stack   5 end of it   6 deepest call
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Heap:
     # -------------------------------------------------------------------------------------------- allocation
 
     def bump(self) -> ir.Function:
-        """ptr bump(heap, bytes): room that lives until the heap is let go."""
+        """Function `bump(heap, bytes)`: room that lives until the heap is let go."""
         f, b = self.define("bump", pointer, pointer, i64)
         if b is None:
             return f
@@ -97,7 +97,7 @@ class Heap:
         return f
 
     def sequence(self) -> ir.Function:
-        """ptr sequence(heap, length, bytes): a new one with room for `length` items: length, capacity, data, next."""
+        """Function `sequence(heap, length, bytes)`: a new one, of words length, capacity, data, next."""
         f, b = self.define("sequence", pointer, pointer, i64, i64)
         if b is None:
             return f
@@ -113,7 +113,7 @@ class Heap:
         return f
 
     def append(self, nbytes: int) -> ir.Function:
-        """void append(sequence, item): one more item; doubles the room when it is full."""
+        """Function `append(sequence, item)`: one more item; doubles the room when it is full."""
         f, b = self.define(("append", nbytes), VOID, pointer, pointer)
         if b is None:
             return f
@@ -132,7 +132,7 @@ class Heap:
         return f
 
     def release(self, name: str) -> ir.Function:
-        """void release(heap): give back everything that was allocated."""
+        """Function `release(heap)`: give back everything that was allocated."""
         found = self.module.globals.get(name)
         if found is not None:
             return found
@@ -163,7 +163,7 @@ class Heap:
     # -------------------------------------------------------------------------------------------- cotangents
 
     def add(self, t: Type) -> ir.Function:
-        """ptr add(heap, x, y): the sum of two sequences or frames of cotangents; null is zero."""
+        """Function `add(heap, x, y)`: the sum of two sequences or frames of cotangents; null is zero."""
         f, b = self.define(("add", t), pointer, pointer, pointer, pointer)
         if b is None:
             return f

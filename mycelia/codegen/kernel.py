@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-
 from math import prod
 
 from llvmlite import ir
@@ -108,8 +107,7 @@ class _Emitter:
         small = sum(len(r.walk()) for r in roots) <= HEAVY
         unroll = (4 if stage.folds else 2) if width > 1 and small else 1
         partial = [
-            [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]]
-            for f, _ in stage.folds
+            [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]] for f, _ in stage.folds
         ]
         carried = [p for group in partial for p in group]
         if stage.columns:
@@ -124,8 +122,8 @@ class _Emitter:
             self._store(action)
 
     def _nest(
-        self, stage: Stage, roots: list[Expr], columns: list[Variable], carried: list[ir.Value], width: int, unroll: int,
-        flat: tuple[ir.Value, ir.Value] | None,
+        self, stage: Stage, roots: list[Expr], columns: list[Variable], carried: list[ir.Value], width: int,
+        unroll: int, flat: tuple[ir.Value, ir.Value] | None,
     ) -> list[ir.Value]:  # fmt: skip
         """The loops over `columns`, outermost first; the last one in vectors."""
         v, inner = columns[0], columns[1:]
@@ -477,9 +475,6 @@ class _Emitter:
             return self._remaining(atom, self.indices(atom.index))
         assert isinstance(atom, Datum), f"{atom} is no atom"
         return self._wide(self.value(atom.value), atom.value.dtype)
-
-
-
 
 
 def index_variables(atom: object) -> set[Variable]:

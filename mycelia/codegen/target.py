@@ -20,7 +20,7 @@ class Target:
 
     @staticmethod
     def host() -> Target:
-        """This machine.
+        """The machine at hand.
 
         >>> Target.host().vector_bytes in (16, 32, 64)
         True

@@ -75,9 +75,7 @@ def toposort(roots: Iterable[Value]) -> list[Value]:
             order[value] = None
         elif value not in order:
             stack.append((value, True))
-            for x in reversed(value.inputs):
-                if x not in order:
-                    stack.append((x, False))
+            stack += [(x, False) for x in reversed(value.inputs) if x not in order]
     return list(order)
 
 

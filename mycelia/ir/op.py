@@ -122,7 +122,8 @@ class Op(ABC):
 
     def augment(self, live: Sequence[bool], inputs: Sequence[Value]) -> tuple[tuple[Value, ...], Back] | None:
         """For ops that contain functions: results as values, and a function from cotangents of the live results
-        (None elsewhere) to cotangents of the inputs. None: differentiate by `vjp`."""
+        (None elsewhere) to cotangents of the inputs. None: differentiate by `vjp`.
+        """
         return None
 
     def jvp(self, tangents: Sequence[Any], out: Any, *inputs: Any) -> Any:

@@ -43,7 +43,7 @@ def match(pattern: Any, value: Value, found: Bindings) -> Bindings | None:
     if isinstance(pattern, int | float):
         return found if getattr(value.op, "number", None) == pattern else None
     if isinstance(pattern, Value):
-        return found if pattern is value or pattern.op == value.op and not pattern.inputs else None
+        return found if pattern is value or (pattern.op == value.op and not pattern.inputs) else None
     assert isinstance(pattern, Apply), f"{pattern} is not a pattern"
     if value.op != pattern.op:
         return None

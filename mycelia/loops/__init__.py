@@ -1,4 +1,4 @@
-"""The loop IR: index expressions, scalar expressions, kernels. Data structures only; codegen gives them machine code."""
+"""The loop IR: index expressions, scalar expressions, kernels, programs. Codegen gives them machine code."""
 
 from mycelia.loops.calls import Convolution, Layout, LibraryCall, Matmul, Pooling, Window
 from mycelia.loops.expr import (

@@ -39,7 +39,8 @@ class Window:
 class Convolution:
     """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
 
-    The layouts are those of x, w and out; w is always dense."""
+    The layouts are those of x, w and out; w is always dense.
+    """
 
     direction: str
     dtype: DType

@@ -125,7 +125,7 @@ class Index:
         if divisor == 1:
             return self
         whole, rest = self._split(divisor)
-        if 0 <= rest.low and rest.high < divisor:
+        if rest.low >= 0 and rest.high < divisor:
             return whole
         step, coarse = rest._coarse(divisor)
         if step > 1:
@@ -138,7 +138,7 @@ class Index:
         if divisor == 1:
             return Index(0)
         _, rest = self._split(divisor)
-        if 0 <= rest.low and rest.high < divisor:
+        if rest.low >= 0 and rest.high < divisor:
             return rest
         step, coarse = rest._coarse(divisor)
         if step > 1:
@@ -154,12 +154,13 @@ class Index:
 
     def _coarse(self, divisor: int) -> tuple[int, Index]:
         """`(step, coarse)` where self is `coarse * step` and something too small to carry into it; step divides
-        `divisor`. A step of 1 means that there is none."""
+        `divisor`. A step of 1 means that there is none.
+        """
         for step in sorted({gcd(c, divisor) for _, c in self.terms}, reverse=True):
             large = {a: c // step for a, c in self.terms if c % step == 0}
             coarse = _sum(self.constant // step, large)
             fine = self - coarse * step
-            if step > 1 and 0 <= fine.low and fine.high < step:
+            if step > 1 and fine.low >= 0 and fine.high < step:
                 return step, coarse
         return 1, self
 

@@ -81,7 +81,8 @@ class Branch:
 class Stream:
     """A value of each turn of a loop, kept in a sequence: `handle` holds the sequence, `item` one element.
 
-    With `fixed`, the sequence is a tensor and the elements are its slices along the first axis."""
+    With `fixed`, the sequence is a tensor and the elements are its slices along the first axis.
+    """
 
     handle: Buffer
     item: Buffer
@@ -217,7 +218,8 @@ class Execution:
     """One execution of a prepared library primitive: slots of the table, and which pointer each memory gets.
 
     A memory is `(slot, operand, bytes)`: operand `operand` of the call (inputs, then outputs), or its own room when
-    that is -1, `bytes` further on."""
+    that is -1, `bytes` further on.
+    """
 
     primitive: int
     stream: int

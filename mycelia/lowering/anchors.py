@@ -13,7 +13,8 @@ MANY = 3  # tensors read at once that are not worth reading twice
 def anchors(fn: Function, operands: set[Value]) -> list[Value]:
     """Results, reductions, operands of steps, and what several readers would otherwise compute again; in order.
 
-    `operands` are the values that steps need in memory."""
+    `operands` are the values that steps need in memory.
+    """
     readers = users(fn.results)
     results = set(fn.results)
     weight: dict[Value, int] = {}
@@ -27,13 +28,13 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
             anchor = True
         else:
             assert isinstance(v.type, TensorType), f"{v} is no tensor"
-            own = own_weight(v.op, tuple(x.tensor for x in v.inputs), v.type)  # type: ignore[arg-type]
+            own = own_weight(v.op, tuple(x.tensor for x in v.inputs), v.type)
             weight[v] = own + sum(weight[x] for x in v.inputs)
             loads[v] = frozenset(u for x in v.inputs for u in loads[x] if u.tensor.size * 4 > v.type.size)
             shared = len(set(readers[v])) > 1 and own > 0
             costly = weight[v] >= COSTLY or len(loads[v]) >= MANY
             spread = weight[v] >= COSTLY and any(_spreads(v, u) for u in readers[v])
-            anchor = v in results or v in operands or shared and costly or spread
+            anchor = v in results or v in operands or (shared and costly) or spread
         if anchor:
             chosen.append(v)
             weight[v], loads[v] = 0, frozenset([v])

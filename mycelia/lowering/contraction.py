@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from mycelia.ir import Value
@@ -26,7 +27,8 @@ from mycelia.loops import (
     load,
 )
 from mycelia.loops.expr import Expr
-from mycelia.lowering.lower import Body, View
+from mycelia.loops.index import Atom
+from mycelia.lowering.body import Body, View
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Contract
 from mycelia.types import TensorType, float32
@@ -100,7 +102,7 @@ def _operand(
 def _runs_on(part: str, size: dict[str, int], steps: dict[str, int]) -> bool:
     """Whether the axes of a part are one axis in memory."""
     wide = [c for c in part if size[c] != 1]
-    return all(steps[a] == steps[b] * size[b] for a, b in zip(wide, wide[1:], strict=False))
+    return all(steps[a] == steps[b] * size[b] for a, b in pairwise(wide))
 
 
 def _unit(parts: Sequence[str], size: dict[str, int], steps: dict[str, int]) -> bool:
@@ -159,12 +161,12 @@ def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View
     rows += columns[:-1]
     width = next((w for w in range(min(COLUMNS, last.extent), 0, -1) if last.extent % w == 0), 1)
     block, column = Variable(last.extent // width), Variable(width)
-    here = {last: index(block) * width + index(column)}
+    here: dict[Atom, Index] = {last: index(block) * width + index(column)}
     total = Buffer.dense("scratch0", TensorType(dtype, (width,)))
     stages = (
         Stage((column,), (), (Store(total, index(column), const(0, dtype)),)),
-        Stage((*summed, column), (), (Update(total, index(column), "add", product.substitute(dict(here))),)),
-        Stage((column,), (), (Store(out, target.substitute(dict(here)), load(total, (index(column),))),)),
+        Stage((*summed, column), (), (Update(total, index(column), "add", product.substitute(here)),)),
+        Stage((column,), (), (Store(out, target.substitute(here), load(total, (index(column),))),)),
     )
     return Launch(Kernel((*rows, block), stages, (total,)), parallel)
 

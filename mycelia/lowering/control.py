@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from mycelia.ir import Function, Project, Value
 from mycelia.loops import Block, Branch, Buffer, Copy, Enter, Repeat, Routine, Runtime, Step, Stream
-from mycelia.lowering.lower import Body, add_kernel
+from mycelia.lowering.body import Body
+from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Cond, Map, NamedCall, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, MakeFrame, Null, OpenFrame
@@ -35,7 +35,7 @@ def _deliver(results: Sequence[Buffer], into: Sequence[Buffer], params: Sequence
         if r is target:
             continue
         if r in taken or r in body.shared.aliases or r.strides != target.strides or target in params:
-            steps.append(Copy(r, target) if r.strides == target.strides else body.copy(r, target))
+            steps.append(Copy(r, target) if r.strides == target.strides else copy(r, target))
         else:
             body.shared.aliases[r] = target
         taken.add(r)
@@ -67,14 +67,14 @@ def _loop_body(
             continue
         if r in carried or r in params:  # another carry may be overwritten before it is read
             aside = body.shared.buffer(r.type)
-            steps.append(Copy(r, aside) if r.strides == aside.strides else body.copy(r, aside))
+            steps.append(Copy(r, aside) if r.strides == aside.strides else copy(r, aside))
             r = aside
-        late.append(Copy(r, c) if r.strides == c.strides else body.copy(r, c))
+        late.append(Copy(r, c) if r.strides == c.strides else copy(r, c))
     others = []
     for r in results[carries:]:
         if r.strides != row_major(r.type.shape) or r in carried:
             aside = body.shared.buffer(r.type)
-            steps.append(Copy(r, aside) if r.strides == aside.strides else body.copy(r, aside))
+            steps.append(Copy(r, aside) if r.strides == aside.strides else copy(r, aside))
             r = aside
         others.append(r)
     return Block((*steps, *late)), others
@@ -118,9 +118,7 @@ def _(op: Scan, v: Value, body: Body) -> None:
 
 
 def _streams(handles: Sequence[Buffer], items: Sequence[Buffer], types: Sequence[Type]) -> tuple[Stream, ...]:
-    return tuple(
-        Stream(h, i, fixed=isinstance(t, TensorType)) for h, i, t in zip(handles, items, types, strict=True)
-    )
+    return tuple(Stream(h, i, fixed=isinstance(t, TensorType)) for h, i, t in zip(handles, items, types, strict=True))
 
 
 @lower_step.register
@@ -136,11 +134,11 @@ def _(op: Map, v: Value, body: Body) -> None:
     for r in results[: op.stacked]:
         if r.strides != row_major(r.type.shape):
             aside = body.shared.buffer(r.type)
-            steps.append(body.copy(r, aside))
+            steps.append(copy(r, aside))
             r = aside
         streamed.append(r)
     for r, total, t in zip(results[op.stacked :], out[op.stacked :], op.body.result_types[op.stacked :], strict=True):
-        body.steps.append(body.zero(total, t))
+        body.steps.append(zero(total, t))
         steps.append(_accumulate(total, r, t))
     made = v.type.elements[: op.stacked]  # type: ignore[attr-defined]
     writing = _streams(out[: op.stacked], streamed, made)
@@ -176,7 +174,7 @@ def _routine(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Rout
     outputs = [body.shared.buffer(t) for t in fn.result_types]
     inside = Body(fn, inputs, body.shared, scope)
     steps, results = inside.run({})
-    steps += [Copy(r, o) if r.strides == o.strides else body.copy(r, o) for r, o in zip(results, outputs, strict=True)]
+    steps += [Copy(r, o) if r.strides == o.strides else copy(r, o) for r, o in zip(results, outputs, strict=True)]
     return Routine(name, tuple(inputs), tuple(outputs), Block(tuple(steps)))
 
 
@@ -208,5 +206,3 @@ def _(op: Null, v: Value, body: Body) -> None:
 def _(op: AddSequence | AddFrame, v: Value, body: Body) -> None:
     inputs = tuple(body.operand(x) for x in v.inputs)
     body.steps.append(Runtime("add", inputs, (body.memory[v],), (v.type,)))
-
-

@@ -29,9 +29,10 @@ from mycelia.loops import (
 )
 from mycelia.loops import Convolution as Call
 from mycelia.loops import Window as Moves
-from mycelia.lowering.lower import Body, in_order, offset_of
+from mycelia.lowering.body import Body
+from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import layout_of, lower_step
-from mycelia.lowering.values import full_index
+from mycelia.lowering.values import full_index, in_order
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
@@ -138,7 +139,7 @@ def _slid(op: Convolution, out: Sequence[Index], window: Sequence[Index]) -> lis
 def _forward_loops(op: Conv, x: Value, w: Value, v: Value, body: Body) -> None:
     out = body.memory[v]
     if 0 in (*x.shape, *w.shape, *v.shape):
-        body.steps.append(body.zero(out, v.type))
+        body.steps.append(zero(out, v.type))
         return
     rows, at = full_index(v.shape)
     inner = [Variable(n) for n in w.shape[1:]]
@@ -155,7 +156,7 @@ def _forward_loops(op: Conv, x: Value, w: Value, v: Value, body: Body) -> None:
 def _weight_loops(op: ConvWeightGrad, x: Value, ct: Value, v: Value, body: Body) -> None:
     out = body.memory[v]
     if 0 in (*x.shape, *ct.shape, *v.shape):
-        body.steps.append(body.zero(out, v.type))
+        body.steps.append(zero(out, v.type))
         return
     rows, at = full_index(v.shape)
     inner = [Variable(n) for n in (ct.shape[0], *ct.shape[2:])]
@@ -172,7 +173,7 @@ def _weight_loops(op: ConvWeightGrad, x: Value, ct: Value, v: Value, body: Body)
 def _input_loops(op: ConvInputGrad, ct: Value, w: Value, v: Value, body: Body) -> None:
     out = body.memory[v]
     if 0 in (*ct.shape, *w.shape, *v.shape):
-        body.steps.append(body.zero(out, v.type))
+        body.steps.append(zero(out, v.type))
         return
     rows, at = full_index(v.shape)
     outputs = w.shape[0] // op.groups

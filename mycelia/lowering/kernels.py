@@ -6,7 +6,23 @@ from collections.abc import Callable
 from math import prod
 
 from mycelia.ir import Value
-from mycelia.loops import Buffer, Expr, Fold, Index, Kernel, Launch, Stage, Store, Update, Variable, const, index, load, neutral
+from mycelia.loops import (
+    Buffer,
+    Expr,
+    Fold,
+    Index,
+    Kernel,
+    Launch,
+    Stage,
+    Store,
+    Update,
+    Variable,
+    const,
+    index,
+    load,
+    neutral,
+)
+from mycelia.loops.index import Atom
 from mycelia.lowering.group import Group, variables_of
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import weigh
@@ -19,10 +35,7 @@ WORTH_SHARING = 1 << 15  # additions below which one thread is faster than two
 
 def kernel_of(group: Group, stored: Callable[[Value], Buffer | None]) -> Launch:
     """The kernel that computes a group. `stored` tells where a member goes, if anyone outside reads it."""
-    if group.is_column:
-        kernel = _columns(group, stored)
-    else:
-        kernel = _rows(group, stored)
+    kernel = _columns(group, stored) if group.is_column else _rows(group, stored)
     kernel = _with_rows(shape_loops(kernel))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
     return Launch(kernel, work >= WORTH_SHARING and _span(kernel) > 1)
@@ -82,7 +95,7 @@ def _rows(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
 def _with_rows(kernel: Kernel) -> Kernel:
     """Rows to share among threads: the outer loops of a plain kernel; at least one for stages to belong to."""
     (stage, *more) = kernel.stages
-    if kernel.rows or not more and not stage.folds and not stage.after and len(stage.columns) < 2:
+    if kernel.rows or (not more and not stage.folds and not stage.after and len(stage.columns) < 2):
         return kernel
     if more or stage.folds or stage.after:
         return Kernel((Variable(1),), kernel.stages, kernel.scratch)
@@ -162,16 +175,17 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     last = rows.pop()
     width = _block(last.extent)
     block, column = Variable(last.extent // width), Variable(width)
-    here = {last: index(block) * width + index(column)}
-    scratch, zero, down, out = [], [], [], []
+    here: dict[Atom, Index] = {last: index(block) * width + index(column)}
+    scratch: list[Buffer] = []
+    zero, down, out = [], [], []
     for m, (fold, e) in group.folds.items():
         target = stored(m)
         assert target is not None, "a reduction over columns is read outside its group"
         total = Buffer.dense(f"scratch{len(scratch)}", TensorType(m.dtype, (width,)))
         scratch.append(total)
         zero.append(Store(total, index(column), const(neutral(fold.combine, fold.dtype), fold.dtype)))
-        down.append(Update(total, index(column), fold.combine, e.substitute(dict(here))))
-        offset = _store(group, target, e, tuple(group.at[i] for i in kept)).offset.substitute(dict(here))
+        down.append(Update(total, index(column), fold.combine, e.substitute(here)))
+        offset = _store(group, target, e, tuple(group.at[i] for i in kept)).offset.substitute(here)
         out.append(Store(target, offset, load(total, (index(column),))))
     stages = (
         Stage((column,), (), tuple(zero)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeVar
 
 from mycelia.loops import Buffer, Datum, Expr, Index, Kernel, Quotient, Remainder, Stage, Store, Update, Variable, index
 from mycelia.loops.index import Atom
 
-
-Written = TypeVar("Written", Store, Update)
+Written = TypeVar("Written", bound=Store | Update)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _under(atom: Atom) -> set[Variable]:
 def _neighbours(kernel: Kernel) -> list[tuple[Variable, Variable]]:
     """Pairs of loops, one directly inside the other, wherever either of them runs."""
     lists = [kernel.rows] + [s.columns for s in kernel.stages]
-    pairs = [p for loops in lists for p in zip(loops, loops[1:], strict=False)]
+    pairs = [p for loops in lists for p in pairwise(loops)]
     together = []
     for outer, inner in pairs:
         if all((outer in run) == (inner in run) and _adjacent(run, outer, inner) for run in lists):
@@ -157,11 +157,10 @@ def _runs_on(outer: Variable, inner: Variable, indices: list[Index], mixed: set[
 
 def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
     """Whether every element of `read` is last read when the same element of `written` is stored, so that both may
-    be one memory."""
+    be one memory.
+    """
     stores = {a.offset for s in kernel.stages for a in (*s.actions, *s.after) if a.buffer is written}
-    if len(stores) != 1 or any(
-        isinstance(a, Update) and a.buffer is written for s in kernel.stages for a in s.actions
-    ):
+    if len(stores) != 1 or any(isinstance(a, Update) and a.buffer is written for s in kernel.stages for a in s.actions):
         return False
     last = max(n for n, s in enumerate(kernel.stages) for a in (*s.actions, *s.after) if a.buffer is written)
     for n, stage in enumerate(kernel.stages):
@@ -173,7 +172,7 @@ def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
                     found[x.attribute[1]] = None
         offsets: dict[Buffer, None] = {}
         _data(stage, offsets)
-        if read in offsets or n > last and found:
+        if read in offsets or (n > last and found):
             return False
         if n == last and any(at not in stores for at in found):
             return False

@@ -24,8 +24,9 @@ from mycelia.loops import (
     position,
     select,
 )
-from mycelia.lowering.lower import Body, offset_of
+from mycelia.lowering.body import Body
 from mycelia.lowering.nest import shape_loops
+from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import follows, lower_step, reads_elements
 from mycelia.lowering.values import full_index
 from mycelia.primitives import AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolPick
@@ -182,7 +183,7 @@ def _give(windows: _Windows, shares: Sequence[Expr], v: Value, body: Body) -> No
     """Write into each window what its elements get, or add it where windows overlap."""
     out = body.memory[v]
     if not windows.tile:
-        body.steps.append(body.zero(out, v.type))
+        body.steps.append(zero(out, v.type))
     actions: list[Store | Update] = []
     for (at, inside), share in zip(windows.places(), shares, strict=True):
         offset = offset_of(at, out.strides)

@@ -9,7 +9,7 @@ from mycelia.ir import Op, Value
 from mycelia.types import TensorType
 
 if TYPE_CHECKING:
-    from mycelia.lowering.lower import Body
+    from mycelia.lowering.body import Body
 
 
 @singledispatch

@@ -19,7 +19,9 @@ from mycelia.loops import (
     index,
     load,
 )
-from mycelia.lowering.lower import Body, offset_of
+from mycelia.loops.index import Atom
+from mycelia.lowering.body import Body
+from mycelia.lowering.plain import offset_of
 from mycelia.lowering.steps import lower_step
 from mycelia.lowering.values import full_index
 from mycelia.primitives import Cumsum, ScatterAdd
@@ -48,8 +50,8 @@ def _(op: ScatterAdd, v: Value, body: Body) -> None:
         last = after.pop()
         width = next((w for w in range(min(WIDTH, last.extent), 0, -1) if last.extent % w == 0), 1)
         block, column = Variable(last.extent // width), Variable(width)
-        here = {last: index(block) * width + index(column)}
-        target, value = target.substitute(dict(here)), value.substitute(dict(here))
+        here: dict[Atom, Index] = {last: index(block) * width + index(column)}
+        target, value = target.substitute(here), value.substitute(here)
         rows, columns = [*before, *after, block], [*turns, column]
     else:
         rows, columns = before, turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from mycelia.ir import Op, Param, Project, Reader, Value
@@ -58,11 +59,49 @@ def own_weight(op: Op, types: tuple[TensorType, ...], out: TensorType) -> int:
     """What one element costs beyond its inputs; 0 for a view."""
     buffers = [Buffer.dense("probe", t) for t in types]
     at = full_index(out.shape)[1]
-    readers = [Reader(t, lambda i, b=b: load(b, tuple(i))) for t, b in zip(types, buffers, strict=True)]
-    return weigh([op.element(at, *readers)])
+    return weigh([op.element(at, *map(reader_of, buffers))])
+
+
+def reader_of(buffer: Buffer) -> Reader:
+    """A buffer as a lowering rule sees it."""
+    return Reader(buffer.type, lambda at: load(buffer, tuple(at)))
 
 
 def full_index(shape: tuple[int, ...]) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
     """A loop variable for each axis, and the index they make; an axis of one element needs no variable."""
     variables = tuple(Variable(n) for n in shape)
     return variables, tuple(index(v) if v.extent != 1 else Index(0) for v in variables)
+
+
+def op_of(v: Value) -> Op:
+    """The op of a value that is no parameter."""
+    assert isinstance(v.op, Op), f"{v} is a parameter"
+    return v.op
+
+
+def in_order(shape: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
+    """Strides of a dense tensor whose axes follow one another in memory as those of `like` do."""
+    strides, step = [0] * len(shape), 1
+    for axis in sorted(range(len(shape)), key=lambda a: (like[a], -a)):
+        strides[axis] = step
+        step *= shape[axis]
+    return tuple(strides)
+
+
+def is_view(v: Value) -> bool:
+    """Whether the value only reads another one elsewhere."""
+    if not is_expression(v) or len(v.inputs) != 1 or not isinstance(v.type, TensorType):
+        return False
+    return _reads_only(op_of(v), v.inputs[0].tensor, v.type)
+
+
+@lru_cache(maxsize=100_000)
+def _reads_only(op: Op, x: TensorType, out: TensorType) -> bool:
+    return op.element(full_index(out.shape)[1], reader_of(Buffer.dense("probe", x))).kind == "load"
+
+
+def base(v: Value) -> Value:
+    """What a chain of views looks at."""
+    while is_view(v):
+        (v,) = v.inputs
+    return v

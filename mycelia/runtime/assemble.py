@@ -75,10 +75,19 @@ def assemble(program: Program, target: Target, clocked: bool = False) -> Assembl
     plan = plan_memory(program.block, fixed, program.shared, room)
     routines = {}
     for r in program.routines:
-        passed = {b: 0 for b in (*r.inputs, *r.outputs)}
+        passed = dict.fromkeys((*r.inputs, *r.outputs), 0)
         routines[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room)
     handles = any(b in program.handles for b in program.outputs)
-    unit = Unit(program, plan, routines, executions, slots, _streamed(program, fixed, target), handles, slot() if clocked else None)
+    unit = Unit(
+        program,
+        plan,
+        routines,
+        executions,
+        slots,
+        _streamed(program, fixed, target),
+        handles,
+        slot() if clocked else None,
+    )
     return Assembled(
         unit, tuple(table), tuple(fixed[b] for b in program.inputs), tuple(fixed[b] for b in program.outputs),
         donated, tuple(keep),

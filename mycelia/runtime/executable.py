@@ -17,7 +17,6 @@ from mycelia.runtime.link import Code
 from mycelia.runtime.memory import ALIGN, empty
 from mycelia.types import Array
 
-
 STACK = 1 << 32  # bytes for the tensors of recursive calls
 DEEPEST = 1 << 18  # calls inside calls; each takes up to a few kilobytes of the thread's own stack
 
@@ -66,7 +65,9 @@ class Executable:
             table[unit.clock] = self.clock.ctypes.data
         self._table, self._address = table, table.ctypes.data
         program = unit.program
-        self._inputs = [(s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)]
+        self._inputs = [
+            (s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)
+        ]
         self._fresh = [
             (i, s, b.type)
             for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))

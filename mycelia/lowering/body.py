@@ -1,40 +1,24 @@
-"""Graph to program: group what one kernel can compute, order groups and steps, write down kernels and calls."""
+"""The body of a function: group what one kernel can compute, order groups and steps, write them down."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
 
 from mycelia.ir import Function, Param, Project, Value
-from mycelia.loops import Block, Buffer, Copy, Expr, Index, Kernel, Launch, Program, Routine, Runtime, Stage, Step, Store, Update, const, load
+from mycelia.loops import Buffer, Expr, Index, Launch, Step, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.group import Group
 from mycelia.lowering.kernels import kernel_of
-from mycelia.lowering.nest import same_place, shape_loops
+from mycelia.lowering.nest import same_place
+from mycelia.lowering.order import in_sequence
+from mycelia.lowering.plain import copy, offset_of, stored
+from mycelia.lowering.shared import Shared
 from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
-from mycelia.lowering.values import full_index, is_expression, is_reduction, is_step, is_stored, own_weight
+from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant
-from mycelia.types import Array, TensorType, Type, TupleType, int64, row_major
-
-
-@dataclass
-class Shared:
-    """What all parts of one program share: constants, names, routines."""
-
-    constants: dict[Buffer, Array] = field(default_factory=dict)
-    constant_of: dict[Value, Buffer] = field(default_factory=dict)
-    routines: dict[object, Routine | None] = field(default_factory=dict)
-    numbers: dict[object, int] = field(default_factory=dict)
-    aliases: dict[Buffer, Buffer] = field(default_factory=dict)  # made in the memory of another buffer
-    names: int = 0
-
-    def buffer(self, type: Type, strides: tuple[int, ...] | None = None, hint: str = "b") -> Buffer:
-        """A new place in memory. Sequences and frames are held by a handle of eight bytes."""
-        self.names += 1
-        held = type if isinstance(type, TensorType) else TensorType(int64, ())
-        return Buffer(f"{hint}{self.names}", held, strides if strides is not None else row_major(held.shape))
+from mycelia.types import TensorType, TupleType, row_major
 
 
 @dataclass(frozen=True)
@@ -45,68 +29,6 @@ class View:
     offset: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-
-
-def lower(fn: Function, donated: Mapping[int, int]) -> Program:
-    """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`."""
-    shared = Shared()
-    inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
-    body = Body(fn, inputs, shared)
-    steps, results = body.run(donated)
-    outputs: list[Buffer] = []
-    shares = shared.aliases
-    for i, r in enumerate(results):
-        own = shared.buffer(fn.results[i].type, hint="out") if i not in donated else None
-        if i in donated:
-            target = inputs[donated[i]]
-            if r in body.in_place:
-                shares[r] = target
-            elif r is not target:
-                steps.append(Copy(r, target))
-            outputs.append(target)
-        elif r in inputs or r in outputs or r in shared.constants or r.strides != row_major(r.type.shape):
-            assert own is not None
-            steps.append(copy(r, own))
-            outputs.append(own)
-        else:
-            outputs.append(r)
-    routines = tuple(r for r in shared.routines.values() if r is not None)
-    handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
-    return Program(tuple(inputs), tuple(outputs), Block(tuple(steps)), shared.constants, shares, routines, handles)
-
-
-def copy(source: Buffer, target: Buffer) -> Step:
-    """Bring the elements of a buffer into another, whatever the strides of the two."""
-    if source.strides == target.strides:
-        return Copy(source, target)
-    variables, at = full_index(source.type.shape)
-    out = offset_of(at, target.strides)
-    stage = Stage(tuple(v for v in variables if v.extent != 1), (), (Store(target, out, load(source, at)),))
-    return Launch(_plain(Kernel((), (stage,))), source.type.size > 1 << 15)
-
-
-def _plain(kernel: Kernel) -> Kernel:
-    kernel = shape_loops(kernel)
-    (stage,) = kernel.stages
-    if len(stage.columns) < 2:
-        return kernel
-    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
-
-
-def offset_of(at: Sequence[Index], strides: Sequence[int]) -> Index:
-    """Where an element lies, counted in elements."""
-    total = Index(0)
-    for i, s in zip(at, strides, strict=True):
-        total = total + i * s
-    return total
-
-
-def add_kernel(total: Buffer, more: Buffer) -> Launch:
-    """total += more."""
-    variables, at = full_index(total.type.shape)
-    loops = tuple(v for v in variables if v.extent != 1)
-    update = Update(total, offset_of(at, total.strides), "add", load(more, at))
-    return Launch(_plain(Kernel((), (Stage(loops, (), (update,)),))), total.type.size > 1 << 15)
 
 
 @dataclass(eq=False)
@@ -140,8 +62,8 @@ class Body:
     def run(self, donated: Mapping[int, int]) -> tuple[list[Step], list[Buffer]]:
         """Steps, and where the results are afterwards."""
         values = self.fn.values()
-        operands = {base(x) for v in values if is_step(v) and not reads_elements(v.op) for x in v.inputs}
-        results = {base(r) if _is_plain_view(r) else r for r in self.fn.results}
+        operands = {base(x) for v in values if is_step(v) and not reads_elements(op_of(v)) for x in v.inputs}
+        results = {base(r) if is_view(r) else r for r in self.fn.results}
         chosen = set(anchors(self.fn, {x for x in operands if is_expression(x)}))
         self.anchor = chosen
         for v in values:
@@ -165,7 +87,7 @@ class Body:
                     self.steps.append(launch)
             else:
                 assert node.step is not None
-                lower_step(node.step.op, node.step, self)
+                lower_step(op_of(node.step), node.step, self)
         out = [self.result(r) for r in self.fn.results]
         self._settle(donors, donated, out)
         return self.steps, out
@@ -195,8 +117,8 @@ class Body:
         types = v.type.elements if isinstance(v.type, TupleType) else (v.type,)
         outs = [Value(Project(i), (v,)) for i in range(len(types))] if isinstance(v.type, TupleType) else [v]
         for i, (out, t) in enumerate(zip(outs, types, strict=True)):
-            strides = layout_of(v.op, i, t) if isinstance(t, TensorType) else None
-            if strides is None and follows(v.op) and v not in self.fn.results:
+            strides = layout_of(op_of(v), i, t) if isinstance(t, TensorType) else None
+            if strides is None and follows(op_of(v)) and v not in self.fn.results:
                 strides = self._strides(v)
             self._place(out, self.shared.buffer(t, strides), node)
         self.made_by[v] = node
@@ -264,7 +186,7 @@ class Body:
                 stack.extend(u.inputs)
         return list(found)
 
-    def load(self, v: Value, at: tuple) -> Expr:  # type: ignore[type-arg]
+    def load(self, v: Value, at: tuple[Index, ...]) -> Expr:
         return load(self.memory[v], at)
 
     # -------------------------------------------------------------------------------------------- order and memory
@@ -287,9 +209,9 @@ class Body:
             if not any(writer.number in self.nodes[n].needs for n in others):
                 after[writer.number] |= others
                 donors[result] = writer
-        order = _sorted(after)
+        order = in_sequence(after)
         if order is None:  # memory would have to be given away in a circle: copy instead
-            order, donors = _sorted({n.number: n.before for n in self.nodes}), {}
+            order, donors = in_sequence({n.number: n.before for n in self.nodes}), {}
         assert order is not None, "groups depend on each other in a circle"
         return [self.nodes[n] for n in order], donors
 
@@ -354,78 +276,6 @@ class Body:
         else:
             self._compute(x, out)
 
-    def copy(self, source: Buffer, target: Buffer) -> Step:
-        return copy(source, target)
-
-    def zero(self, out: Buffer, t: Type) -> Step:
-        """Set `out` to the zero of its type."""
-        if not isinstance(t, TensorType):
-            return Runtime("null", (), (out,))
-        variables, at = full_index(t.shape)
-        loops = tuple(v for v in variables if v.extent != 1)
-        stage = Stage(loops, (), (Store(out, offset_of(at, out.strides), const(0, t.dtype)),))
-        return Launch(_plain(Kernel((), (stage,))), False)
-
     def _compute(self, x: Value, out: Buffer) -> None:
         variables, at = full_index(x.shape)
-        loops = tuple(v for v in variables if v.extent != 1)
-        stage = Stage(loops, (), (Store(out, offset_of(at, out.strides), self.element(x, at)),))
-        self.steps.append(Launch(_plain(Kernel((), (stage,))), x.tensor.size > 1 << 15))
-
-
-def in_order(shape: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
-    """Strides of a dense tensor whose axes follow one another in memory as those of `like` do."""
-    strides, step = [0] * len(shape), 1
-    for axis in sorted(range(len(shape)), key=lambda a: (like[a], -a)):
-        strides[axis] = step
-        step *= shape[axis]
-    return tuple(strides)
-
-
-def _sorted(after: Mapping[int, set[int]]) -> list[int] | None:
-    """Numbers in order, the smallest first where there is a choice; None if they go round in a circle."""
-    left = {n: len(before) for n, before in after.items()}
-    followers: dict[int, list[int]] = {n: [] for n in after}
-    for n, before in after.items():
-        for b in before:
-            followers[b].append(n)
-    ready = [n for n, count in left.items() if not count]
-    heapify(ready)
-    order = []
-    while ready:
-        n = heappop(ready)
-        order.append(n)
-        for f in followers[n]:
-            left[f] -= 1
-            if not left[f]:
-                heappush(ready, f)
-    return order if len(order) == len(after) else None
-
-
-def is_view(v: Value) -> bool:
-    """Whether the value only reads another one elsewhere."""
-    if not is_expression(v) or len(v.inputs) != 1 or not isinstance(v.type, TensorType):
-        return False
-    return own_weight(v.op, (v.inputs[0].tensor,), v.type) == 0 and _is_movement(v)  # type: ignore[arg-type]
-
-
-def _is_movement(v: Value) -> bool:
-    from mycelia.ir import Reader
-
-    probe = Buffer.dense("probe", v.inputs[0].tensor)
-    e = v.op.element(full_index(v.shape)[1], Reader(probe.type, lambda at: load(probe, tuple(at))))  # type: ignore[union-attr]
-    return e.kind == "load"
-
-
-def _is_plain_view(v: Value) -> bool:
-    return is_view(v)
-
-
-def base(v: Value) -> Value:
-    """What a chain of views looks at."""
-    while is_view(v):
-        (v,) = v.inputs
-    return v
-
-
-__all__ = ["Body", "Param", "Shared", "View", "is_stored", "lower"]
+        self.steps.append(stored(variables, out, offset_of(at, out.strides), self.element(x, at)))

@@ -1,0 +1,74 @@
+"""The plainest kernels: copies, zeros, sums into place, one expression into one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mycelia.loops import (
+    Buffer,
+    Copy,
+    Expr,
+    Index,
+    Kernel,
+    Launch,
+    Runtime,
+    Stage,
+    Step,
+    Store,
+    Update,
+    Variable,
+    const,
+    load,
+)
+from mycelia.lowering.nest import shape_loops
+from mycelia.lowering.values import full_index
+from mycelia.types import TensorType, Type
+
+SHARED = 1 << 15  # elements from which threads share the work
+
+
+def copy(source: Buffer, target: Buffer) -> Step:
+    """Bring the elements of a buffer into another, whatever the strides of the two."""
+    if source.strides == target.strides:
+        return Copy(source, target)
+    variables, at = full_index(source.type.shape)
+    return stored(variables, target, offset_of(at, target.strides), load(source, at))
+
+
+def _shaped(kernel: Kernel) -> Kernel:
+    kernel = shape_loops(kernel)
+    (stage,) = kernel.stages
+    if len(stage.columns) < 2:
+        return kernel
+    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
+
+
+def offset_of(at: Sequence[Index], strides: Sequence[int]) -> Index:
+    """Where an element lies, counted in elements."""
+    total = Index(0)
+    for i, s in zip(at, strides, strict=True):
+        total = total + i * s
+    return total
+
+
+def add_kernel(total: Buffer, more: Buffer) -> Launch:
+    """Add the elements of `more` to those of `total`."""
+    variables, at = full_index(total.type.shape)
+    loops = tuple(v for v in variables if v.extent != 1)
+    update = Update(total, offset_of(at, total.strides), "add", load(more, at))
+    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size > SHARED)
+
+
+def zero(out: Buffer, t: Type) -> Step:
+    """Set a buffer to the zero of the type it holds."""
+    if not isinstance(t, TensorType):
+        return Runtime("null", (), (out,))
+    variables, at = full_index(t.shape)
+    return stored(variables, out, offset_of(at, out.strides), const(0, t.dtype))
+
+
+def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Expr) -> Launch:
+    """One expression into one buffer, over loops of all `variables`."""
+    loops = tuple(v for v in variables if v.extent != 1)
+    kernel = _shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
+    return Launch(kernel, out.type.size > SHARED)

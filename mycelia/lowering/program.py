@@ -1,0 +1,43 @@
+"""A whole function as a program: its body, and where its results go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mycelia.ir import Function
+from mycelia.loops import Block, Buffer, Copy, Program, Step
+from mycelia.lowering.body import Body
+from mycelia.lowering.plain import copy
+from mycelia.lowering.shared import Shared
+from mycelia.types import TensorType, row_major
+
+
+def lower(fn: Function, donated: Mapping[int, int]) -> Program:
+    """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`."""
+    shared = Shared()
+    inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
+    body = Body(fn, inputs, shared)
+    steps, results = body.run(donated)
+    outputs: list[Buffer] = []
+    late: list[Step] = []  # into donated memory, when everything else has been read
+    for i, (r, value) in enumerate(zip(results, fn.results, strict=True)):
+        takes_over = inputs[donated[i]] if i in donated else None
+        if r is takes_over:
+            outputs.append(r)
+            continue
+        if takes_over is not None and r in body.in_place:
+            shared.aliases[r] = takes_over
+            outputs.append(takes_over)
+            continue
+        if r in inputs or r in outputs or r in shared.constants or r.strides != row_major(r.type.shape):
+            own = shared.buffer(value.type, hint="out")
+            steps.append(copy(r, own))
+            r = own
+        if takes_over is not None:
+            late.append(Copy(r, takes_over))
+        outputs.append(takes_over or r)
+    routines = tuple(r for r in shared.routines.values() if r is not None)
+    handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
+    return Program(
+        tuple(inputs), tuple(outputs), Block((*steps, *late)), shared.constants, shared.aliases, routines, handles
+    )

@@ -1,0 +1,27 @@
+"""What all parts of one program share while it is lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mycelia.ir import Value
+from mycelia.loops import Buffer, Routine
+from mycelia.types import Array, TensorType, Type, int64, row_major
+
+
+@dataclass
+class Shared:
+    """What all parts of one program share: constants, names, routines."""
+
+    constants: dict[Buffer, Array] = field(default_factory=dict)
+    constant_of: dict[Value, Buffer] = field(default_factory=dict)
+    routines: dict[object, Routine | None] = field(default_factory=dict)
+    numbers: dict[object, int] = field(default_factory=dict)
+    aliases: dict[Buffer, Buffer] = field(default_factory=dict)  # made in the memory of another buffer
+    names: int = 0
+
+    def buffer(self, type: Type, strides: tuple[int, ...] | None = None, hint: str = "b") -> Buffer:
+        """A new place in memory. Sequences and frames are held by a handle of eight bytes."""
+        self.names += 1
+        held = type if isinstance(type, TensorType) else TensorType(int64, ())
+        return Buffer(f"{hint}{self.names}", held, strides if strides is not None else row_major(held.shape))
