@@ -20,11 +20,11 @@ Save = Callable[[Value], bool]
 
 # Computing one of these again costs less than writing and reading it: views, and arithmetic without tables.
 CHEAP = frozenset({
-    "reshape", "transpose", "broadcast", "slice", "pad", "flip", "concat", "cast", "select", "stopgradient",
-    "negative", "abs", "sign", "floor", "ceil", "round", "trunc", "reciprocal", "isnan", "isfinite",
+    "reshape", "transpose", "broadcast", "slice", "pad", "flip", "concat", "cast", "select", "stop_gradient",
+    "negative", "abs", "sign", "floor", "ceil", "round", "trunc", "reciprocal", "is_nan", "is_finite",
     "add", "subtract", "multiply", "divide", "maximum", "minimum",
-    "not", "and", "or", "xor", "shiftleft", "shiftright",
-    "greater", "greaterequal", "less", "lessequal", "equal", "notequal",
+    "not", "and", "or", "xor", "shift_left", "shift_right",
+    "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
 })  # fmt: skip
 
 

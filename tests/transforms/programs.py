@@ -158,3 +158,17 @@ def rows() -> Function:
         return e + p.reduce_sum(f)
 
     return build(program, S, V)
+
+
+_rng = np.random.default_rng(0)
+_f8 = np.float64
+EXAMPLES: dict[str, tuple[Function, tuple[Any, ...]]] = {
+    "loop": (loop(), (_f8(1.3), _f8(0.7))),
+    "loop of one turn": (loop(), (_f8(1.3), _f8(6.0))),
+    "loop of no turn": (loop(), (_f8(1.3), _f8(9.0))),
+    "nested": (nested(), (_f8(0.83), _f8(0.4))),
+    "tree": (tree(), (_f8(0.6), _f8(5.3))),
+    "mutual": (mutual(), (_f8(0.6), np.int64(5))),
+    "rnn": (rnn(), (_rng.normal(size=(3, 3)) * 0.7, _rng.normal(size=3))),
+    "rows": (rows(), (_f8(0.7), _rng.normal(size=3))),
+}  # programs, and numbers at which they are smooth

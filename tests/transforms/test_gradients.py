@@ -9,21 +9,9 @@ from mycelia import primitives as p
 from mycelia.ir import Function, interpret, verify
 from mycelia.transforms import jvp, vjp
 from mycelia.types import float64
-from tests.transforms.programs import build, gradient, loop, mutual, nested, number, numeric, rnn, rows, tree
+from tests.transforms.programs import EXAMPLES, build, gradient, loop, number, numeric
 
-f8 = np.float64
-RNG = np.random.default_rng(0)
-PROGRAMS = {
-    "loop": (loop(), (f8(1.3), f8(0.7))),
-    "loop of one turn": (loop(), (f8(1.3), f8(6.0))),
-    "loop of no turn": (loop(), (f8(1.3), f8(9.0))),
-    "nested": (nested(), (f8(0.83), f8(0.4))),
-    "tree": (tree(), (f8(0.6), f8(5.3))),
-    "mutual": (mutual(), (f8(0.6), np.int64(5))),
-    "rnn": (rnn(), (RNG.normal(size=(3, 3)) * 0.7, RNG.normal(size=3))),
-    "rows": (rows(), (f8(0.7), RNG.normal(size=3))),
-}
-every_program = pytest.mark.parametrize(("fn", "inputs"), PROGRAMS.values(), ids=PROGRAMS)
+every_program = pytest.mark.parametrize(("fn", "inputs"), EXAMPLES.values(), ids=EXAMPLES)
 
 
 def smooth(fn: Function) -> list[int]:
@@ -106,5 +94,5 @@ def test_tangents_and_cotangents_agree(fn, inputs):
 
 
 def test_the_gradient_of_a_loop_that_does_not_run_is_that_of_the_rest():
-    assert interpret(gradient(loop(), 1), f8(1.3), f8(9.0))[0] == 18.0
-    assert interpret(gradient(loop(), 0), f8(1.3), f8(9.0))[0] == 0.0
+    assert interpret(gradient(loop(), 1), np.float64(1.3), np.float64(9.0))[0] == 18.0
+    assert interpret(gradient(loop(), 0), np.float64(1.3), np.float64(9.0))[0] == 0.0

@@ -6,8 +6,8 @@ residuals stay finite. Everything is differentiated as a whole: all parameters a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,24 +17,15 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, BranchError
 from mycelia.ir import Back, Function, Mistake, Sample, Value, interpret
-from mycelia.primitives.control.digest import digest_all
 from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
-from mycelia.primitives.control.naming import callees, calls, renamed, variant
+from mycelia.primitives.control.naming import callees, calls, mark_of, renamed, variant
+from mycelia.primitives.control.stack import on_deep_stack
 from mycelia.transforms import Structured, jvp, split, spread, vjp
 from mycelia.types import FrameType, TensorType, TupleType, Type, cotangent_type, float64
 
 Definitions = tuple[tuple[str, Function], ...]
-_scopes: list[dict[str, Function]] = []  # of the recursions that are being interpreted, the innermost last
-
-
-@contextmanager
-def _scope(definitions: Definitions) -> Iterator[None]:
-    _scopes.append(dict(definitions))
-    try:
-        yield
-    finally:
-        _scopes.pop()
+_scope: ContextVar[dict[str, Function] | None] = ContextVar("the definitions that are being interpreted", default=None)
 
 
 def smooth(types: Sequence[Type]) -> tuple[bool, ...]:
@@ -61,7 +52,9 @@ class NamedCall(Structured):
         return TupleType(self.result_types)
 
     def reference(self, *inputs: Any) -> Any:
-        return interpret(_scopes[-1][self.callee], *inputs)
+        definitions = _scope.get()
+        assert definitions is not None, f"{self.callee} is called outside a recursion"
+        return interpret(definitions[self.callee], *inputs)
 
     def pullback(
         self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
@@ -136,13 +129,21 @@ class Recurse(Structured):
         return TupleType(self.fn.result_types)
 
     def reference(self, *inputs: Any) -> Any:
-        with _scope(self.definitions):
+        if _scope.get() is None:
+            return on_deep_stack(lambda: self._interpreted(*inputs))
+        return self._interpreted(*inputs)
+
+    def _interpreted(self, *inputs: Any) -> Any:
+        before = _scope.set(dict(self.definitions))
+        try:
             return interpret(self.fn, *inputs)
+        finally:
+            _scope.reset(before)
 
     def pullback(
         self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
     ) -> tuple[tuple[Value, ...], Back]:
-        mark = digest_all(self.definitions)  # frames are known everywhere by name, so names must tell what is meant
+        mark = mark_of(self.definitions)  # frames are known everywhere by name, so names must tell what is meant
         names = {name: variant(name, mark=mark) for name, _ in self.definitions}
         plain = {names[name]: renamed(fn, tuple(names.items())) for name, fn in self.definitions}
         forward, backward = dict(plain), dict[str, Function]()

@@ -1,0 +1,124 @@
+"""A joint function in two parts computes what it computed whole, and stores no more than it must."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mycelia import primitives as p
+from mycelia.errors import GradientError, Location
+from mycelia.ir import Function, interpret, located, registry, toposort, verify
+from mycelia.transforms import split, value_and_grad, vjp
+from mycelia.transforms.split import CHEAP
+from mycelia.types import TensorType, float64
+from tests.transforms.programs import EXAMPLES, M, S, V, build, mutual, number, rnn
+
+
+def parts_of(fn: Function, **options):
+    return split(vjp(fn), len(fn.params), len(fn.results), **options)
+
+
+def stored(fn: Function, **options) -> list[str]:
+    """The ops whose results are stored."""
+    return sorted(r.op.name for r in parts_of(fn, **options).forward.results[len(fn.results) :])
+
+
+@pytest.mark.parametrize(("fn", "inputs"), EXAMPLES.values(), ids=EXAMPLES)
+@pytest.mark.parametrize("save", [lambda v: True, lambda v: False], ids=["save all", "save nothing"])
+def test_two_parts_are_the_whole(fn, inputs, save):
+    cts = [np.float64(0.7)] * sum(t.differentiable for t in fn.result_types)
+    parts = parts_of(fn, save=save)
+    verify(parts.forward)
+    verify(parts.backward)
+    whole = interpret(vjp(fn), *inputs, *cts)
+    outs = interpret(parts.forward, *inputs)
+    pulled = interpret(parts.backward, *parts.kept(inputs, outs), *cts)
+    for a, b in zip(whole, (*outs[: len(fn.results)], *pulled), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_parameters_and_results_are_not_stored():
+    fn = build(lambda x, y: p.exp(x * y), S, S)
+    parts = parts_of(fn)
+    assert len(parts.forward.results) == 1
+    assert parts.residuals == (0, 1, 2)
+
+
+def test_what_cannot_be_passed_again_is_stored():
+    fn = build(lambda x, y: p.exp(x * y), S, S)
+    parts = parts_of(fn, visible=(True, False, False))
+    assert parts.forward.results[1:] == (fn.params[1], fn.results[0])
+
+
+def test_a_constant_is_made_again():
+    assert stored(build(lambda x: p.reduce_sum(x * p.constant(np.arange(3.0))), V)) == []
+
+
+def test_what_is_cheap_is_computed_again_and_what_is_dear_is_stored():
+    def program(w, x):
+        y = p.matmul(x, w)
+        z = y * y + p.maximum(y, number(0.0))
+        return p.reduce_sum(z * z)
+
+    assert stored(build(program, M, V)) == ["contract"]
+
+
+def test_what_only_the_way_back_needs_is_computed_there():
+    fn = build(lambda x: p.reduce_sum(p.sin(x)), V)
+    parts = parts_of(fn)
+    assert "cos" not in {v.op.name for v in toposort(parts.forward.results)}
+    assert "cos" in {v.op.name for v in toposort(parts.backward.results)}
+
+
+def test_the_small_side_of_a_broadcast_is_stored():
+    wide = TensorType(float64, (100, 3))
+    fn = build(lambda x, y: p.reduce_sum(p.broadcast(p.exp(p.sin(x)), (100, 3)) * y), V, wide)
+    sizes = [r.tensor.size for r in parts_of(fn).forward.results[1:]]
+    assert max(sizes) == 3
+
+
+def test_every_cheap_op_exists():
+    assert set(registry) >= CHEAP
+
+
+def test_a_deep_graph_needs_no_deep_stack():
+    def chain(x):
+        for _ in range(20_000):
+            x = p.sin(x)
+        return x
+
+    grad = value_and_grad(build(chain, S))
+    assert len(toposort(grad.results)) > 40_000
+
+
+def test_locations_are_copied():
+    place = Location("here.py", 7)
+    with located(place):
+        fn = build(lambda x: p.sin(x * 1.25), S)
+    joint = vjp(fn)
+    assert {v.location for v in toposort(joint.results) if v.op.name in ("cos", "multiply")} == {place}
+
+
+def test_equal_questions_have_one_answer():
+    assert vjp(rnn()) is vjp(rnn())
+
+
+def test_a_value_that_is_used_twice_gathers_both_cotangents():
+    fn = build(lambda x: x * x + p.sin(x) * x, S)
+    got = interpret(value_and_grad(fn), np.float64(0.7))[1]
+    np.testing.assert_allclose(got, 2 * 0.7 + np.sin(0.7) + 0.7 * np.cos(0.7))
+
+
+def test_nothing_flows_where_nothing_is_connected():
+    fn = build(lambda x, y: x * 2.0, S, V)
+    np.testing.assert_array_equal(interpret(value_and_grad(fn), np.float64(1), np.ones(3))[2], np.zeros(3))
+
+
+def test_the_gradient_of_a_vector_is_refused():
+    with pytest.raises(GradientError, match="a gradient is taken of a scalar, not of f64"):
+        value_and_grad(build(lambda x: x * x, V))
+
+
+def test_a_derivative_by_an_integer_is_refused():
+    with pytest.raises(GradientError, match=r"parameter 1 has type i64\[\]"):
+        vjp(mutual(), (False, True))
