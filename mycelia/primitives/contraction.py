@@ -113,6 +113,8 @@ class Contract(Op):
         yield Mistake(lambda: op.infer(x, x.with_shape((3,))), ShapeError, "kn names 2 axes, the operand has 1")
         yield Mistake(lambda: op.infer(x.with_shape((2, 3, 4)), x), ShapeError, "mk names 2 axes")
         yield Mistake(lambda: op.infer(x, TensorType(bool_, (3, 2))), DTypeError, "operands of one element type")
+        flags = TensorType(bool_, (2, 2))
+        yield Mistake(lambda: op.infer(flags, flags), DTypeError, "contract needs a numeric element type")
         yield Mistake(lambda: cls("mk", "kn", "m").infer(x, x), ArgumentError, "is not a contraction of two operands")
         yield Mistake(lambda: cls("mm", "mn", "mn").infer(x, x), ArgumentError, "each letter stands once")
         yield Mistake(lambda: matmul(p.zeros(float32, (2, 3)), p.zeros(float32, (2, 3))), ShapeError, "matmul")

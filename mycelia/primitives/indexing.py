@@ -97,6 +97,7 @@ class Gather(Op):
         yield from (Sample(cls(axis), (x, i)) for axis in range(3))
         yield Sample(cls(1), (x, np.array(1)))
         yield Sample(cls(0), (x, np.array([3, 1], np.uint8)))
+        yield Sample(cls(0), (draw(1, 4), np.array([0, 1, -1])))
         yield Sample(cls(0), (x, np.zeros((0, 2), np.int64)))
         yield Sample(cls(0), (draw(0, 2), np.zeros(0, np.int64)))
 
@@ -166,6 +167,7 @@ class ScatterAdd(Op):
         for axis, shape in [(0, (2, 4, 2, 6)), (1, (4, 2, 4, 6)), (2, (4, 2, 2, 4))]:
             yield Sample(cls(axis), (draw(4, 2, 6), i, draw(*shape, seed=1)))
         yield Sample(cls(1), (draw(4, 2, 6), np.array(1), draw(4, 6)))
+        yield Sample(cls(0), (draw(1, 4), np.array([0, 1, -1]), draw(3, 4, seed=1)))
         yield Sample(cls(0), (draw(3, 2), np.zeros(0, np.int64), draw(0, 2)))
 
     @classmethod
@@ -173,6 +175,8 @@ class ScatterAdd(Op):
         x, i = TensorType(float32, (2, 3)), TensorType(int32, (4,))
         yield Mistake(lambda: cls(0).infer(x, i, x), ShapeError, "needs updates of shape (4, 3), not (2, 3)")
         yield Mistake(lambda: cls(2).infer(x, i, x), ShapeError, "scatter_add along an axis that")
+        empty, some = x.with_shape((0, 3)), x.with_shape((4, 3))
+        yield Mistake(lambda: cls(0).infer(empty, i, some), ShapeError, "scatter_add into f32[0, 3]")
         yield Mistake(lambda: cls(0).infer(x, i.with_dtype(float32), x), DTypeError, "needs integers as positions")
         yield Mistake(lambda: cls(0).infer(x, i, x.with_dtype(int32)), DTypeError, "operands of one element type")
 

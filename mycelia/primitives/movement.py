@@ -276,6 +276,8 @@ class Slice(Shaped):
         yield Sample(cls((1, 0, 1), (2, 4, 7), (1, 2, 3)), (x,))
         yield Sample(cls((0, 0, 0), (2, 4, 7), (1, 3, 2)), (x,))
         yield Sample(cls((0, 2, 0), (2, 2, 7), (1, 1, 1)), (x,))
+        yield Sample(cls((0, 2), (2, 4), (1, 1)), (draw(4, 4),))
+        yield Sample(cls((0, 0), (4, 4), (2, 1)), (draw(4, 4),))
         yield Sample(cls((), (), ()), (draw(),))
 
     @classmethod
@@ -345,6 +347,7 @@ class Pad(Numbered):
         yield Sample(cls((0, 1, 0), (0, 0, 2), 0.0), (x,))
         yield Sample(cls((2, 0, 1), (1, 0, 1), 1.0), (x,))
         yield Sample(cls((0, 1, 0), (0, 1, 0), float("-inf")), (x,), smooth=False)
+        yield Sample(cls((2, 0), (0, 2), 0.0), (draw(2, 4),))
         yield Sample(cls((0, 0), (0, 2), 1), (draw(2, 0),))
         yield Sample(cls((), (), 0.0), (draw(),))
 
@@ -415,6 +418,7 @@ class Concat(Op):
     @classmethod
     def samples(cls) -> Iterable[Sample]:
         yield Sample(cls(0), (draw(2, 4), draw(1, 4, seed=1)))
+        yield Sample(cls(0), (draw(2, 4), draw(4, 4, seed=1)))
         yield Sample(cls(1), (draw(2, 1), draw(2, 3, seed=1), draw(2, 2, seed=2)))
         yield Sample(cls(1), (draw(2, 3), draw(2, 0), draw(2, 2)))
         yield Sample(cls(0), (draw(3),))

@@ -10,6 +10,7 @@ import numpy as np
 from mycelia.ir import Function, Op, Param, Reader, Value
 from mycelia.loops import Buffer, Expr, Index, Variable, index, load
 from mycelia.loops.interpret import evaluate
+from mycelia.runtime import compile
 from mycelia.types import Array, TensorType, TupleType
 
 Executor = Callable[..., Sequence[Any]]  # (fn, *inputs) -> results
@@ -63,4 +64,15 @@ def _reader(buffer: Buffer) -> Reader:
     return Reader(buffer.type, at)
 
 
-EXECUTORS: dict[str, Executor] = {"elements": by_elements}
+def compiled(fn: Function, *inputs: Any) -> tuple[Any, ...]:
+    """Run a function as machine code.
+
+    >>> from mycelia.types import float32
+    >>> double = Function.build(lambda x: x + x, TensorType(float32, (2,)))
+    >>> compiled(double, np.array([1.0, 2.0], "f"))
+    (array([2., 4.], dtype=float32),)
+    """
+    return compile(fn)(*map(np.asarray, inputs))
+
+
+EXECUTORS: dict[str, Executor] = {"elements": by_elements, "compiled": compiled}

@@ -158,8 +158,11 @@ def forward_and_reverse_mode_agree(sample: Sample) -> None:
 def vmap_equals_a_loop(sample: Sample) -> None:
     """Vectorised over any of the inputs, the op gives what a loop over the examples gives."""
     fn, inputs = function_of(sample), arrays(sample)
-    if not inputs or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
+    if not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
         return
+    if not inputs:
+        (got,) = interpret(Function.build(lambda: sample.op.vmap(3, ())))
+        close(got, np.stack([np.asarray(sample.op.reference())] * 3), 0.0, f"{sample}: vmap")
     for mapped in _subsets(len(inputs)):
         stacked = [np.stack([x, rolled(x), x]) if m else x for x, m in zip(inputs, mapped, strict=True)]
         examples = [[x[i] if m else x for x, m in zip(stacked, mapped, strict=True)] for i in range(3)]
@@ -185,6 +188,8 @@ def shards_equal_the_whole(sample: Sample) -> None:
     result = right.split()
     for x, names in zip((*types, out), (*operands, result), strict=True):
         assert len(names) == x.rank, f"{sample}: {names} do not name the axes of {x}"
+    known = {"1", *(n for names in operands for n in names)}
+    assert not inputs or known.issuperset(result), f"{sample}: no operand has all axes of {result}"
     whole = outputs(sample.op.reference(*inputs))[0]
     for name in {n for names in operands for n in names} - {"1"}:
         extents = {x.shape[n.index(name)] for x, n in zip(types, operands, strict=True) if name in n}
