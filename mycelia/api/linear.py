@@ -14,7 +14,7 @@ from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, 
 from mycelia.eager.tape import recording
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
-from mycelia.tree import Structure, flatten, unflatten
+from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
 
 Weights = Parameter | Sequence[Parameter] | None
 
@@ -45,7 +45,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
             args, self.leaves, self.structures = self._marked(args, positions)
             places = [self.recording.watch(w) for w in self.weights]
             self.places = [x._id for x in self.leaves] + places
-            self.inputs = [*[x.detached() for x in self.leaves], *[w.detached() for w in self.weights]]
+            self.inputs: list[Tensor] = [*self.leaves, *self.weights]  # of which types are asked, and nothing else
             outputs = fn(*args, **kwargs)
             self.differentiated = self._differentiated(outputs, has_aux)
         except BaseException as error:
@@ -54,9 +54,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         tape = self.recording.tape
         self.seeds = [x._id if x._tape is tape and x._id >= self.recording.start else -1 for x in self.differentiated]
         self.stop = len(tape)
-        leaves, structure = flatten(outputs)
-        kept = leaves if self.recording.nested else [_let_go(x) for x in leaves]
-        self.outputs = unflatten(structure, kept)
+        self.outputs = outputs if self.recording.nested else _let_go(outputs)
         return self
 
     def __exit__(
@@ -74,9 +72,9 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
                 raise ArgumentError(
                     f"the function has no argument {position} to differentiate", given={"arguments": len(args)}
                 )
-            found, structure = flatten(args[position])
+            found, structure = _flat(args[position])
             fresh = [self._leaf(_differentiable(x, position)) for x in found]
-            marked[position] = unflatten(structure, fresh)
+            marked[position] = fresh[0] if structure is LEAF else unflatten(structure, fresh)
             leaves += fresh
             structures.append(structure)
         return tuple(marked), leaves, structures
@@ -90,7 +88,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         """The tensors among the results whose gradient is meant."""
         if has_aux and (not isinstance(outputs, tuple | list) or len(outputs) < 2):
             raise ArgumentError("with has_aux the function must return the result and something beside it")
-        found = [x for x in flatten(outputs[0] if has_aux else outputs)[0] if isinstance(x, Tensor)]
+        found = [x for x in _flat(outputs[0] if has_aux else outputs)[0] if isinstance(x, Tensor)]
         if not found:
             raise ArgumentError(
                 "the function returned no tensor to differentiate", given={"returned": outputs}, hint="return the loss"
@@ -101,9 +99,8 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""
         cts = self._cotangents(cotangents)
         tape, start = self.recording.tape, self.recording.start
-        again = (
-            self.recording.nested or (recording() and not once) or any(_open(x) for x in (*self.differentiated, *cts))
-        )
+        elsewhere = recording() and not once  # a gradient of this very pull-back may be being taken
+        again = self.recording.nested or elsewhere or any([_open(x) for x in (*self.differentiated, *cts)])
         seeds: dict[int, Any] = {}
         for place, ct in zip(self.seeds, cts, strict=True):
             if place >= 0:
@@ -112,11 +109,13 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         if again:
             flowing: list[Any] = derive_back(tape, start, self.stop, seeds, self.places)
         else:
-            arrays = pull_back(tape, start, self.stop, seeds, self.places, used_up=once)
+            arrays = pull_back(tape, seeds, self.places, used_up=once)
             flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
-        full = [_zeros(x) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
+        full = [filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
         given = iter(full)
-        by_argument = [unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures]
+        by_argument = [
+            next(given) if s is LEAF else unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures
+        ]
         return by_argument, list(given)
 
     def forward(self, tangents: list[Any]) -> list[Tensor]:
@@ -124,18 +123,23 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         given = {place: fitting(t, x) for place, t, x in zip(self.places, tangents, self.inputs, strict=True)}
         tape, start = self.recording.tape, self.recording.start
         moved = push_forward(tape, start, self.stop, given, self.seeds)
-        return [_zeros(x) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
+        return [filled(x, 0) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
 
     def _cotangents(self, given: list[Any] | None) -> list[Tensor]:
         if given is None:
-            return [_ones(x) for x in self.differentiated]
-        flat = flatten(given)[0]
+            return [filled(x, 1) for x in self.differentiated]
+        flat = given if len(given) == 1 and isinstance(given[0], Tensor) else flatten(given)[0]
         if len(flat) != len(self.differentiated):
             raise ArgumentError(
                 f"{len(flat)} cotangents were given for {len(self.differentiated)} results",
                 hint="one for each tensor that the function returns",
             )
         return [fitting(ct, x) for ct, x in zip(flat, self.differentiated, strict=True)]
+
+
+def _flat(nest: Any) -> tuple[list[Any], Structure]:
+    """The leaves and the structure of a nest; most are a single tensor."""
+    return ([nest], LEAF) if isinstance(nest, Tensor) else flatten(nest)
 
 
 def _differentiable(x: Any, position: int) -> Tensor:
@@ -155,9 +159,11 @@ def _differentiable(x: Any, position: int) -> Tensor:
     return x
 
 
-def _let_go(x: Any) -> Any:
-    """A result outside of the gradient that computed it."""
-    return x.detached() if isinstance(x, Tensor) and not isinstance(x, Parameter) else x
+def _let_go(outputs: Any) -> Any:
+    """Results outside of the gradient that computed them."""
+    if outputs.__class__ is Tensor:
+        return outputs.detached()
+    return tree_map(lambda x: x.detached() if x.__class__ is Tensor else x, outputs)
 
 
 def _open(x: Tensor) -> bool:
@@ -170,14 +176,6 @@ def fitting(ct: Any, x: Tensor) -> Tensor:
     if tensor.shape != x.shape:
         raise ShapeError(f"a result of shape {x.shape} has no cotangent of shape {tensor.shape}")
     return eager.cast(tensor, x.dtype) if x.dtype.is_float else tensor
-
-
-def _ones(x: Tensor) -> Tensor:
-    return filled(x, 1)
-
-
-def _zeros(x: Tensor) -> Tensor:
-    return filled(x, 0)
 
 
 def filled(x: Tensor, number: int) -> Tensor:

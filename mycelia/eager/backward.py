@@ -10,38 +10,35 @@ from mycelia.eager.tape import Tape
 from mycelia.eager.tensor import Tensor, wrap
 
 
-def pull_back(
-    tape: Tape, start: int, stop: int, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool = False
-) -> list[Any]:
-    """First derivatives: arrays in, arrays out, None where nothing flows. `used_up`: the records may go as we pass."""
-    return quietly(_pull_back, tape, start, stop, seeds, leaves, used_up)  # type: ignore[no-any-return]
+def pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool = False) -> list[Any]:
+    """First derivatives, along a whole tape: arrays in, arrays out, None where nothing flows.
+
+    `used_up`: the records may go as we pass them, and what they hold with them.
+    """
+    return quietly(_pull_back, tape, seeds, leaves, used_up)  # type: ignore[no-any-return]
 
 
-def _pull_back(
-    tape: Tape, start: int, stop: int, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool
-) -> list[Any]:
-    cts: list[Any] = [None] * (stop - start)
+def _pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool) -> list[Any]:
+    cts: list[Any] = [None] * len(tape)
     for place, seed in seeds.items():
-        cts[place - start] = seed
-    for here in range(stop - 1, start - 1, -1):
+        cts[place] = seed
+    for here in range(len(tape) - 1, -1, -1):
         step, places, needed, inputs, out = tape.pop() if used_up else tape[here]
         if step is None:
             continue
+        ct = cts[here]
         if out.__class__ is tuple:
-            ct: Any = tuple(cts[here - start + 1 : here - start + 1 + len(out)])
+            ct = tuple(cts[here + 1 : here + 1 + len(out)])
             if all(c is None for c in ct):
                 continue
-        else:
-            ct = cts[here - start]
-            if ct is None:
-                continue
-            cts[here - start] = None
+        elif ct is None:
+            continue
+        cts[here] = None
         for place, flowing in zip(places, step.pull(needed, ct, out, inputs), strict=True):
-            if flowing is not None and place >= start:
-                i = place - start
-                before = cts[i]
-                cts[i] = flowing if before is None else before + flowing
-    return [cts[place - start] for place in leaves]
+            if flowing is not None and place >= 0:
+                before = cts[place]
+                cts[place] = flowing if before is None else before + flowing
+    return [cts[place] for place in leaves]
 
 
 def derive_back(

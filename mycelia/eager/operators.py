@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager.convert import as_array, scalar
-from mycelia.eager.dispatch import LARGE, Ready, ready
+from mycelia.eager.dispatch import LARGE, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
@@ -105,30 +105,25 @@ def short_way(
         t = _new(Tensor)
         t._data = out
         tape = self._tape
-        if tape is None and its is None:
+        if tape is None:
+            if its is None:
+                t._tape = None
+                return t
+            tape, places, needed = its, (-1, other._id), RIGHT
+        elif its is None:
+            places, needed = (self._id, -1), LEFT
+        elif its is tape:
+            places, needed = (self._id, other._id), BOTH
+        else:
+            return op(self, other)  # two tapes, of which at most one is open
+        if tape.open:
+            t._tape, t._id = tape, len(tape)
+            tape.append((step, places, needed, (a, b), out))
+        else:
             t._tape = None
-            return t
-        return _recorded(t, step, self, other, a, b, tape, its)
+        return t
 
     return method
-
-
-def _recorded(t: Tensor, step: Ready, x: Tensor, y: Any, a: Any, b: Any, mine: Any, its: Any) -> Tensor:
-    """The result `t`, put on the tape of its operands."""
-    if mine is its:
-        tape, places, needed = mine, (x._id, y._id), BOTH
-    elif its is None:
-        tape, places, needed = mine, (x._id, -1), LEFT
-    elif mine is None:
-        tape, places, needed = its, (-1, y._id), RIGHT
-    else:
-        return step.op(x, y)  # type: ignore[no-any-return]  # two tapes, of which at most one is open
-    if tape.open:
-        t._tape, t._id = tape, len(tape)
-        tape.append((step, places, needed, (a, b), t._data))
-    else:
-        t._tape = None
-    return t
 
 
 def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -30,6 +30,11 @@ class Plan:
     flows: tuple[bool, ...]  # for each input, whether `function` gives it a cotangent
     compiled: Callable[..., Sequence[Any]]  # on arrays: for each input an array, or None where nothing flows
 
+    @property
+    def any_shape(self) -> bool:
+        """Whether `compiled` says nothing of shapes and element types: it is good for any, if they are all equal."""
+        return all(type(v.op) in INFIX for v in self.function.values() if not isinstance(v.op, Param))
+
     def replay(self, tensors: Sequence[Any]) -> Sequence[Any]:
         """On tensors, op by op, so that it is recorded."""
         got = iter(replay(self.function, tensors))
