@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.flow.buffers import room
+from mycelia.dataset.flow.buffers import offer, room
 from mycelia.errors import ArgumentError, DTypeError
 from mycelia.types import Array
 
@@ -65,6 +65,9 @@ def stack(rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str]) -> 
             for c, value in enumerate(values):
                 _put(out, c, n, value, columns)
         n += 1
+        if n < count:
+            offer(tuple(None if isinstance(o, list) else o[n] for o in out))
+    offer(())
     return tuple(_finish(o, n) for o in out)
 
 
@@ -91,7 +94,8 @@ def _put(out: list[Any], c: int, n: int, value: Any, columns: Sequence[str]) -> 
             f" and row {n} is {shown}",
             hint="resize or pad them in a map, or use padded_batch",
         )
-    have[n] = value
+    if value.base is None or value.ctypes.data != have[n].ctypes.data:  # it may have been made in its place
+        have[n] = value
 
 
 def _finish(out: Any, n: int) -> Any:

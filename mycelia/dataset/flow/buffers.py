@@ -17,7 +17,7 @@ import numpy as np
 
 from mycelia.types import Array
 
-SMALL = 1 << 20  # below this the allocator is quick
+SMALL = 1 << 18  # below this the allocator is quick
 KEPT = 4  # blocks of one size that wait for use
 
 
@@ -62,3 +62,34 @@ def room(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     owner = np.frombuffer(block.data, np.uint8)
     weakref.finalize(owner, _store.give, block).atexit = False
     return owner.view(dtype).reshape(shape)
+
+
+class _Desk(threading.local):
+    """What this thread was offered and has not taken."""
+
+    places: tuple[Array | None, ...] = ()
+
+
+_desk = _Desk()
+
+
+def offer(places: tuple[Array | None, ...]) -> None:
+    """Where the columns of the next row would best be written; the operation that makes them may take the place.
+
+    >>> a = np.zeros((2, 3)); offer((a[1],)); taken((3,), np.dtype(float)) is not None
+    True
+    """
+    _desk.places = places
+
+
+def taken(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
+    """A place of that kind that was offered, once; None when there is none.
+
+    >>> offer(()); taken((3,), np.dtype(float)) is None
+    True
+    """
+    for place in _desk.places:
+        if place is not None and place.shape == shape and place.dtype == dtype:
+            _desk.places = ()
+            return place
+    return None

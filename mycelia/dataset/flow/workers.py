@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -36,6 +37,16 @@ class Answer:
     seconds: dict[int, float] = field(default_factory=dict)
 
 
+def calm() -> None:
+    """Keep OpenCV to one thread: the pipeline's workers are the parallelism, and its own pool gets in their way.
+
+    >>> calm()
+    """
+    opencv = sys.modules.get("cv2")
+    if opencv is not None and opencv.getNumThreads() != 1:
+        opencv.setNumThreads(1)
+
+
 def fulfil(request: Request, run: Run) -> Answer:
     """Make all rows of a request.
 
@@ -43,6 +54,7 @@ def fulfil(request: Request, run: Run) -> Answer:
     >>> fulfil(Literal(((1,), (2,))), Run([], [], 0)).outcomes
     [(1,), (2,)]
     """
+    calm()
     return Answer(list(request.rows(run)), run.failures, run.seconds)
 
 

@@ -1,0 +1,228 @@
+"""What readers of published datasets share: a signature, samples made of cells, and how a cell is loaded."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mycelia.dataset.cache import CachedData, DatasetCache
+from mycelia.dataset.errors import DataError, missing
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.plan import Data
+from mycelia.dataset.samplers import Shuffle, choose
+from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.vision.codec import decode
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+Load = Callable[[Any], Array]
+
+COMMON = "num_samples=None, num_parallel_workers=None, shuffle=None"
+SAMPLED = "sampler=None, num_shards=None, shard_id=None, cache=None"
+TEXT = "num_samples=None, num_parallel_workers=None, shuffle='global', num_shards=None, shard_id=None, cache=None"
+IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".tif", ".tiff", ".webp", ".gif")
+
+
+def signature(text: str) -> inspect.Signature:
+    """A signature from words, `name` or `name=default`.
+
+    >>> str(signature("folder, usage='train'"))
+    "(folder, usage='train')"
+    """
+    parameters = []
+    for part in text.split(", "):
+        name, _, default = part.partition("=")
+        value = ast.literal_eval(default) if default else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value))
+    return inspect.Signature(parameters)
+
+
+class Reader(MappableDataset):
+    """A dataset in the format it was published in. A subclass says its signature and how to open its files."""
+
+    words: ClassVar[str] = f"dataset_dir, usage=None, {COMMON}, {SAMPLED}"
+    usages: ClassVar[tuple[str, ...]] = ()
+    shuffled: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__signature__ = signature(cls.words)  # type: ignore[attr-defined]  # what inspect and help() look at
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        try:
+            bound = signature(self.words).bind(*args, **options)
+        except TypeError as error:
+            raise ArgumentError(f"{type(self).__name__}: {error}", given={"takes": self.words}) from error
+        bound.apply_defaults()
+        given = dict(bound.arguments)
+        told = {k: v for k, v in given.items() if isinstance(v, str | int | float | bool | type(None))}
+        order = {k: given.pop(k, None) for k in ("num_samples", "sampler", "shuffle", "num_shards", "shard_id")}
+        workers, cache = given.pop("num_parallel_workers", None), given.pop("cache", None)
+        if "usage" in given and self.usages and given["usage"] not in (None, *self.usages):
+            raise ArgumentError(
+                f"{type(self).__name__} has no part {given['usage']!r}", hint=f"usage is one of {list(self.usages)}"
+            )
+        folder = given.get("dataset_dir")
+        if folder is not None and not Path(folder).is_dir():
+            raise ArgumentError(f"{type(self).__name__}: there is no folder {str(folder)!r}")
+        data = self.open(**given)
+        if not len(data):
+            raise DataError(f"{type(self).__name__} found no samples", given={"looked in": folder or told})
+        if isinstance(cache, DatasetCache):
+            data = CachedData(data, cache)
+        if isinstance(order["shuffle"], str):
+            order["shuffle"] = order["shuffle"] != "false" and Shuffle(order["shuffle"])
+        super().__init__(data, choose(**order, default=self.shuffled), workers=workers, arguments=told)
+
+    @abstractmethod
+    def open(self, **given: Any) -> Data:
+        """The samples, from the arguments that are the dataset's own."""
+
+
+@dataclass
+class Samples:
+    """Samples whose cells are loaded when they are asked for: a path, a number, a text, each with its own loader.
+
+    >>> Samples(("n",), [(1,), (2,)], (np.uint32,)).fetch(1)
+    (2,)
+    """
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+    loaders: tuple[Load, ...]
+    class_indexing: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.class_indexing is None:
+            self.class_indexing = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def fetch(self, index: int) -> Row:
+        return tuple(load(cell) for load, cell in zip(self.loaders, self.rows[index], strict=True))
+
+    def gather(self, indices: Array) -> Row | None:
+        return None
+
+    def where(self, index: int) -> str:
+        files = [str(c) for c in self.rows[index] if isinstance(c, str | Path) and Path(c).is_file()]
+        return f"{', '.join(files)}, index {index}" if files else f"index {index}"
+
+    def labels(self, column: str) -> Array:
+        at = self.columns.index(column)
+        return np.array([self.loaders[at](row[at]) for row in self.rows])
+
+
+def optional(module: str, library: str, purpose: str) -> Any:
+    """A module of a library that only this purpose needs, or an error that names it.
+
+    >>> optional("json", "json", "nothing").__name__
+    'json'
+    """
+    if find_spec(module.split(".")[0]) is None:
+        raise missing(library, purpose)
+    return import_module(module)
+
+
+def raw(path: Any) -> Array:
+    """The bytes of a file.
+
+    >>> raw(__file__).dtype
+    dtype('uint8')
+    """
+    try:
+        return np.fromfile(path, np.uint8)
+    except OSError as error:
+        raise DataError(f"cannot read a file: {error.strerror}", given={"file": str(path)}) from error
+
+
+def image(path: Any) -> Array:
+    """The RGB image in a file."""
+    return decode(raw(path))
+
+
+def pixels(decoded: bool | None) -> Load:
+    """How images are loaded: as they are stored, or decoded.
+
+    >>> pixels(False) is raw
+    True
+    """
+    return image if decoded else raw
+
+
+def text(value: Any) -> Array:
+    """A text as an array.
+
+    >>> text("ab")
+    array('ab', dtype='<U2')
+    """
+    return np.array(value)
+
+
+def u32(value: Any) -> Array:
+    """A number or several as uint32.
+
+    >>> u32(3)
+    array(3, dtype=uint32)
+    """
+    return np.array(value, np.uint32)
+
+
+def i32(value: Any) -> Array:
+    """A number or several as int32.
+
+    >>> i32(3)
+    array(3, dtype=int32)
+    """
+    return np.array(value, np.int32)
+
+
+def f32(value: Any) -> Array:
+    """A number or several as float32.
+
+    >>> f32(3)
+    array(3., dtype=float32)
+    """
+    return np.array(value, np.float32)
+
+
+def subfolders(folder: str | Path) -> list[Path]:
+    """The folders inside one, by name.
+
+    >>> all(p.is_dir() for p in subfolders("."))
+    True
+    """
+    return sorted(p for p in Path(folder).iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def files_in(folder: str | Path, endings: Sequence[str] = IMAGES) -> list[Path]:
+    """The files inside a folder with some endings, by name.
+
+    >>> [p.name for p in files_in(Path(__file__).parent, [".py"])][:1]
+    ['__init__.py']
+    """
+    if not Path(folder).is_dir():
+        raise DataError("a folder of the dataset is missing", given={"folder": str(folder)})
+    return sorted(p for p in Path(folder).iterdir() if p.is_file() and p.suffix.lower() in endings)
+
+
+def lines_of(path: str | Path) -> list[str]:
+    """The lines of a text file that are not empty.
+
+    >>> lines_of(__file__)[0][:8]
+    '\"\"\"What '
+    """
+    try:
+        return [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+    except OSError as error:
+        raise DataError(f"a file of the dataset is missing: {error.strerror}", given={"file": str(path)}) from error

@@ -1,0 +1,78 @@
+"""Objects that behave like those of Hugging Face `datasets`: rows by number, named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.arrays import as_value
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.samplers import Sampler, choose
+from mycelia.dataset.sources import MappableDataset
+from mycelia.errors import ArgumentError
+from mycelia.types import Array
+
+
+@dataclass
+class TableData:
+    """An object with `column_names`, `__len__`, and `__getitem__` that gives a dictionary."""
+
+    source: Any
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def fetch(self, index: int) -> Row:
+        row = self.source[index]
+        return tuple(_value(row[c]) for c in self.columns)
+
+    def gather(self, indices: Array) -> Row | None:
+        return None
+
+    def where(self, index: int) -> str:
+        return f"index {index} of {type(self.source).__name__}"
+
+    def labels(self, column: str) -> Array:
+        return np.asarray(self.source[column])
+
+
+def _value(value: Any) -> Any:
+    """A cell as an array; Pillow images become arrays of their pixels."""
+    return np.asarray(value) if hasattr(value, "getbands") else as_value(value)
+
+
+class HubDataset(MappableDataset):
+    """Rows of an object like those of Hugging Face `datasets`.
+
+    >>> class Rows:
+    ...     column_names = ["x"]
+    ...     def __len__(self): return 2
+    ...     def __getitem__(self, i): return {"x": i * 10} if isinstance(i, int) else [0, 10]
+    >>> [int(r["x"]) for r in HubDataset(Rows(), shuffle=False).create_dict_iterator(1, output_numpy=True)]
+    [0, 10]
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        columns_list: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | None = None,
+        sampler: Sampler | Iterable[int] | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        known = getattr(source, "column_names", None)
+        if not isinstance(known, list) or not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
+            raise ArgumentError("HubDataset takes an object with column_names, __len__ and __getitem__")
+        wanted = tuple(columns_list or known)
+        absent = [c for c in wanted if c not in known]
+        if absent:
+            raise ArgumentError(f"there is no column {absent}", given={"columns": known})
+        order = choose(num_samples, sampler, shuffle, num_shards, shard_id)
+        super().__init__(TableData(source, wanted), order, workers=num_parallel_workers)
