@@ -8,8 +8,9 @@ from typing import Any
 
 from mycelia import capture
 from mycelia.api.linear import Weights, filled, fitting, linearized
+from mycelia.capture.closing import closed, independent
 from mycelia.eager import Tensor, as_value, wrap
-from mycelia.ir import Function, Value, fresh_params, substitute
+from mycelia.ir import Value, fresh_params, substitute
 from mycelia.transforms import jvp, vjp
 from mycelia.tree import flatten, unflatten
 from mycelia.types import cotangent_type
@@ -75,16 +76,18 @@ class Staged(linearized):
         """
         leaves, structure = flatten(everything)
         tensors = [x for x in leaves if isinstance(x, Tensor)]
-        self.function, captured = Function.close(fresh, [as_value(x) for x in tensors])
+        values = [as_value(x) for x in tensors]
+        captured = [v for v in independent(values, fresh) if v not in set(fresh)]
+        self.function = closed((*fresh, *captured), values)
         self.operands = (*originals, *captured)
         self.wrt = (*[True] * len(fresh), *[False] * len(captured))
         types = self.function.result_types
         self.live = tuple(i < count and t.differentiable for i, t in enumerate(types))
         joint = vjp(self.function, self.wrt, self.live)
         self.given = fresh_params(tuple(cotangent_type(t) for t, m in zip(types, self.live, strict=True) if m))
-        values = joint(*self.operands, *self.given)
-        self.pulled = values[len(tensors) :]
-        results = iter(values)
+        found = joint(*self.operands, *self.given)
+        self.pulled = found[len(tensors) :]
+        results = iter(found)
         return unflatten(structure, [wrap(next(results)) if isinstance(x, Tensor) else x for x in leaves])
 
     def back(self, cotangents: list[Any] | None, once: bool = False) -> tuple[list[Any], list[Tensor]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.capture.closing import now
 from mycelia.capture.join import Conflict, Joining
 from mycelia.capture.jumps import RESULT
 from mycelia.capture.stage import Stage, current
@@ -75,11 +76,12 @@ def if_(test: Any, then: Callable[[], Any], other: Callable[[], Any], get: Any, 
         return
     at = caller()
     predicate = truth(stage, test)
+    moment = now()
     ways = alternative(stage, then, get, put), alternative(stage, other, get, put)
     if ways[0] is None or ways[1] is None:
         _only(stage, ways[0] or ways[1], put)
         return
-    joining = Joining(stage)
+    joining = Joining(stage, moment)
     fills = [n == RESULT for n in names]
     builds = [
         _variable(joining, name, a, b, fill, at)
@@ -161,10 +163,11 @@ def choose(test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
 def _chosen(stage: Stage, test: Any, then: Any, other: Any, get: Any, put: Any, mismatch: str) -> Any:
     at = caller()
     predicate = truth(stage, test)
+    moment = now()
     ways = alternative(stage, then, get, put), alternative(stage, other, get, put)
     if ways[0] is None or ways[1] is None:
         return _only(stage, ways[0] or ways[1], None)
-    joining = Joining(stage)
+    joining = Joining(stage, moment)
     for way in ways:
         if isinstance(way.result, Unbound):  # type: ignore[union-attr]  # both are ways
             way.result.complain()  # type: ignore[union-attr]
@@ -195,6 +198,7 @@ def either(stage: Stage, x: Any, other: Callable[[], Any]) -> Any:
 
 def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) -> Any:
     predicate = truth(stage, x)
+    moment = now()
     way = alternative(stage, other)
     if way is None:
         return x
@@ -203,7 +207,7 @@ def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) 
     if plain and _total(truth(stage, y)):
         return stage.world.wrap(op(predicate, truth(stage, y)))
     left, right = sides(y)
-    joining = Joining(stage)
+    joining = Joining(stage, moment)
     try:
         build = joining.join(left, right)
     except Conflict:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.capture.closing import closed, made_before
 from mycelia.capture.stage import Stage
 from mycelia.capture.unbound import Unbound
-from mycelia.ir import Function, Value
+from mycelia.ir import Value
 from mycelia.tree import flatten, unflatten
 from mycelia.types import TensorType, Type, bool_, float32, int64
 
@@ -48,8 +49,8 @@ def as_type(number: Any, t: TensorType) -> Value:
 class Joining:
     """The pairs of values that differ between two ways, and how to build variables from whichever is chosen."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, stage: Stage, moment: int) -> None:
+        self.stage, self.moment = stage, moment
         self.left: list[Value] = []
         self.right: list[Value] = []
 
@@ -121,10 +122,9 @@ class Joining:
         """The values of one of the ways."""
         if not self.left:
             return ()
-        shared = dict.fromkeys((*Function.close((), self.left)[1], *Function.close((), self.right)[1]))
-        then, _ = Function.close(tuple(shared), self.left)
-        other, _ = Function.close(tuple(shared), self.right)
-        return tuple(p.Cond(then, other)(predicate, *shared))
+        operands = made_before([*self.left, *self.right], self.moment)
+        then, other = closed(operands, self.left), closed(operands, self.right)
+        return tuple(p.Cond(then, other)(predicate, *operands))
 
 
 def widest(a: TensorType, b: TensorType) -> TensorType:

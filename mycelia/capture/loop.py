@@ -1,38 +1,141 @@
-"""Loops."""
+"""Loops: those that depend on tensors become loops of the program, the others run while it is captured."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mycelia.capture.stage import current
+from mycelia import primitives as p
+from mycelia.capture.carry import Carry
+from mycelia.capture.closing import closed, independent
+from mycelia.capture.stage import Stage, current
+from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
+from mycelia.errors import ShapeError, caller
+from mycelia.ir import Value, fresh_params
+
+LONGEST = 10_000  # turns of a loop in Python that only a tensor could end
 
 
 class Range:
     """`range` of numbers that are not known yet."""
 
-    def __init__(self, *ends: Any) -> None:
-        self.ends = ends
+    def __init__(self, first: Any, stop: Any = None, step: Any = 1) -> None:
+        self.start, self.stop, self.step = (0, first, 1) if stop is None else (first, stop, step)
 
 
 def while_(test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Sequence[str]) -> None:
-    """`while test(): body()`."""
+    """`while test(): body()`, on the variables that `get` gets and `put` sets."""
+    stage = current()
+    if stage is None:
+        while test():
+            body()
+        return
+    at = caller()
     while True:
+        mark = len(stage.log)
         goes = test()
-        stage = current()
-        if stage is not None and stage.symbolic(goes):
-            raise Unstageable("a loop goes on by a tensor")
+        if stage.symbolic(goes):
+            stage.undo(mark)
+            _while(stage, Carry(stage, at, names, get, put, runs=False), test, body)
+            return
         if not goes:
             return
         body()
 
 
+def _while(stage: Stage, carry: Carry, test: Callable[[], Any], body: Callable[[], None]) -> None:
+    def turn() -> Value:
+        goes = truth(stage, test())
+        body()
+        return goes
+
+    params, results, goes = carry.settle(turn)
+    shared = _shared(params, [*results, goes])
+    condition, once = closed((*shared, *params), [goes]), closed((*shared, *params), results)
+    outs = p.While(condition, once, len(shared))(*shared, *carry.starts())
+    carry.finish(outs[: len(params)])
+
+
+def _shared(params: Sequence[Value], results: Sequence[Value]) -> list[Value]:
+    """What the functions of a loop read that is the same in every turn."""
+    own = set(params)
+    return [v for v in independent(results, params) if v not in own]
+
+
 def for_(
     iterable: Any, body: Callable[[Any], None], get: Any, put: Any, names: Sequence[str], stops: Callable[[], Any]
 ) -> None:
-    """`for item in iterable: body(item)`."""
+    """`for item in iterable: body(item)`, until a flag in `stops` is true."""
+    stage = current()
+    if stage is not None and isinstance(iterable, Range):
+        _counted(stage, iterable, body, get, put, names, stops)
+    elif stage is not None and stage.symbolic(iterable):
+        rows = _rows(stage, iterable)
+        _scan(stage, Carry(stage, caller(), names, get, put, runs=rows.shape[0] > 0), rows, body)
+    else:
+        _python(stage, iterable, body, stops)
+
+
+def _rows(stage: Stage, x: Any) -> Value:
+    value = stage.world.value(x)
+    if not value.shape:
+        raise ShapeError("a loop goes over the first axis of a tensor, and this one has none", given={"tensor": value.type})
+    return value
+
+
+def _python(stage: Stage | None, iterable: Any, body: Callable[[Any], None], stops: Callable[[], Any]) -> None:
+    turns = 0
     for item in iterable:
         body(item)
-        if any(f is True for f in stops()):
+        flags = stops()
+        if any(f is True for f in flags):
             return
+        if stage is not None and any(stage.symbolic(f) for f in flags):
+            turns += 1
+            if turns > LONGEST:
+                raise Unstageable(f"after {LONGEST} turns only a tensor could end this loop")
+
+
+def _scan(stage: Stage, carry: Carry, rows: Value, body: Callable[[Any], None]) -> None:
+    (item,) = fresh_params((rows.tensor.with_shape(rows.shape[1:]),))
+    params, results, _ = carry.settle(lambda: body(stage.world.wrap(item)))
+    shared = _shared((*params, item), results)
+    once = closed((*shared, *params, item), results)
+    length = rows.shape[0]
+    outs = p.Scan(once, len(shared), len(params), False, length)(*shared, *carry.starts(), rows)
+    carry.finish(outs[: len(params)])
+
+
+def _counted(
+    stage: Stage,
+    numbers: Range,
+    body: Callable[[Any], None],
+    get: Callable[[], tuple[Any, ...]],
+    put: Callable[..., None],
+    names: Sequence[str],
+    stops: Callable[[], Any],
+) -> None:
+    """A loop over numbers whose end is a tensor."""
+    from mycelia.capture.hooks import and_, go  # hooks know loops, and a loop asks like a program
+
+    if not isinstance(numbers.step, int):
+        raise Unstageable("the step of a range is a tensor")
+    count = [numbers.start]
+
+    def goes() -> Any:
+        more = count[0] < numbers.stop if numbers.step > 0 else count[0] > numbers.stop
+        return and_(go(*stops()), lambda: more)
+
+    def turn() -> None:
+        item = count[0]
+        count[0] = item + numbers.step
+        body(item)
+
+    def set_all(*values: Any) -> None:
+        put(*values[:-1])
+        count[0] = values[-1]
+
+    _while(
+        stage, Carry(stage, caller(), (*names, "count"), lambda: (*get(), count[0]), set_all, runs=False), goes, turn
+    )

@@ -20,6 +20,7 @@ from mycelia.types import DType, Shape, TensorType, Type
 if TYPE_CHECKING:
     from mycelia.ir.op import Op
 
+serials = count()
 _interned: WeakValueDictionary[tuple[object, ...], Value] = WeakValueDictionary()
 
 # Arithmetic on values is looked up here. `mycelia.primitives` fills it; `mycelia.ir` knows no operation by name.
@@ -91,7 +92,7 @@ class Arithmetic:
 class Value(Arithmetic):
     """An op applied to values, with its type known from birth."""
 
-    __slots__ = ("__weakref__", "closed", "inputs", "known", "location", "op", "type")
+    __slots__ = ("__weakref__", "closed", "inputs", "known", "location", "op", "serial", "type")
 
     op: Op | Param
     inputs: tuple[Value, ...]
@@ -99,6 +100,7 @@ class Value(Arithmetic):
     location: Location | None
     closed: bool  # depends on no parameter: its number is known, see `interpret.constant`
     known: Any
+    serial: int  # grows with every value that is made: what was there before a moment has a smaller one
 
     def __new__(cls, op: Op | Param, inputs: tuple[Value, ...] = ()) -> Value:
         key = (op, inputs)
@@ -106,7 +108,7 @@ class Value(Arithmetic):
         if found is not None:
             return found
         made = object.__new__(cls)
-        made.op, made.inputs, made.known = op, inputs, None
+        made.op, made.inputs, made.known, made.serial = op, inputs, None, next(serials)
         made.location = caller() if _Here.ask else _Here.location
         if type(op) is Param:
             made.type, made.closed = op.type, False
