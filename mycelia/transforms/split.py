@@ -48,7 +48,13 @@ class Split:
 
 
 def saves(v: Value) -> bool:
-    """The usual policy: save what is dear to compute again."""
+    """The usual policy: save what is dear to compute again.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import float32
+    >>> saves(p.exp(p.zeros(float32, ()))), saves(p.negative(p.zeros(float32, ())))
+    (True, False)
+    """
     return v.op.name not in CHEAP
 
 
@@ -146,7 +152,14 @@ def _frontier(joint: Function, pulled: Sequence[Value], late: set[Value], starts
 
 
 def rebuild(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Value, ...]:
-    """The same results with some values replaced; what lies behind those is never looked at."""
+    """The same results with some values replaced; what lies behind those is never looked at.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import float32
+    >>> x, y = p.zeros(float32, ()), p.ones(float32, ())
+    >>> rebuild([p.exp(p.sin(x))], {p.sin(x): y}) == (p.exp(y),)
+    True
+    """
     done = dict(new)
     stack = list(reversed(roots))
     while stack:

@@ -39,7 +39,12 @@ def vmap(fn: Function, size: int, mapped: Sequence[bool] | None = None) -> Funct
 
 
 def lockstep(t: Type, size: int) -> Type:
-    """The type of a value of type `t` for `size` examples that take the same turns."""
+    """The type of a value of type `t` for `size` examples that take the same turns.
+
+    >>> from mycelia.types import float32
+    >>> str(lockstep(SequenceType(TensorType(float32, ())), 3))
+    'seq<f32[3]>'
+    """
     if isinstance(t, SequenceType):
         return SequenceType(lockstep(t.element, size))
     assert isinstance(t, TensorType), f"{t} cannot hold several examples"
@@ -47,7 +52,12 @@ def lockstep(t: Type, size: int) -> Type:
 
 
 def ragged(t: Type, size: int) -> Type:
-    """The type of a value of type `t` for `size` examples that go their own ways."""
+    """The type of a value of type `t` for `size` examples that go their own ways.
+
+    >>> from mycelia.types import float32
+    >>> str(ragged(SequenceType(TensorType(float32, ())), 3))
+    'seq<seq<f32[]>>'
+    """
     return lockstep(t, size) if isinstance(t, TensorType) else SequenceType(t)
 
 
@@ -69,7 +79,15 @@ def _tensors(t: Type) -> bool:
 
 @lru_cache(maxsize=4096)
 def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> Function:
-    """The function of parameters of these types, some mapped. Results are mapped if they must be, or are demanded."""
+    """The function of parameters of these types, some mapped. Results are mapped if they must be, or are demanded.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import float32
+    >>> one, many = TensorType(float32, ()), TensorType(float32, (3,))
+    >>> fn = Function.build(lambda x, y: (p.sin(x), p.cos(y), y), one, one)
+    >>> [str(t) for t in batch(fn, 3, (many, one), (False, False, True)).result_types]
+    ['f32[3]', 'f32[]', 'f32[3]']
+    """
     image = Image()
     params = tuple(Value(Param(i, t)) for i, t in enumerate(types))
     image.one.update(zip(fn.params, params, strict=True))
@@ -84,7 +102,13 @@ def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> F
 
 
 def repeated(v: Value, old: Type, size: int) -> Value:
-    """A value that had type `old`, mapped: as it is, or the same for every example."""
+    """A value that had type `old`, mapped: as it is, or the same for every example.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import float32
+    >>> repeated(p.zeros(float32, (2,)), TensorType(float32, (2,)), 3).shape
+    (3, 2)
+    """
     return v if v.type != old else REPEAT[type(old)](v, size)
 
 

@@ -259,3 +259,15 @@ def test_functions_inside_are_found():
 
 def _counting() -> tuple[Function, Function, int]:
     return build(lambda x: p.less(x, number(1.0)), S), build(lambda x: x + 1.0, S), 0
+
+
+def test_recursion_is_interpreted_as_deep_as_it_goes():
+    call = p.NamedCall("down", (S,))
+    base = build(lambda n, x: x, I, S)
+    step = build(lambda n, x: call(n - count(1), x)[0] * 1.0005, I, S)
+    body = build(lambda n, x: p.Cond(base, step)(p.less(n, count(1)), n, x), I, S)
+    fn = build(lambda n, x: p.Recurse((("down", body),), "down")(n, x), I, S)
+    limit = sys.getrecursionlimit()
+    value, slope = interpret(value_and_grad(fn), np.int64(2000), f8(0.5))
+    np.testing.assert_allclose([value, slope], [0.5 * 1.0005**2000, 1.0005**2000])
+    assert sys.getrecursionlimit() == limit

@@ -28,7 +28,12 @@ def each_is_better(
 
 
 def harmless(fn: Function, straight: bool) -> bool:
-    """Whether `fn` always ends, without effects; and, if it must be `straight`, without repeating anything."""
+    """Whether `fn` always ends, without effects; and, if it must be `straight`, without repeating anything.
+
+    >>> from mycelia.types import float32
+    >>> harmless(Function.build(lambda x: p.sin(x), TensorType(float32, ())), straight=True)
+    True
+    """
     for v in fn.values():
         if v.op.effect:
             return False
@@ -54,7 +59,12 @@ def guarded(taken: Value, operands: Sequence[Value], mapped: Sequence[bool], siz
 
 
 def lanes_of(truths: Value, shape: Shape) -> Value:
-    """A truth value for each example, for every element of a mapped tensor of this shape."""
+    """A truth value for each example, for every element of a mapped tensor of this shape.
+
+    >>> from mycelia.types import bool_
+    >>> lanes_of(p.zeros(bool_, (3,)), (3, 2)).shape
+    (3, 2)
+    """
     (size,) = truths.shape
     tall = p.reshape(truths, (size, *[1] * (len(shape) - 1)))
     return p.broadcast(tall, shape)  # type: ignore[no-any-return]  # values give values

@@ -149,12 +149,21 @@ class Map(Structured):
 
 
 def zeros_for(v: Value) -> Value:
-    """The cotangent of a value to which nothing flows."""
+    """The cotangent of a value to which nothing flows.
+
+    >>> zeros_for(p.ones(float64, (2,))) is p.zeros(float64, (2,))
+    True
+    """
     return algebra.zeros(cotangent_type(v.type))
 
 
 def each(op: Op, size: int, types: Sequence[Type], inputs: Sequence[Value]) -> Any:
-    """The op for each of `size` examples by itself. `types` are those of its inputs for one example."""
+    """The op for each of `size` examples by itself. `types` are those of its inputs for one example.
+
+    >>> one = TensorType(float64, ())
+    >>> each(p.Add(), 3, (one, one), (p.zeros(float64, (3,)), p.zeros(float64, ()))).shape
+    (3,)
+    """
     mapped = [x.type != t for x, t in zip(inputs, types, strict=True)]
     order = sorted(range(len(inputs)), key=lambda k: mapped[k])
     place = {k: i for i, k in enumerate(order)}
@@ -167,11 +176,20 @@ def each(op: Op, size: int, types: Sequence[Type], inputs: Sequence[Value]) -> A
 
 
 def separate(x: Value, t: Type, size: int) -> Value:
-    """A mapped value, of type `t` for one example, in a form that a map takes apart."""
+    """A mapped value, of type `t` for one example, in a form that a map takes apart.
+
+    >>> rows = p.zeros(float64, (3, 2))
+    >>> separate(rows, TensorType(float64, (2,)), 3) is rows
+    True
+    """
     return x if x.type == ragged(t, size) else Value(SplitBatch(t, size), (x,))
 
 
 def repeat_each(x: Value, size: int) -> Value:
-    """The same value for every example, in the ragged form."""
+    """The same value for every example, in the ragged form.
+
+    >>> repeat_each(p.zeros(float64, (2,)), 3).shape
+    (3, 2)
+    """
     same = Function.build(lambda v: (v,), x.type)
     return Map(same, 1, size)(x)[0]  # type: ignore[no-any-return]  # values give values

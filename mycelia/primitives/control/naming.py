@@ -39,7 +39,14 @@ def mark_of(definitions: tuple[tuple[str, Function], ...]) -> str:
 
 @lru_cache(maxsize=4096)
 def calls(fn: Function) -> tuple[Value, ...]:
-    """The calls by name in `fn` and in the functions inside it. A recursion inside is a world of its own."""
+    """The calls by name in `fn` and in the functions inside it. A recursion inside is a world of its own.
+
+    >>> from mycelia.types import TensorType, float32
+    >>> scalar = TensorType(float32, ())
+    >>> fn = Function.build(lambda x: p.NamedCall("f", (scalar,))(x), scalar)
+    >>> len(calls(Function.build(lambda x: p.Call(fn)(x), scalar)))
+    1
+    """
     found: list[Value] = []
     for v in fn.values():
         if isinstance(v.op, p.control.NamedCall):
@@ -51,7 +58,13 @@ def calls(fn: Function) -> tuple[Value, ...]:
 
 
 def callees(fn: Function) -> set[str]:
-    """Whom `fn` calls by name."""
+    """Whom `fn` calls by name.
+
+    >>> from mycelia.types import TensorType, float32
+    >>> scalar = TensorType(float32, ())
+    >>> callees(Function.build(lambda x: p.NamedCall("f", (scalar,))(x), scalar))
+    {'f'}
+    """
     return {_call(v).callee for v in calls(fn)}
 
 
@@ -62,7 +75,14 @@ def _call(v: Value) -> NamedCall:
 
 @lru_cache(maxsize=4096)
 def renamed(fn: Function, names: tuple[tuple[str, str], ...]) -> Function:
-    """The same function, calling others."""
+    """The same function, calling others.
+
+    >>> from mycelia.types import TensorType, float32
+    >>> scalar = TensorType(float32, ())
+    >>> fn = Function.build(lambda x: p.NamedCall("f", (scalar,))(x), scalar)
+    >>> callees(renamed(fn, (("f", "g"),)))
+    {'g'}
+    """
     if not calls(fn):
         return fn
     new: dict[Value, Value] = {}

@@ -29,12 +29,21 @@ _scope: ContextVar[dict[str, Function] | None] = ContextVar("the definitions tha
 
 
 def smooth(types: Sequence[Type]) -> tuple[bool, ...]:
-    """Which of these types can be differentiated."""
+    """Which of these types can be differentiated.
+
+    >>> from mycelia.types import int64
+    >>> smooth([TensorType(float64, ()), TensorType(int64, ())])
+    (True, False)
+    """
     return tuple(t.differentiable for t in types)
 
 
 def cotangent_types(types: Sequence[Type]) -> tuple[Type, ...]:
-    """The types of the cotangents of those that can be differentiated."""
+    """The types of the cotangents of those that can be differentiated.
+
+    >>> cotangent_types([TensorType(float64, ()), FrameType("f")])
+    (TensorType(dtype=float64, shape=()), FrameType(name='f~'))
+    """
     return tuple(cotangent_type(t) for t in types if t.differentiable)
 
 

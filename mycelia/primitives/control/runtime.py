@@ -36,7 +36,12 @@ def add_structures(x: Any, y: Any) -> Any:
 
 
 def stack(elements: Sequence[Any], t: Type) -> Any:
-    """Elements of type `t` together: tensors along a new leading axis, anything else as a sequence."""
+    """Elements of type `t` together: tensors along a new leading axis, anything else as a sequence.
+
+    >>> from mycelia.types import float32
+    >>> stack([1.0, 2.0], TensorType(float32, ()))
+    array([1., 2.], dtype=float32)
+    """
     if not isinstance(t, TensorType):
         return list(elements)
     if not elements:
@@ -56,7 +61,12 @@ def example(x: Any, i: int) -> Any:
 
 
 def together(examples: Sequence[Any], t: Type) -> Any:
-    """Structures of type `t`, one for each example, as a structure whose arrays hold them all."""
+    """Structures of type `t`, one for each example, as a structure whose arrays hold them all.
+
+    >>> from mycelia.types import SequenceType, float32
+    >>> together([[1.0, 2.0], [3.0, 4.0]], SequenceType(TensorType(float32, ())))
+    [array([1., 3.], dtype=float32), array([2., 4.], dtype=float32)]
+    """
     if isinstance(t, TensorType):
         return stack([zero_of(t) if e is None else e for e in examples], t)
     lengths = {len(e) for e in examples if e is not None}

@@ -81,7 +81,12 @@ class AddSequence(OfStructures):
 
 
 def sum_of_tangents(tangents: Sequence[Any]) -> Any:
-    """The sum of those that are not None."""
+    """The sum of those that are not None.
+
+    >>> from mycelia.types import float32
+    >>> sum_of_tangents([None, p.ones(float32, ())]) is p.ones(float32, ())
+    True
+    """
     given = [t for t in tangents if t is not None]
     return given[0] if len(given) == 1 else ADD[type(given[0].type)](*given)
 
