@@ -205,6 +205,15 @@ def cotangent_type(t: Type) -> Type:
     return t
 
 
+def accumulator(dtype: DType) -> DType:
+    """The element type in which numbers of this one are added up: 16 bits are too few.
+
+    >>> accumulator(float16), accumulator(float64)
+    (float32, float64)
+    """
+    return float32 if dtype in (float16, bfloat16) else dtype
+
+
 @lru_cache(maxsize=4096)
 def row_major(shape: Shape) -> tuple[int, ...]:
     """Strides, in elements, of a dense array in row-major order.

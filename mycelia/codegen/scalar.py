@@ -300,10 +300,10 @@ def _cast(b: ir.IRBuilder, source: DType, dest: DType, x: ir.Value) -> ir.Value:
             return b.fcmp_unordered("!=", x, ir.Constant(x.type, _filled(x, 0.0)))
         return b.icmp_unsigned("!=", x, ir.Constant(x.type, _filled(x, 0)))
     if source.kind == "f" and dest.kind == "f":
+        narrow = b.fptrunc(x, _like(f32, lanes)) if source is float64 else x
         if dest is float16:  # held as 32 bits, but with the numbers of 16
-            return b.fpext(b.fptrunc(x, memory_type(dest, lanes)), to)
+            return b.fpext(b.fptrunc(narrow, memory_type(dest, lanes)), to)
         if dest is bfloat16:
-            narrow = b.fptrunc(x, _like(f32, lanes)) if source is float64 else x
             return from_memory(b, _round_to_bfloat16(b, narrow, lanes), dest)
         if x.type == to:
             return x

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.ir import Function, Param, Project, Value
-from mycelia.loops import Buffer, Expr, Index, Launch, Step, load
+from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.group import Group
 from mycelia.lowering.kernels import kernel_of
@@ -271,11 +271,12 @@ class Body:
 
     def fill(self, x: Value, out: Buffer) -> None:
         """Bring `x` into `out`."""
-        if x in self.memory:
+        if x in self.memory and self.memory[x].type.dtype is out.type.dtype:
             self.steps.append(copy(self.memory[x], out))
         else:
             self._compute(x, out)
 
     def _compute(self, x: Value, out: Buffer) -> None:
         variables, at = full_index(x.shape)
-        self.steps.append(stored(variables, out, offset_of(at, out.strides), self.element(x, at)))
+        value = cast(self.element(x, at), out.type.dtype)
+        self.steps.append(stored(variables, out, offset_of(at, out.strides), value))

@@ -22,6 +22,7 @@ from mycelia.loops import (
     Update,
     Variable,
     binary,
+    cast,
     const,
     index,
     load,
@@ -31,7 +32,7 @@ from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body, View
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Contract
-from mycelia.types import TensorType, float32
+from mycelia.types import TensorType, accumulator, float32
 
 SMALL = 1 << 13  # multiplications below which a call costs more than loops do
 COLUMNS = 512  # of the result that loops keep at hand
@@ -162,11 +163,14 @@ def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View
     width = next((w for w in range(min(COLUMNS, last.extent), 0, -1) if last.extent % w == 0), 1)
     block, column = Variable(last.extent // width), Variable(width)
     here: dict[Atom, Index] = {last: index(block) * width + index(column)}
-    total = Buffer.dense("scratch0", TensorType(dtype, (width,)))
+    wide = accumulator(dtype)
+    total = Buffer.dense("scratch0", TensorType(wide, (width,)))
+    product = cast(product.substitute(here), wide)
+    result = cast(load(total, (index(column),)), dtype)
     stages = (
-        Stage((column,), (), (Store(total, index(column), const(0, dtype)),)),
-        Stage((*summed, column), (), (Update(total, index(column), "add", product.substitute(here)),)),
-        Stage((column,), (), (Store(out, target.substitute(here), load(total, (index(column),))),)),
+        Stage((column,), (), (Store(total, index(column), const(0, wide)),)),
+        Stage((*summed, column), (), (Update(total, index(column), "add", product),)),
+        Stage((column,), (), (Store(out, target.substitute(here), result),)),
     )
     return Launch(Kernel((*rows, block), stages, (total,)), parallel)
 

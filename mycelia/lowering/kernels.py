@@ -17,6 +17,7 @@ from mycelia.loops import (
     Store,
     Update,
     Variable,
+    cast,
     const,
     index,
     load,
@@ -26,7 +27,7 @@ from mycelia.loops.index import Atom
 from mycelia.lowering.group import Group, variables_of
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import weigh
-from mycelia.types import TensorType
+from mycelia.types import TensorType, accumulator
 
 LONGEST_SCRATCH = 1 << 18  # bytes of one row that may be kept aside
 BLOCK = 256  # columns that one row of a column reduction takes
@@ -181,12 +182,13 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     for m, (fold, e) in group.folds.items():
         target = stored(m)
         assert target is not None, "a reduction over columns is read outside its group"
-        total = Buffer.dense(f"scratch{len(scratch)}", TensorType(m.dtype, (width,)))
+        wide = accumulator(m.dtype)
+        total = Buffer.dense(f"scratch{len(scratch)}", TensorType(wide, (width,)))
         scratch.append(total)
-        zero.append(Store(total, index(column), const(neutral(fold.combine, fold.dtype), fold.dtype)))
-        down.append(Update(total, index(column), fold.combine, e.substitute(here)))
+        zero.append(Store(total, index(column), const(neutral(fold.combine, fold.dtype), wide)))
+        down.append(Update(total, index(column), fold.combine, cast(e.substitute(here), wide)))
         offset = _store(group, target, e, tuple(group.at[i] for i in kept)).offset.substitute(here)
-        out.append(Store(target, offset, load(total, (index(column),))))
+        out.append(Store(target, offset, cast(load(total, (index(column),)), m.dtype)))
     stages = (
         Stage((column,), (), tuple(zero)),
         Stage((*summed, column), (), tuple(down)),

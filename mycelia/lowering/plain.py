@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from mycelia.loops import (
     Buffer,
@@ -17,12 +19,16 @@ from mycelia.loops import (
     Store,
     Update,
     Variable,
+    cast,
     const,
     load,
 )
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import full_index
-from mycelia.types import TensorType, Type
+from mycelia.types import TensorType, Type, accumulator
+
+if TYPE_CHECKING:
+    from mycelia.lowering.body import Body
 
 SHARED = 1 << 15  # elements from which threads share the work
 
@@ -57,6 +63,20 @@ def add_kernel(total: Buffer, more: Buffer) -> Launch:
     loops = tuple(v for v in variables if v.extent != 1)
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
     return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size > SHARED)
+
+
+@contextmanager
+def wide_enough(out: Buffer, body: Body) -> Iterator[Buffer]:
+    """A buffer to add numbers up in: `out` itself, or a wider one that is rounded into `out` at the end."""
+    wide = accumulator(out.type.dtype)
+    if wide is out.type.dtype:
+        yield out
+        return
+    aside = body.shared.buffer(out.type.with_dtype(wide), out.strides)
+    yield aside
+    variables, at = full_index(out.type.shape)
+    rounded = cast(load(aside, at), out.type.dtype)
+    body.steps.append(stored(variables, out, offset_of(at, out.strides), rounded))
 
 
 def zero(out: Buffer, t: Type) -> Step:

@@ -10,6 +10,7 @@ from math import prod
 
 from mycelia.ir import Value
 from mycelia.loops import (
+    Buffer,
     Expr,
     Index,
     Kernel,
@@ -19,6 +20,7 @@ from mycelia.loops import (
     Update,
     Variable,
     binary,
+    cast,
     const,
     neutral,
     position,
@@ -26,7 +28,7 @@ from mycelia.loops import (
 )
 from mycelia.lowering.body import Body
 from mycelia.lowering.nest import shape_loops
-from mycelia.lowering.plain import offset_of, zero
+from mycelia.lowering.plain import offset_of, wide_enough, zero
 from mycelia.lowering.steps import follows, lower_step, reads_elements
 from mycelia.lowering.values import full_index
 from mycelia.primitives import AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolPick
@@ -181,12 +183,17 @@ def _(op: MaxPoolPick, v: Value, body: Body) -> None:
 
 def _give(windows: _Windows, shares: Sequence[Expr], v: Value, body: Body) -> None:
     """Write into each window what its elements get, or add it where windows overlap."""
-    out = body.memory[v]
+    with wide_enough(body.memory[v], body) as out:
+        _give_into(windows, shares, out, body)
+
+
+def _give_into(windows: _Windows, shares: Sequence[Expr], out: Buffer, body: Body) -> None:
     if not windows.tile:
-        body.steps.append(zero(out, v.type))
+        body.steps.append(zero(out, out.type))
     actions: list[Store | Update] = []
     for (at, inside), share in zip(windows.places(), shares, strict=True):
         offset = offset_of(at, out.strides)
+        share = cast(share, out.type.dtype)
         if windows.tile:
             actions.append(Store(out, offset, share))
         else:

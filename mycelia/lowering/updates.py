@@ -15,18 +15,19 @@ from mycelia.loops import (
     Update,
     Variable,
     binary,
+    cast,
     const,
     index,
     load,
 )
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body
-from mycelia.lowering.plain import offset_of
+from mycelia.lowering.plain import offset_of, wide_enough
 from mycelia.lowering.steps import lower_step
 from mycelia.lowering.values import full_index
 from mycelia.primitives import Cumsum, ScatterAdd
 from mycelia.primitives.indexing import within
-from mycelia.types import TensorType
+from mycelia.types import TensorType, accumulator
 
 WIDTH = 128  # columns that one thread scatters at a time
 
@@ -35,14 +36,20 @@ WIDTH = 128  # columns that one thread scatters at a time
 def _(op: ScatterAdd, v: Value, body: Body) -> None:
     x, indices, updates = v.inputs
     out = body.memory[v]
-    body.fill(x, out)
     if not updates.tensor.size:
+        body.fill(x, out)
         return
+    with wide_enough(out, body) as out:
+        body.fill(x, out)
+        _scatter(op, x, indices, updates, out, body)
+
+
+def _scatter(op: ScatterAdd, x: Value, indices: Value, updates: Value, out: Buffer, body: Body) -> None:
     variables, at = full_index(updates.shape)
     middle = range(op.axis, op.axis + len(indices.shape))
     where = within(body.element(indices, at[op.axis : middle.stop]), x.shape[op.axis] - 1)
     target = offset_of((*at[: op.axis], where, *at[middle.stop :]), out.strides)
-    value = body.element(updates, at)
+    value = cast(body.element(updates, at), out.type.dtype)
     turns = [variables[i] for i in middle if variables[i].extent != 1]
     before = [v for v in variables[: op.axis] if v.extent != 1]
     after = [v for v in variables[middle.stop :] if v.extent != 1]
@@ -68,11 +75,12 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
         return
     variables, at = full_index(x.shape)
     along = variables[op.axis]
-    total = Buffer.dense("scratch0", TensorType(v.dtype, (1,)))
-    value = body.element(x, at)
-    so_far = binary("add", load(total, (Index(0),)), value)
+    wide = accumulator(v.dtype)
+    total = Buffer.dense("scratch0", TensorType(wide, (1,)))
+    value = cast(body.element(x, at), wide)
+    so_far = cast(binary("add", load(total, (Index(0),)), value), v.dtype)
     stages = (
-        Stage((), (), (Store(total, Index(0), const(0, v.dtype)),)),
+        Stage((), (), (Store(total, Index(0), const(0, wide)),)),
         Stage(
             (along,) if along.extent != 1 else (),
             (),
