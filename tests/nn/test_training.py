@@ -147,7 +147,7 @@ def test_an_optimizer_moves_weights_as_in_pytorch(name):
 
 def test_batch_statistics_are_those_of_pytorch():
     net = nn.BatchNorm2d(3, momentum=0.9).set_train()
-    for i, batch in enumerate(given.BATCHES()):
+    for i, batch in enumerate(given.batches()):
         out = net(ms.Tensor(batch))
         np.testing.assert_allclose(out.asnumpy(), RECORDED[f"batch_norm.{i}.out"], rtol=1e-4, atol=1e-5)
         net.set_train()
@@ -157,14 +157,14 @@ def test_batch_statistics_are_those_of_pytorch():
 
 def test_the_gradient_of_batch_statistics_is_that_of_pytorch():
     net = nn.BatchNorm2d(3).set_train()
-    for i, batch in enumerate(given.BATCHES()):
+    for i, batch in enumerate(given.batches()):
         gradient = ms.grad(lambda x: (net(x) ** 3).sum())(ms.Tensor(batch))
         np.testing.assert_allclose(gradient.asnumpy(), RECORDED[f"batch_norm.{i}.grad"], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", given.ATTENTION())
+@pytest.mark.parametrize("name", given.attention())
 def test_attention_looks_where_it_does_in_pytorch(name):
-    settings, inputs, masks = given.ATTENTION()[name]
+    settings, inputs, masks = given.attention()[name]
     batch_first = settings.get("batch_first", False)
     net = nn.MultiheadAttention(8, 2, add_zero_attn=settings["zero"], batch_first=batch_first)
     ms.load_param_into_net(net, {key: ms.Parameter(a) for key, a in settings["weights"].items()})

@@ -70,12 +70,12 @@ def convolutions(ms):
     out = []
     for seed, options in enumerate(
         [
-            dict(pad_mode="same"),
-            dict(pad_mode="same", stride=2),
-            dict(pad_mode="same", stride=(2, 3), dilation=2),
-            dict(pad_mode="valid", stride=2, group=2),
-            dict(pad_mode="pad", padding=1),
-            dict(pad_mode="pad", padding=(1, 2, 0, 1)),
+            {"pad_mode": "same"},
+            {"pad_mode": "same", "stride": 2},
+            {"pad_mode": "same", "stride": (2, 3), "dilation": 2},
+            {"pad_mode": "valid", "stride": 2, "group": 2},
+            {"pad_mode": "pad", "padding": 1},
+            {"pad_mode": "pad", "padding": (1, 2, 0, 1)},
         ]
     ):
         weight = ms.Tensor(numbers(6, 4 // options.get("group", 1), 3, 3, seed=seed))
@@ -88,7 +88,11 @@ def convolutions(ms):
 def convolutions_of_lines(ms):
     (x,) = tensors(ms, numbers(2, 4, 9))
     weight = ms.Tensor(numbers(6, 4, 3, seed=1))
-    options = [dict(pad_mode="same", stride=2), dict(pad_mode="pad", padding=2), dict(pad_mode="valid", dilation=2)]
+    options = [
+        {"pad_mode": "same", "stride": 2},
+        {"pad_mode": "pad", "padding": 2},
+        {"pad_mode": "valid", "dilation": 2},
+    ]
     return [ms.nn.Conv1d(4, 6, 3, weight_init=weight, **o)(x).asnumpy() for o in options]
 
 
@@ -242,7 +246,9 @@ def descents(ms):
             lambda p: nn.Momentum(p, 0.1, 0.9, weight_decay=0.1),  # it leaves use_nesterov aside on a CPU
             lambda p: nn.Momentum(p, [0.1, 0.2, 0.05, 0.01], 0.9, loss_scale=2.0),
             lambda p: nn.Momentum(p, nn.ExponentialDecayLR(0.1, 0.5, 1), 0.9),
-            lambda p: nn.Momentum([dict(params=p[:1], lr=0.2, weight_decay=0.3), dict(params=p[1:])], 0.1, 0.9, 0.05),
+            lambda p: nn.Momentum(
+                [{"params": p[:1], "lr": 0.2, "weight_decay": 0.3}, {"params": p[1:]}], 0.1, 0.9, 0.05
+            ),
         )
         for array in trajectory(ms, make)
     ]

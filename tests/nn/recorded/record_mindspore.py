@@ -1,4 +1,4 @@
-"""Run the programs with MindSpore and keep what they gave: `python record_mindspore.py`, where MindSpore is installed."""
+"""Run the programs with MindSpore and keep what they gave: `python record_mindspore.py` in its environment."""
 
 import json
 from pathlib import Path

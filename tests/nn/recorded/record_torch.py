@@ -12,8 +12,19 @@ def main() -> None:
     import torch  # of another environment
     import torch.nn as nn
     import torch.nn.functional as F
-    from torch_cases import ATTENTION, BATCHES, GPT, OPTIMIZERS, gpt_data, gpt_weights, lenet_data, lenet_weights
-    from torch_cases import mlp_data, mlp_weights, numbers
+    from torch_cases import (
+        GPT,
+        OPTIMIZERS,
+        attention,
+        batches,
+        gpt_data,
+        gpt_weights,
+        lenet_data,
+        lenet_weights,
+        mlp_data,
+        mlp_weights,
+        numbers,
+    )
 
     def T(a):
         return torch.from_numpy(np.array(a))
@@ -75,7 +86,7 @@ def main() -> None:
         out[f"optimizer.{name}"] = w.detach().numpy().copy()
 
     batch_norm = nn.BatchNorm2d(3, momentum=0.1)
-    for i, batch in enumerate(BATCHES()):
+    for i, batch in enumerate(batches()):
         x = T(batch).requires_grad_()
         y = batch_norm(x)
         (y * y * y).sum().backward()
@@ -83,7 +94,7 @@ def main() -> None:
     out["batch_norm.mean"] = batch_norm.running_mean.numpy()
     out["batch_norm.variance"] = batch_norm.running_var.numpy()
 
-    for name, (made, inputs, masks) in ATTENTION().items():
+    for name, (made, inputs, masks) in attention().items():
         net = nn.MultiheadAttention(8, 2, batch_first=made.get("batch_first", False), add_zero_attn=made["zero"])
         with torch.no_grad():
             for key, a in made["weights"].items():

@@ -66,11 +66,11 @@ def gpt_data():
     return np.ascontiguousarray(tokens[:, :-1]), np.ascontiguousarray(tokens[:, 1:])
 
 
-def BATCHES():  # noqa: N802  # data, made when asked for
+def batches():
     return [numbers(4, 3, 2, 5, seed=seed) * 2 + 1 for seed in (110, 111)]
 
 
-def ATTENTION():  # noqa: N802  # data, made when asked for
+def attention():
     """For each way to call attention: how it is made, its inputs, its masks."""
     shapes = {"in_proj_weight": (24, 8), "in_proj_bias": (24,), "out_proj.weight": (8, 8), "out_proj.bias": (8,)}
     made = weights(shapes)
