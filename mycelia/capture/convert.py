@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakSet
 
 from mycelia.capture.jumps import HOOKS
-from mycelia.capture.rewrite import rewritten
+from mycelia.capture.rewrite import FUNCTION, rewritten
 from mycelia.capture.source import definition, owner
 from mycelia.errors import PACKAGE
 
@@ -64,16 +64,16 @@ def _convert(code: CodeType) -> Converted | None:
         compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
     except SyntaxError:
         return None
-    new = _found(compiled, code.co_name)
+    new = _found(compiled).replace(co_name=code.co_name, co_qualname=code.co_qualname)
     for inner in _nested(new):
         inner_codes.add(inner)
     return Converted(new, tuple(sorted(_global_names(code))))
 
 
-def _found(compiled: CodeType, name: str) -> CodeType:
-    """The function in the innermost of the scopes that were put around it."""
-    scope = next(c for c in compiled.co_consts if isinstance(c, CodeType))
-    while scope.co_name != name or scope.co_name == "__ms_outer__":
+def _found(compiled: CodeType) -> CodeType:
+    """The function inside the scopes that were put around it."""
+    scope = compiled
+    while scope.co_name != FUNCTION:
         scope = next(c for c in scope.co_consts if isinstance(c, CodeType))
     return scope
 

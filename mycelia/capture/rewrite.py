@@ -32,24 +32,26 @@ from mycelia.capture.source import Definition
 FRAME_READERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 
 
+OUTER, FUNCTION = "__ms_outer__", "__ms_function__"  # names that no variable of the program has
+
+
 def rewritten(node: Definition, free: Sequence[str], cls: str) -> ast.Module:
     """A module that defines the function with hooks, inside a function that has its free variables."""
     node = copy.deepcopy(node)
     at = node
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
-        name = "<lambda>"
     else:
-        body, name = node.body, node.name
+        body = node.body
     writer = Writer(node.args, body, cls)
-    made = ast.FunctionDef(name, _bare(node.args), writer.function(), [], None)
+    made = ast.FunctionDef(FUNCTION, _bare(node.args), writer.function(), [], None)
     ast.copy_location(made, at)
     wrapped: ast.stmt = made
     if cls:  # private names are spelled with the name of the class
         wrapped = ast.ClassDef(cls, [], [], [made], [])
     parameters = [ast.arg(n) for n in (HOOKS, *free)]
     outer = ast.FunctionDef(
-        "__ms_outer__", ast.arguments([], parameters, None, [], [], None, []), [wrapped], [], None
+        OUTER, ast.arguments([], parameters, None, [], [], None, []), [wrapped], [], None
     )
     module = ast.Module([outer], [])
     for n in ast.walk(module):

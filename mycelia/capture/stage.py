@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 from mycelia.capture.convert import Converted
@@ -153,10 +153,10 @@ class Stage:
         """Something came from outside: tensors in it become inputs, and its containers must not be changed."""
         if isinstance(value, self.world.tensor):
             self.lift(value)
-        elif isinstance(value, list | tuple | dict | set):
+        elif isinstance(value, list | tuple | dict | set | MappingProxyType):
             if id(value) not in self.outside:
                 self.outside[id(value)] = value
-                for part in value.values() if isinstance(value, dict) else value:
+                for part in value if isinstance(value, list | tuple | set) else value.values():
                     self.observe(part)
         elif isinstance(value, MethodType) and not isinstance(value.__self__, ModuleType):
             self.observe(value.__self__)
@@ -198,7 +198,7 @@ class Stage:
         if isinstance(value, list | tuple | set):
             for part in value:
                 self._within(part)
-        elif isinstance(value, dict):
+        elif isinstance(value, dict | MappingProxyType):
             self._within(list(value.values()))
         elif type(value).__module__.startswith("mycelia") or hasattr(value, "construct"):
             if not isinstance(value, self.world.tensor | type | ModuleType | FunctionType):
