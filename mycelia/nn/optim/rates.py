@@ -61,7 +61,7 @@ def as_rate(rate: Any, name: str) -> Rate:
         return Scheduled(rate)
     if isinstance(rate, Parameter):
         return Fixed(rate) if rate.ndim == 0 else Listed(rate)
-    if isinstance(rate, bool) or not isinstance(rate, int | float | Tensor | np.ndarray | Iterable):
+    if isinstance(rate, bool | str) or not isinstance(rate, int | float | Tensor | np.ndarray | Iterable):
         raise ArgumentError(
             f"{rate!r} is no learning rate", hint="give a number, a list of numbers, a tensor, or a schedule"
         )

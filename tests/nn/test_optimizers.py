@@ -1,0 +1,147 @@
+"""Optimizers: groups, decay, learning rates, and what they belong to."""
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+from mycelia import nn
+from mycelia.errors import ArgumentError, ShapeError
+
+
+def weight(number, name="w"):
+    return ms.Parameter(ms.Tensor([number]), name=name)
+
+
+def gradients(*values):
+    return tuple(ms.Tensor([v]) for v in values)
+
+
+def test_each_group_has_its_own_rate_and_decay():
+    a, b = weight(1.0, "a"), weight(1.0, "b")
+    groups = [{"params": [a], "lr": 0.5}, {"params": [b], "weight_decay": 1.0}, {"order_params": [b, a]}]
+    optimizer = nn.SGD(groups, learning_rate=0.1, weight_decay=0.0)
+    assert optimizer.parameters == (b, a)
+    optimizer(gradients(1.0, 2.0))
+    assert (a.item(), b.item()) == pytest.approx((0.0, 0.8))
+    assert [rate.item() for rate in optimizer.get_lr()] == pytest.approx([0.1, 0.5])
+    assert optimizer.get_weight_decay() == (1.0, 0.0)
+
+
+def test_a_group_may_centre_its_gradients():
+    w = ms.Parameter(ms.Tensor([[1.0, 1.0]]), name="w")
+    optimizer = nn.SGD([{"params": [w], "grad_centralization": True}], learning_rate=1.0)
+    optimizer((ms.Tensor([[1.0, 3.0]]),))
+    np.testing.assert_array_equal(w.asnumpy(), [[2.0, 0.0]])
+
+
+def test_without_groups_scales_and_shifts_do_not_decay():
+    w, gamma = weight(1.0), weight(1.0, "norm.gamma")
+    nn.SGD([w, gamma], learning_rate=1.0, weight_decay=0.5)(gradients(0.0, 0.0))
+    assert (w.item(), gamma.item()) == (0.5, 1.0)
+
+
+def test_the_decay_itself_may_be_a_schedule():
+    w = weight(1.0)
+    optimizer = nn.SGD([w], learning_rate=1.0, weight_decay=nn.PolynomialDecayLR(0.5, 0.0, 2, 1.0))
+    optimizer(gradients(0.0))
+    assert w.item() == 0.5
+    optimizer(gradients(0.0))
+    assert w.item() == 0.375
+
+
+def test_a_list_of_rates_ends_with_its_last():
+    w = weight(0.0)
+    optimizer = nn.SGD([w], learning_rate=[1.0, 0.5])
+    for expected in (-1.0, -1.5, -2.0):
+        optimizer(gradients(1.0))
+        assert w.item() == expected
+
+
+def test_a_rate_can_be_assigned_between_steps_also_of_a_compiled_one():
+    w = weight(0.0)
+    optimizer = nn.SGD([w], learning_rate=1.0)
+    step = ms.jit(lambda g: optimizer((g,)))
+    step(ms.Tensor([1.0]))
+    optimizer.learning_rate.set_data(ms.Tensor(0.25))
+    step(ms.Tensor([1.0]))
+    assert w.item() == -1.25
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: nn.SGD(p, nn.ExponentialDecayLR(0.1, 0.9, 2), momentum=0.9, dampening=0.1),
+    lambda p: nn.Momentum(p, [0.1, 0.2, 0.3], 0.9, use_nesterov=True),
+    lambda p: nn.Adam(p, nn.CosineDecayLR(0.0, 0.1, 5), use_nesterov=True, use_amsgrad=True),
+    lambda p: nn.AdamWeightDecay(p, 0.1, weight_decay=0.1),
+    lambda p: nn.AdamW(p, 0.1),
+])  # fmt: skip
+def test_a_compiled_update_is_the_eager_one(make):
+    start = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    after = []
+    for wrapped in (lambda f: f, ms.jit):
+        w = ms.Parameter(start, name="w")
+        optimizer = make([w])
+        step = wrapped(lambda g, optimizer=optimizer: optimizer((g,)))
+        for seed in range(4):
+            step(ms.Tensor(np.random.default_rng(seed + 1).standard_normal((4, 3)).astype(np.float32)))
+        after.append(w.asnumpy())
+    np.testing.assert_allclose(after[0], after[1], rtol=1e-5, atol=1e-6)
+
+
+def test_an_optimizer_does_not_rename_or_own_the_weights_of_the_network():
+    net = nn.Dense(2, 1)
+    optimizer = nn.Adam(net.trainable_params())
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)
+    assert [p.name for p in net.get_parameters()] == ["weight", "bias"]
+    assert sorted(p.name for p in optimizer.get_parameters()) == [
+        "global_step", "learning_rate", "moment1.bias", "moment1.weight", "moment2.bias", "moment2.weight",
+    ]  # fmt: skip
+    assert len(step.parameters_dict()) == 8
+    assert not optimizer.trainable_params()
+
+
+def test_a_scaled_loss_is_differentiated_scaled_and_reported_as_it_is():
+    net = nn.Dense(1, 1, weight_init="ones", has_bias=False)
+    optimizer = nn.SGD(net.trainable_params(), 0.25, loss_scale=1024.0)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer, sens=1024.0, return_grad=True)
+    loss, found = step(ms.Tensor([[1.0]]), ms.Tensor([[3.0]]))
+    assert (loss.item(), found["weight"].item(), net.weight.item()) == (4.0, -4096.0, 2.0)
+
+
+def test_forward_value_and_grad_gives_what_it_is_asked_for():
+    net = nn.Dense(1, 1, weight_init="ones", has_bias=False)
+    x, weights = ms.Tensor([[3.0]]), net.trainable_params()
+    value, (of_inputs, of_weights) = nn.ForwardValueAndGrad(net, weights, get_all=True, get_by_list=True)(x)
+    assert (value.item(), of_inputs[0].item(), of_weights[0].item()) == (3.0, 1.0, 3.0)
+    _, (of_weight,) = nn.ForwardValueAndGrad(net, weights, get_by_list=True, sens_param=True)(x, ms.Tensor([[2.0]]))
+    assert of_weight.item() == 6.0
+
+
+def test_a_network_with_its_loss_shows_both_to_an_evaluation():
+    loss, out, labels = nn.WithEvalCell(nn.Identity(), nn.MSELoss())(ms.Tensor([1.0]), ms.Tensor([3.0]))
+    assert (loss.item(), out.item(), labels.item()) == (4.0, 1.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: nn.SGD([], 0.1), "needs parameters"),
+        (lambda: nn.SGD([ms.Tensor([1.0])], 0.1), "changes parameters, not Tensor"),
+        (lambda: nn.SGD([{"params": [weight(1.0)], "rate": 1}], 0.1), "has no 'rate'"),
+        (lambda: nn.SGD([weight(1.0)], "fast"), "is no learning rate"),
+        (lambda: nn.SGD([weight(1.0)], -0.1), "a learning rate is a number from 0"),
+        (lambda: nn.SGD([weight(1.0)], 0.1, nesterov=True), "needs a momentum"),
+        (lambda: nn.Adam([weight(1.0)], beta1=1.0), "beta1 is at least 0 and below 1"),
+        (lambda: nn.Adam([weight(1.0)], eps=0.0), "eps is a positive number"),
+        (lambda: nn.Adam([weight(1.0)])(gradients(1.0, 2.0)), "has 1 parameters and was given 2"),
+        (lambda: nn.Adam([weight(1.0)])((ms.Tensor([1.0, 2.0]),)), r"of shape \(1,\) was given a gradient"),
+    ],
+)
+def test_mistakes_are_told_in_words(wrong, words):
+    with pytest.raises((ArgumentError, ShapeError), match=words):
+        wrong()
+
+
+def test_a_parameter_is_given_once():
+    w = weight(1.0)
+    with pytest.raises(ArgumentError, match="twice"):
+        nn.SGD([w, w], 0.1)
