@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import cache
 
 import numpy as np
 
 from mycelia.dataset.transforms.base import Array
 from mycelia.dataset.vision.pixels import saturate
 
-LUMA = np.array([4899, 9617, 1868])  # 0.299, 0.587, 0.114 in units of 2^-14, as OpenCV rounds them
+LUMA = (4899, 9617, 1868)  # 0.299, 0.587, 0.114 in units of 2^-14, as OpenCV rounds them
 
 
 def luma(image: Array) -> Array:
@@ -20,7 +21,8 @@ def luma(image: Array) -> Array:
     """
     rgb = image[..., :3]
     if image.dtype == np.uint8:
-        return np.asarray((rgb.astype(np.int32) @ LUMA + (1 << 13)) >> 14, np.uint8)
+        red, green, blue = (np.multiply(rgb[..., k], weight, dtype=np.int32) for k, weight in enumerate(LUMA))
+        return np.asarray((red + green + blue + (1 << 13)) >> 14, np.uint8)
     return saturate(rgb @ np.array([0.299, 0.587, 0.114], np.result_type(image.dtype, np.float32)), image.dtype)
 
 
@@ -74,23 +76,50 @@ def shift_hue(image: Array, turn: float) -> Array:
     >>> shift_hue(np.array([[[255, 0, 0]]], np.uint8), 1 / 3)
     array([[[  0, 255,   0]]], dtype=uint8)
     """
+    if image.dtype == np.uint8:
+        return _shift_byte_hue(image, int(turn * 255))
     unit = 255.0 if image.dtype.kind in "iu" else 1.0
     hsv = rgb_to_hsv(image / unit)
-    if image.dtype == np.uint8:  # hues of bytes are bytes: 256 to the circle
-        steps = np.rint(hsv[..., 0] * 256) % 256
-        hsv[..., 0] = (steps + int(turn * 255)) % 256 / 255  # OpenCV goes there by 256 and comes back by 255
-        hsv[..., 1] = np.rint(hsv[..., 1] * 255) / 255
-    else:
-        hsv[..., 0] = (hsv[..., 0] + turn) % 1.0
+    hsv[..., 0] = (hsv[..., 0] + turn) % 1.0
     return saturate(hsv_to_rgb(hsv) * unit, image.dtype)
 
 
-def per_channel(image: Array, table_of: object) -> Array:
+def _shift_byte_hue(image: Array, steps: int) -> Array:
+    """The same for bytes, in OpenCV's arithmetic: hue and saturation are bytes too, quotients come from tables.
+
+    Once the hue is known, each channel is value * (1 - saturation * depth), its depth a function of the hue alone.
+    """
+    red, green, blue = (image[..., k].astype(np.int32) for k in range(3))
+    value = np.maximum(np.maximum(red, green), blue)
+    chroma = value - np.minimum(np.minimum(red, green), blue)
+    per_value, per_chroma, depth = _hue_tables()
+    saturation = (chroma * per_value.take(value) + (1 << 11)) >> 12
+    sextant = np.where(
+        value == red, green - blue, np.where(value == green, blue - red + 2 * chroma, red - green + 4 * chroma)
+    )
+    hue = (((sextant * per_chroma.take(chroma) + (1 << 11)) >> 12) + steps) & 255
+    darkness = (saturation * value).astype(np.float32) / np.float32(255)
+    out = np.empty_like(image)
+    for k, fall in enumerate(depth):
+        out[..., k] = np.rint(value - darkness * fall.take(hue))
+    return out
+
+
+@cache
+def _hue_tables() -> tuple[Array, Array, Array]:
+    """255 / value and 256 / 6 / chroma in fixed point, and how deep each channel falls at each of 256 hues."""
+    n = np.arange(1, 256)
+    per_value = np.concatenate([[0], np.rint((255 << 12) / n)]).astype(np.int32)
+    per_chroma = np.concatenate([[0], np.rint((256 << 12) / (6.0 * n))]).astype(np.int32)
+    hues = np.stack([np.arange(256) / 255, np.ones(256), np.ones(256)], -1)  # there by 256, back by 255, as OpenCV
+    return per_value, per_chroma, np.ascontiguousarray(1 - hsv_to_rgb(hues).T, np.float32)
+
+
+def per_channel(image: Array, table_of: Callable[[Array], Array]) -> Array:
     """Each channel of a byte image looked up in the table that `table_of` makes from its histogram."""
-    assert callable(table_of)
     planes = image[..., None] if image.ndim == 2 else image
     tables = [table_of(np.bincount(planes[..., c].ravel(), minlength=256)) for c in range(planes.shape[-1])]
-    return np.stack([t[planes[..., c]] for c, t in enumerate(tables)], -1).reshape(image.shape)
+    return np.stack([t.take(planes[..., c]) for c, t in enumerate(tables)], -1).reshape(image.shape)
 
 
 def equalizing(histogram: Array) -> Array:

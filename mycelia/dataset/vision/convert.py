@@ -116,7 +116,7 @@ def normalize(image: Array, mean: Any, std: Any, is_hwc: bool) -> Array:
     out[...] = image
     if is_hwc or image.ndim == 2:  # a row of pixels as one long row of numbers: longer loops for NumPy
         rows = out.reshape(-1, image.shape[-1] if image.ndim == 2 else image.shape[-2] * image.shape[-1])
-        means, deviations = (np.resize(v, rows.shape[1]) for v in (means, deviations))
+        means, deviations = (np.tile(v, rows.shape[1] // v.size) for v in (means, deviations))
     else:
         rows, means, deviations = out, means[:, None, None], deviations[:, None, None]
     rows -= means

@@ -24,16 +24,16 @@ def convolve(image: Array, down: Array, across: Array) -> Array:
     >>> convolve(np.array([[0, 4, 0]], np.uint8), np.ones(1), np.array([0.25, 0.5, 0.25]))
     array([[2, 2, 2]], dtype=uint8)
     """
-    result = image.astype(np.float64)
+    result = image.astype(np.result_type(image.dtype, np.float32))
     for axis, weights in ((1, across), (0, down)):
-        if len(weights) == 1:
-            continue
-        reach = len(weights) // 2
+        reach, size = len(weights) // 2, image.shape[axis]
         margins = [(reach, reach) if a == axis else (0, 0) for a in range(image.ndim)]
-        padded = np.pad(result, margins, "reflect" if image.shape[axis] > 1 else "edge")
-        size = image.shape[axis]
-        windows = (padded.take(range(k, k + size), axis) * w for k, w in enumerate(weights))
-        result = np.sum(list(windows), 0)
+        padded = np.pad(result, margins, "reflect" if size > 1 else "edge")
+        windows = (padded[(slice(None),) * axis + (slice(k, k + size),)] for k in range(len(weights)))
+        first, *rest = weights.astype(result.dtype)
+        result = next(windows) * first
+        for window, weight in zip(windows, rest, strict=True):
+            result += window * weight
     return saturate(result, image.dtype)
 
 
@@ -45,9 +45,9 @@ def smooth(image: Array) -> Array:
     """
     if min(image.shape[:2]) < 3:
         return image
-    wide = image.astype(np.float32)
+    wide = image.astype(np.uint16 if image.dtype == np.uint8 else np.result_type(image.dtype, np.float32))
     rows = wide[:-2] + wide[1:-1] + wide[2:]
-    around = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:]
+    total = rows[:, :-2] + rows[:, 1:-1] + rows[:, 2:] + 4 * wide[1:-1, 1:-1]
     out = image.copy()
-    out[1:-1, 1:-1] = saturate((around + 4 * wide[1:-1, 1:-1]) / 13, image.dtype)
+    out[1:-1, 1:-1] = (total * 2 + 13) // 26 if image.dtype == np.uint8 else saturate(total / 13, image.dtype)
     return out

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.errors import ShapeError
 
 
@@ -19,7 +19,20 @@ def saturate(values: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.kind not in "iu":
         return values.astype(dtype, copy=False)
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(values), limits.min, limits.max).astype(dtype)
+    rounded = np.rint(values)
+    return np.clip(rounded, limits.min, limits.max, out=rounded).astype(dtype)
+
+
+def look_up(table: Array, image: Array) -> Array:
+    """A byte image through a table of 256 entries.
+
+    >>> look_up(np.arange(256)[::-1].astype(np.uint8), np.array([[0, 1]], np.uint8))
+    array([[255, 254]], dtype=uint8)
+    """
+    if installed("cv2") and image.ndim in (2, 3) and image.flags.c_contiguous:
+        found = extra("cv2", "opencv-python-headless", "a lookup").LUT(image, np.ascontiguousarray(table))
+        return np.asarray(found).reshape(image.shape)
+    return table.take(image)
 
 
 def require_image(image: Array, name: str, channels: int | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching
 from mycelia.dataset.vision.filters import convolve, gaussian, smooth
 from mycelia.dataset.vision.modes import ConvertMode
-from mycelia.dataset.vision.pixels import require_image, saturate
+from mycelia.dataset.vision.pixels import look_up, require_image, saturate
 from mycelia.errors import ArgumentError, DTypeError
 
 
@@ -22,6 +23,15 @@ def require_bytes(image: Array, name: str) -> None:
     """Raise unless the elements are uint8."""
     if image.dtype != np.uint8:
         raise DTypeError(f"{name} needs an image of uint8", given={"dtype": image.dtype})
+
+
+def by_level(image: Array, rule: Callable[[Array], Array]) -> Array:
+    """A rule for single levels applied to an image; for bytes it is asked once for each of the 256.
+
+    >>> by_level(np.array([[1, 2]], np.uint8), lambda levels: levels + 1)
+    array([[2, 3]], dtype=uint8)
+    """
+    return look_up(rule(np.arange(256, dtype=np.uint8)), image) if image.dtype == np.uint8 else rule(image)
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class AdjustBrightness(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """Blend with black."""
-        return saturate(image * np.float32(self.brightness_factor), image.dtype)
+        return by_level(image, lambda levels: saturate(levels * np.float32(self.brightness_factor), levels.dtype))
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,8 @@ class AdjustContrast(ImageOperation):
         """Blend with the mean."""
         grey = luma(image) if image.ndim == 3 and image.shape[2] >= 3 else image
         mean = grey.mean(dtype=np.float64)
-        return blend(image, int(mean + 0.5) if image.dtype.kind in "iu" else mean, self.contrast_factor)
+        grey_level = int(mean + 0.5) if image.dtype.kind in "iu" else mean
+        return by_level(image, lambda levels: blend(levels, grey_level, self.contrast_factor))
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,9 @@ class AdjustSaturation(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """Blend with the grey image."""
-        return blend(image, luma(image)[..., None], self.saturation_factor)
+        grey = np.empty_like(image)
+        grey[...] = luma(image)[..., None]
+        return blend(image, grey, self.saturation_factor)
 
 
 @dataclass(frozen=True)
@@ -146,7 +159,7 @@ class AdjustGamma(ImageOperation):
         """By a table for bytes."""
         if image.dtype == np.uint8:
             levels = (np.arange(256) / 255) ** self.gamma * self.gain * 255.999
-            return np.clip(np.floor(levels), 0, 255).astype(np.uint8)[image]
+            return look_up(np.clip(np.floor(levels), 0, 255).astype(np.uint8), image)
         return np.clip(image**self.gamma * self.gain, 0, 1).astype(image.dtype)
 
 
@@ -256,7 +269,7 @@ class Solarize(ImageOperation):
     def apply(self, image: Array) -> Array:
         """Invert within the band."""
         low, high = self.band()
-        return np.where((image >= low) & (image <= high), 255 - image, image).astype(image.dtype)
+        return by_level(image, lambda x: np.where((x >= low) & (x <= high), 255 - x, x).astype(x.dtype))
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,7 @@ for mode in INTER:
     CASES[f"resize_down_{mode}"] = (f"V.Resize((7, 10), V.Inter.{mode})", "colour", 1)
     CASES[f"resize_up_{mode}"] = (f"V.Resize((29, 41), V.Inter.{mode})", "colour", 1)
     CASES[f"resize_mixed_{mode}"] = (f"V.Resize((29, 11), V.Inter.{mode})", "colour", 1)
+    CASES[f"resize_wide_{mode}"] = (f"V.Resize((7, 41), V.Inter.{mode})", "colour", 1)
 for mode in ["NEAREST", "LINEAR", "CUBIC", "ANTIALIAS"]:
     CASES[f"pil_resize_down_{mode}"] = (f"V.Resize((7, 10), V.Inter.{mode})", "pil", 1)
     CASES[f"pil_resize_up_{mode}"] = (f"V.Resize((29, 41), V.Inter.{mode})", "pil", 1)

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
-from mycelia.dataset.vision import warp
+from mycelia.dataset.vision import pixels, warp
 from mycelia.dataset.vision.colour import hsv_to_rgb, rgb_to_hsv
 from mycelia.dataset.vision.resample import by_taps
 from mycelia.errors import MyceliaError
@@ -84,12 +84,48 @@ def test_resizing_by_numpy_equals_resizing_by_opencv(rows, columns, height, widt
     np.testing.assert_array_equal(by_taps(image, height, width, mode).reshape(want.shape), want)
 
 
+@pytest.mark.parametrize("channels", [0, 3, 4])
+@pytest.mark.parametrize("mode", [V.Inter.NEAREST, V.Inter.LINEAR])
+def test_a_warp_by_numpy_equals_a_warp_by_opencv(mode, channels, monkeypatch):
+    pytest.importorskip("cv2")
+    image = RNG.integers(0, 256, (40, 53, max(channels, 1))).astype(np.uint8)
+    image = image[..., 0] if channels == 0 else image
+    for forward in (
+        warp.affine((20, 18), 33, (2.5, -3), 1.3, (8, 4)),
+        warp.affine((20, 18), -100, (0, 9), 0.4, (0, 0)),
+        warp.perspective([[0, 0], [52, 0], [52, 39], [0, 39]], [[9, 5], [50, -9], [70, 35], [-5, 45]]),
+    ):
+        fast = warp.warp(image, forward, 45, 50, mode, 77)
+        with monkeypatch.context() as patched:
+            patched.setattr(warp, "installed", lambda name: False)
+            np.testing.assert_array_equal(warp.warp(image, forward, 45, 50, mode, 77), fast)
+
+
+def test_a_lookup_by_numpy_equals_a_lookup_by_opencv(monkeypatch):
+    table = RNG.integers(0, 256, 256).astype(np.uint8)
+    fast = pixels.look_up(table, IMAGE)
+    monkeypatch.setattr(pixels, "installed", lambda name: False)
+    np.testing.assert_array_equal(pixels.look_up(table, IMAGE), fast)
+
+
+def test_turning_hues_equals_opencv():
+    opencv = pytest.importorskip("cv2")
+    image = RNG.integers(0, 256, (200, 200, 3)).astype(np.uint8)
+    hsv = opencv.cvtColor(image, opencv.COLOR_RGB2HSV_FULL)
+    hsv[..., 0] += np.uint8(int(0.3 * 255))
+    want = opencv.cvtColor(hsv, opencv.COLOR_HSV2RGB_FULL)
+    difference = np.abs(V.AdjustHue(0.3)(image).astype(int) - want)
+    assert difference.max() <= 1
+    assert (difference > 0).mean() < 1e-4  # ties of rounding
+
+
 @pytest.mark.parametrize(("mode", "name"), [(V.Inter.ANTIALIAS, "LANCZOS"), (V.Inter.PILCUBIC, "BICUBIC")])
 @pytest.mark.parametrize("size", [(7, 9), (50, 60), (50, 9)])
 def test_antialiased_resizing_equals_pillow(mode, name, size):
     pillow = pytest.importorskip("PIL.Image")
     want = np.asarray(pillow.fromarray(IMAGE).resize(size[::-1], getattr(pillow.Resampling, name)))
     np.testing.assert_array_equal(V.Resize(size, mode)(IMAGE), want)
+    np.testing.assert_array_equal(by_taps(IMAGE, *size, mode), want)
 
 
 @pytest.mark.parametrize("mode", list(V.Inter))

@@ -1,0 +1,68 @@
+"""Without the optional libraries transforms work on, or say which extra they need."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import mycelia.dataset.audio as A
+import mycelia.dataset.text as T
+import mycelia.dataset.vision as V
+from mycelia.dataset.transforms import base
+from mycelia.errors import DependencyError
+
+OPTIONAL = ("PIL", "PIL.Image", "PIL.ImageOps", "cv2", "simplejpeg", "sentencepiece", "av", "scipy")
+IMAGE = np.random.default_rng(0).integers(0, 256, (20, 30, 3)).astype(np.uint8)
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A Python in which no optional library can be imported."""
+    for name in OPTIONAL:
+        monkeypatch.setitem(sys.modules, name, None)
+    find = base.importlib.util.find_spec
+    monkeypatch.setattr(base.importlib.util, "find_spec", lambda name: None if name in OPTIONAL else find(name))
+    base.installed.cache_clear()
+    yield
+    base.installed.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("call", "package"),
+    [
+        (lambda: V.Decode()(np.array([255, 216, 255, 224, 0], np.uint8)), "pillow"),
+        (lambda: V.Decode()(V.encode_png(IMAGE)), "pillow"),
+        (lambda: V.ToPIL()(IMAGE), "pillow"),
+        (lambda: V.encode_jpeg(IMAGE), "pillow"),
+        (lambda: V.DecodeVideo()(np.zeros(4, np.uint8)), "av"),
+        (lambda: T.SentencePieceTokenizer(T.SentencePieceVocab(), T.SPieceTokenizerOutType.INT)("a"), "sentencepiece"),
+    ],
+    ids=["jpeg", "png", "to_pil", "encode", "video", "sentencepiece"],
+)
+@pytest.mark.usefixtures("bare")
+def test_what_needs_a_library_names_it_and_the_extra(call, package):
+    with pytest.raises(DependencyError, match=package) as raised:
+        call()
+    assert "mycelia[data]" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        V.Resize((9, 11)), V.Resize((40, 50), V.Inter.AREA), V.Resize((9, 50), V.Inter.PILCUBIC), V.Rotate(30),
+        V.Rotate(30, V.Inter.LINEAR), V.HorizontalFlip(), V.AdjustGamma(2.0), V.Equalize(), V.AutoContrast(),
+        V.GaussianBlur(5), V.AdjustHue(0.2), V.RandomHorizontalFlip(1.0), V.Solarize(100),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_numbers_do_not_depend_on_what_is_installed(transform, request):
+    with_libraries = transform(IMAGE)
+    request.getfixturevalue("bare")
+    np.testing.assert_array_equal(transform(IMAGE), with_libraries)
+
+
+@pytest.mark.usefixtures("bare")
+def test_sound_needs_numpy_alone():
+    wave = np.sin(np.arange(4000) * 0.2)
+    assert A.MFCC(8000, melkwargs={"n_fft": 64, "n_mels": 40})(wave).shape == (40, 126)
+    assert A.LowpassBiquad(8000, 500.0)(wave).shape == wave.shape
