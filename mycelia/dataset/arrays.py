@@ -56,6 +56,7 @@ def stack(rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str]) -> 
     [[1, 4], [[2, 3], [5, 6]]]
     """
     out: list[Any] = []
+    places: tuple[Array | None, ...] = ()
     n = 0
     for row in rows:
         values = [as_value(v) for v in row]
@@ -63,10 +64,12 @@ def stack(rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str]) -> 
             out = [_first(v, count) for v in values]
         else:
             for c, value in enumerate(values):
-                _put(out, c, n, value, columns)
+                if value is not places[c]:  # otherwise it was made in its place
+                    _put(out, c, n, value, columns)
         n += 1
         if n < count:
-            offer(tuple(None if isinstance(o, list) else o[n] for o in out))
+            places = tuple(o[n] if not isinstance(o, list) and o.ndim > 1 else None for o in out)
+            offer(places)
     offer(())
     return tuple(_finish(o, n) for o in out)
 
@@ -94,8 +97,7 @@ def _put(out: list[Any], c: int, n: int, value: Any, columns: Sequence[str]) -> 
             f" and row {n} is {shown}",
             hint="resize or pad them in a map, or use padded_batch",
         )
-    if value.base is None or value.ctypes.data != have[n].ctypes.data:  # it may have been made in its place
-        have[n] = value
+    have[n] = value
 
 
 def _finish(out: Any, n: int) -> Any:

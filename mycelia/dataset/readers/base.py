@@ -92,8 +92,8 @@ class Reader(MappableDataset):
 class Samples:
     """Samples whose cells are loaded when they are asked for: a path, a number, a text, each with its own loader.
 
-    >>> Samples(("n",), [(1,), (2,)], (np.uint32,)).fetch(1)
-    (2,)
+    >>> Samples(("n",), [(1,), (2,)], (u32,)).fetch(1)
+    (array(2, dtype=uint32),)
     """
 
     columns: tuple[str, ...]

@@ -399,8 +399,8 @@ class WIDERFaceDataset(Reader):
     def open(self, dataset_dir: str, usage: str | None, decode: bool) -> Data:  # type: ignore[override]
         root, rows = Path(dataset_dir), []
         if usage == "test":
-            names = lines_of(root / "wider_face_split" / "wider_face_test_filelist.txt")
-            tested = [(str(root / "WIDER_test" / "images" / n.strip()),) for n in names]
+            listed = lines_of(root / "wider_face_split" / "wider_face_test_filelist.txt")
+            tested = [(str(root / "WIDER_test" / "images" / n.strip()),) for n in listed]
             return Samples(("image",), tested, (pixels(decode),))
         parts = {"train": ["train"], "valid": ["val"]}.get(str(usage), ["train", "val"])
         for part in parts:
@@ -413,7 +413,7 @@ class WIDERFaceDataset(Reader):
                 rows.append((str(path), [f[:4] for f in faces], *([[f[k]] for f in faces] for k in (4, 5, 6, 8, 9, 7))))
                 at += 2 + count
         names = ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")
-        return Samples(tuple(names), rows, (pixels(decode), *[u32] * 7))
+        return Samples(names, rows, (pixels(decode), *[u32] * 7))
 
 
 class SBDataset(Reader):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import re
 import wave
 from pathlib import Path
 from typing import Any
@@ -165,6 +165,9 @@ class LibriTTSDataset(Reader):
         return Recordings((*SOUND, *names), rows, (text, text, u32, u32, text))
 
 
+_PROMPT = re.compile(r'\s*\(\s*(\S+)\s+"(.*)"\s*\)')
+
+
 class CMUArcticDataset(Reader):
     """CMU Arctic: `cmu_us_<name>_arctic` with `wav` and `etc/txt.done.data`."""
 
@@ -179,9 +182,10 @@ class CMUArcticDataset(Reader):
         root = Path(dataset_dir, f"cmu_us_{speaker}_arctic")
         rows = []
         for line in lines_of(root / "etc" / "txt.done.data"):
-            number, told, _ = next(
-                csv.reader([line.strip(" ()").replace(" ", ",", 1)], skipinitialspace=True), [""] * 3
-            )
+            found = _PROMPT.match(line)
+            if found is None:
+                raise DataError(f"a line of the prompts cannot be read: {line!r}", given={"folder": str(root)})
+            number, told = found.groups()
             rows.append((str(root / "wav" / f"{number}.wav"), told, number.removeprefix("arctic_")))
         return Recordings((*SOUND, "transcript", "utterance_id"), rows, (text, text))
 

@@ -247,7 +247,7 @@ class Multi30kDataset(Pairs):
         for language in (source, target):
             paths = [Path(dataset_dir, f"{places[p]}.{language}") for p in parts]
             both.append([line for p in paths for line in lines_of(p)])
-        return self.rows_of(*both, dataset_dir)
+        return self.rows_of(both[0], both[1], dataset_dir)
 
 
 _pair = language_pair
@@ -291,7 +291,7 @@ class IWSLT2017Dataset(Pairs):
                 for p in parts
             ]
             both.append([line for p in paths for line in iwslt_lines(p)])
-        return self.rows_of(*both, str(folders[0]))
+        return self.rows_of(both[0], both[1], str(folders[0]))
 
     usual: ClassVar[tuple[str, str]] = ("dev2010", "tst2010")
 
