@@ -20,6 +20,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mycelia.ir import Op, registry, value
+from mycelia.testing.executors import EXECUTORS
 from mycelia.testing.laws import LAWS
 
 RULES = ("infer", "outcome", "reference", "element", "scalar", "expand", "vjp", "pull", "vmap", "axes", "local")
@@ -73,9 +74,12 @@ class Fault:
 
     @contextmanager
     def seeded(self) -> Iterator[None]:
-        """The fault holds inside the block, and nothing that was computed with it survives."""
+        """The fault holds inside the block, and nothing that was computed with it survives. It is interpreted only: a
+        wrong index in machine code would end the process.
+        """
         original = self.owner.__dict__[self.rule]
         interned = value._interned
+        native = {name: EXECUTORS.pop(name) for name in list(EXECUTORS) if name != "elements"}
         setattr(self.owner, self.rule, self.function)
         value._interned = WeakValueDictionary()
         _forget()
@@ -84,6 +88,7 @@ class Fault:
         finally:
             setattr(self.owner, self.rule, original)
             value._interned = interned
+            EXECUTORS.update(native)
             _forget()
 
     def caught(self) -> str:
