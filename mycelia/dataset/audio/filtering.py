@@ -48,14 +48,13 @@ def lfilter(b: Any, a: Any, x: Array) -> Array:
     outputs, remembered, entering, carried = _machine(numerator, denominator)
     rows = x.reshape(-1, x.shape[-1])
     time = rows.shape[1]
-    padded = np.pad(rows, [(0, 0), (0, -time % BLOCK)])
-    result = np.empty_like(padded)
-    state = np.zeros((len(rows), size - 1))
-    for start in range(0, padded.shape[1], BLOCK):
-        block = padded[:, start : start + BLOCK]
-        result[:, start : start + BLOCK] = block @ outputs.T + state @ remembered.T
-        state = state @ carried.T + block @ entering
-    return result[:, :time].reshape(x.shape)
+    blocks = np.pad(rows, [(0, 0), (0, -time % BLOCK)]).reshape(len(rows), -1, BLOCK)
+    pushes = blocks @ entering
+    states = np.zeros_like(pushes)  # at the start of each block
+    for k in range(1, blocks.shape[1]):
+        states[:, k] = states[:, k - 1] @ carried.T + pushes[:, k - 1]
+    result = blocks @ outputs.T + states @ remembered.T
+    return np.asarray(result.reshape(len(rows), -1)[:, :time].reshape(x.shape))
 
 
 def clamp(x: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,17 @@ def triangles(frequencies: Array, corners: Array) -> Array:
     return np.maximum(0, np.minimum(rise, fall))
 
 
+@lru_cache(maxsize=64)
+def _mel_bank(n_freqs: int, f_min: float, f_max: float, n_mels: int, rate: int, norm: NormType, kind: MelType) -> Array:
+    """The filters of `melscale_fbanks`, made once."""
+    ends = hertz_to_mel([f_min, f_max], kind)
+    corners = mel_to_hertz(np.linspace(ends[0], ends[1], n_mels + 2), kind)
+    bank = triangles(np.linspace(0, rate // 2, n_freqs), corners)
+    if norm == NormType.SLANEY:
+        bank = bank * (2 / (corners[2:] - corners[:-2]))
+    return bank.astype(np.float32)
+
+
 def check_range(f_min: Any, f_max: Any) -> None:
     """Raise unless the band is not empty."""
     number("f_min", f_min, 0)
@@ -87,12 +99,7 @@ def melscale_fbanks(
     integer("sample_rate", sample_rate, 1)
     member("norm", norm, NormType)
     member("mel_type", mel_type, MelType)
-    ends = hertz_to_mel([f_min, f_max], mel_type)
-    corners = mel_to_hertz(np.linspace(ends[0], ends[1], n_mels + 2), mel_type)
-    bank = triangles(np.linspace(0, sample_rate // 2, n_freqs), corners)
-    if norm == NormType.SLANEY:
-        bank = bank * (2 / (corners[2:] - corners[:-2]))
-    return bank.astype(np.float32)
+    return _mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type).copy()
 
 
 def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sample_rate: int) -> Array:
@@ -159,10 +166,13 @@ class MelScale(AudioOperation):
 
     def bank(self) -> Array:
         """The filters."""
-        highest = float(self.sample_rate // 2) if self.f_max is None else self.f_max
         return melscale_fbanks(
-            self.n_stft, self.f_min, highest, self.n_mels, self.sample_rate, self.norm, self.mel_type
+            self.n_stft, self.f_min, self.highest(), self.n_mels, self.sample_rate, self.norm, self.mel_type
         )
+
+    def highest(self) -> float:
+        """The upper end of the band; half the sampling rate unless given."""
+        return float(self.sample_rate // 2) if self.f_max is None else self.f_max
 
     def apply(self, spec: Array) -> Array:
         """One product."""

@@ -55,17 +55,24 @@ class Phaser(AudioOperation):
         flag("sinusoidal", self.sinusoidal)
 
     def apply(self, waveform: Array) -> Array:
-        """A ring of delayed samples, read where the modulation points."""
-        rows = waveform.reshape(-1, waveform.shape[-1])
+        """Each sample adds what was put out a swinging delay ago; before the beginning there is silence."""
         length = int(self.delay_ms * 0.001 * self.sample_rate + 0.5)
         period = int(self.sample_rate / self.mod_speed + 0.5)
         kind = Modulation.SINUSOIDAL if self.sinusoidal else Modulation.TRIANGULAR
         swing = (wave_table(kind, period, 1.0, length, math.pi / 2) + 0.5).astype(int)
-        ring, out = np.zeros((length, len(rows))), np.empty_like(rows.T)
-        for i, sample in enumerate(rows.T * self.gain_in):
-            out[i] = sample + ring[(i + swing[i % period]) % length]
-            ring[(i + 1) % length] = out[i] * self.decay
-        return clamp(out.T.reshape(waveform.shape) * self.gain_out)
+        time = np.arange(waveform.shape[-1])
+        origin = (time + swing[time % period] - 1).tolist()  # within a line of silence as long as the delay, then out
+        rows = waveform.reshape(-1, waveform.shape[-1]) * self.gain_in
+        out = np.array([_echo(row.tolist(), origin, length, self.decay) for row in rows])
+        return clamp(out.reshape(waveform.shape) * self.gain_out)
+
+
+def _echo(samples: list[float], origin: list[int], silence: int, decay: float) -> list[float]:
+    """Samples plus a decayed earlier output each; a recurrence, so one after another in plain Python numbers."""
+    line = [0.0] * silence
+    for sample, place in zip(samples, origin, strict=True):
+        line.append(sample + decay * line[place])
+    return line[silence:]
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class Flanger(AudioOperation):
         member("interpolation", self.interpolation, Interpolation)
 
     def apply(self, waveform: Array) -> Array:
-        """A ring of samples for each channel, read between samples where the modulation points."""
+        """Dry and delayed wave, mixed."""
         batch = waveform.reshape(-1, *waveform.shape[-2:])  # (batch, channel, time)
         channels = batch.shape[1]
         feedback, wet = self.regen / 100, self.width / 100
@@ -109,20 +116,41 @@ class Flanger(AudioOperation):
         start = math.floor(self.delay / 1000 * self.sample_rate + 0.5)
         swing = wave_table(self.modulation, period, start, length - 2, 3 * math.pi / 2)
         offset = (np.arange(channels) * period * self.phase / 100 + 0.5).astype(int)
-        each = np.arange(channels)
-        ring = np.zeros((len(batch), channels, length))
-        last, out = np.zeros(batch.shape[:2]), np.empty_like(batch)
-        for i in range(batch.shape[2]):
-            place = -(i + 1) % length
-            delay = swing[(i + offset) % period]
-            whole = delay.astype(int)
-            part = delay - whole
-            ring[:, :, place] = batch[:, :, i] + last * feedback
-            first, second, third = (ring[:, each, (place + whole + k) % length] for k in range(3))
-            if self.interpolation == Interpolation.LINEAR:
-                last = first + (second - first) * part
-            else:
-                up, far = second - first, third - first
-                last = first + ((far / 2 - up) * part + (2 * up - far / 2)) * part
-            out[:, :, i] = batch[:, :, i] * dry + last * wet
-        return clamp(out.reshape(waveform.shape))
+        time = np.arange(batch.shape[2])
+        delays = swing[(time + offset[:, None]) % period]  # (channel, time)
+        delayed = np.stack([self.delayed(wave, delays, feedback, length) for wave in batch])
+        return clamp((batch * dry + delayed * wet).reshape(waveform.shape))
+
+    def delayed(self, wave: Array, delays: Array, feedback: float, length: int) -> Array:
+        """The wave (channel, time) read at its delays, fed back into itself; without feedback all at once."""
+        whole = delays.astype(int)
+        part = delays - whole
+        quadratic = self.interpolation == Interpolation.QUADRATIC
+        weights = lagrange(part) if quadratic else np.stack([1 - part, part])
+        place = np.arange(wave.shape[1]) - whole + length
+        if not feedback:
+            line = np.pad(wave, [(0, 0), (length, 0)])
+            return np.asarray(sum(w * np.take_along_axis(line, place - k, 1) for k, w in enumerate(weights)))
+        rows = zip(wave.tolist(), place.tolist(), weights.transpose(1, 2, 0).tolist(), strict=True)
+        return np.array([_fed_back(*row, length, feedback) for row in rows])
+
+
+def lagrange(part: Array) -> Array:
+    """Weights of three neighbours for a parabola through them.
+
+    >>> lagrange(np.array([0.5]))[:, 0]
+    array([ 0.375,  0.75 , -0.125])
+    """
+    return np.stack([(part - 1) * (part - 2) / 2, part * (2 - part), part * (part - 1) / 2])
+
+
+def _fed_back(
+    samples: list[float], places: list[int], weights: list[list[float]], silence: int, feedback: float
+) -> list[float]:
+    """What is read from a line that receives each sample plus a part of what was read before it."""
+    line, last, out = [0.0] * silence, 0.0, []
+    for sample, place, weight in zip(samples, places, weights, strict=True):
+        line.append(sample + last * feedback)
+        last = sum(w * line[place - k] for k, w in enumerate(weight))
+        out.append(last)
+    return out

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,8 +46,7 @@ class StringOperation(TextOperation):
         raise AssertionError("every transform of strings says what becomes of one")
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a string, and where it stood: from `start` to `end`, counted in characters."""
 
     text: str

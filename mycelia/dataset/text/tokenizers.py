@@ -324,9 +324,11 @@ class WordpieceTokenizer(TextOperation):
 
     def apply(self, column: Array) -> Any:
         """Offsets count within each word."""
-        parts = [answer(self.split(str(word)) if word else [], str(word), True) for word in column.flat]
-        words, starts, ends = (np.concatenate(p) if p else np.array([]) for p in zip(*parts, strict=True))
-        return (words, starts, ends) if self.with_offsets else words
+        words = column.ravel().tolist()
+        if not self.with_offsets:
+            return answer((piece for word in words for piece in self.split(word) if word), "", False)
+        parts = [answer(self.split(word) if word else [], word, True) for word in words]
+        return tuple(np.concatenate(p) for p in zip(*parts, strict=True))
 
 
 @dataclass(frozen=True)

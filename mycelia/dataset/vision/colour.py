@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.pixels import saturate
 
 LUMA = (4899, 9617, 1868)  # 0.299, 0.587, 0.114 in units of 2^-14, as OpenCV rounds them
@@ -89,20 +89,30 @@ def _shift_byte_hue(image: Array, steps: int) -> Array:
 
     Once the hue is known, each channel is value * (1 - saturation * depth), its depth a function of the hue alone.
     """
+    hue, saturation, value = np.moveaxis(_byte_hsv(image), -1, 0)
+    turned = hue + np.uint8(steps % 256)
+    darkness = np.multiply(saturation, value, dtype=np.float32) / np.float32(255)
+    out = np.empty_like(image)
+    for k, fall in enumerate(_hue_tables()[2]):
+        out[..., k] = np.rint(value - darkness * fall.take(turned))
+    return out
+
+
+def _byte_hsv(image: Array) -> Array:
+    """Hue (256 to the circle), saturation and value as bytes, by OpenCV where it is there."""
+    if installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "colours")
+        return np.asarray(opencv.cvtColor(np.ascontiguousarray(image), opencv.COLOR_RGB2HSV_FULL))
     red, green, blue = (image[..., k].astype(np.int32) for k in range(3))
     value = np.maximum(np.maximum(red, green), blue)
     chroma = value - np.minimum(np.minimum(red, green), blue)
-    per_value, per_chroma, depth = _hue_tables()
+    per_value, per_chroma, _ = _hue_tables()
     saturation = (chroma * per_value.take(value) + (1 << 11)) >> 12
     sextant = np.where(
         value == red, green - blue, np.where(value == green, blue - red + 2 * chroma, red - green + 4 * chroma)
     )
-    hue = (((sextant * per_chroma.take(chroma) + (1 << 11)) >> 12) + steps) & 255
-    darkness = (saturation * value).astype(np.float32) / np.float32(255)
-    out = np.empty_like(image)
-    for k, fall in enumerate(depth):
-        out[..., k] = np.rint(value - darkness * fall.take(hue))
-    return out
+    hue = ((sextant * per_chroma.take(chroma) + (1 << 11)) >> 12) & 255
+    return np.stack([hue, saturation, value], -1).astype(np.uint8)
 
 
 @cache
