@@ -239,7 +239,7 @@ def while_grad(mode):
 
     def roots(a):
         x = a
-        while ops.max(ops.abs(x * x - a) / a) > K.NEWTON_TOL:
+        while (ops.abs(x * x - a) / a).max() > K.NEWTON_TOL:
             x = 0.5 * (x + a / x)
         return x.sum()
 
