@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import singledispatchmethod
+from hashlib import sha256
 
 from llvmlite import ir
 
@@ -67,12 +68,15 @@ class Unit:
     clock: int | None = None  # slot of an array that is given the time before and after each step
 
 
-def emit_program(unit: Unit, target: Target, name: str) -> ir.Module:
-    """A module with the driver `name`, every kernel it launches, and `name.release` for its heap."""
+def emit_program(unit: Unit, target: Target, name: str) -> list[str]:
+    """The IR of the driver `name`, with `name.release` for its heap, and of every kernel it launches, each by itself:
+    so equal kernels of different programs are one object in the cache.
+    """
     module = ir.Module(name)
     module.triple = target.triple
-    Driver(module, unit, target, name).run()
-    return module
+    driver = Driver(module, unit, target, name)
+    driver.run()
+    return [str(module), *(str(m) for m in driver.modules)]
 
 
 class Driver:
@@ -82,6 +86,7 @@ class Driver:
         self.module, self.unit, self.target, self.name = module, unit, target, name
         self.heap = Heap(module)
         self.kernels: dict[str, ir.Function] = {}
+        self.modules: list[ir.Module] = []
         self.routines: dict[str, ir.Function] = {}
         for r in unit.program.routines:
             kind = ir.FunctionType(i32, [pointer, pointer, i64])
@@ -118,14 +123,16 @@ class Driver:
         frame.finish()
 
     def kernel(self, kernel: Kernel) -> ir.Function:
-        """The function of a kernel; equal kernels over other buffers share it."""
+        """The function of a kernel, in a module of its own; equal kernels over other buffers share it."""
         key = signature(kernel, self.unit.streamed)
         if key not in self.kernels:
             streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
-            self.kernels[key] = emit_kernel(
-                self.module, kernel, f"{self.name}.k{len(self.kernels)}", self.target, streamed
-            )
-            self.kernels[key].linkage = "internal"
+            name = f"kernel.{sha256(key.encode()).hexdigest()[:24]}"
+            own = ir.Module("kernel")
+            own.triple = self.target.triple
+            emit_kernel(own, kernel, name, self.target, streamed)
+            self.modules.append(own)
+            self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
         return self.kernels[key]
 
     def share(self) -> ir.Function:

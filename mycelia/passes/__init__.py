@@ -4,8 +4,9 @@ from mycelia.ir import Function
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import everywhere
+from mycelia.passes.simplify import fold, simplify
 
-PIPELINE = (everywhere(inline), everywhere(expand))
+PIPELINE = tuple(everywhere(run) for run in (inline, expand, fold, simplify))
 
 
 def optimise(fn: Function) -> Function:
@@ -15,4 +16,4 @@ def optimise(fn: Function) -> Function:
     return fn
 
 
-__all__ = ["PIPELINE", "everywhere", "expand", "inline", "optimise"]
+__all__ = ["PIPELINE", "everywhere", "expand", "fold", "inline", "optimise", "simplify"]

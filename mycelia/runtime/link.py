@@ -6,24 +6,29 @@ import ctypes
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
-from llvmlite import binding, ir
+from llvmlite import binding
 
 from mycelia.codegen.target import Target
+from mycelia.runtime.workers import Workers
 
 RELEASE = "run.release"
+DIGEST = 32  # bytes at the end of a cached object that prove it whole
 
 
 class Code:
     """Machine code in memory. It lives as long as this object."""
 
-    def __init__(self, image: bytes, target: Target, names: tuple[str, ...]) -> None:
+    def __init__(self, images: Sequence[bytes], target: Target, names: tuple[str, ...]) -> None:
         self._engine = _engine(target)
-        builder = binding.JITLibraryBuilder().add_object_img(image).add_current_process()
+        builder = binding.JITLibraryBuilder().add_current_process()
+        for image in images:
+            builder = builder.add_object_img(image)
         for name in names:
             builder = builder.export_symbol(name)
         _Links.count += 1
@@ -51,29 +56,34 @@ def _initialise() -> None:
     binding.initialize_native_asmprinter()
 
 
-def machine_code(module: ir.Module, target: Target) -> Code:
-    """The module as machine code, from the disk if it was ever compiled here."""
+def machine_code(texts: Sequence[str], target: Target) -> Code:
+    """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
     _initialise()
-    text = str(module)
-    image = cached(text, target)
-    return Code(image, target, ("run", RELEASE))
+    paths = [cache_folder() / f"{_key(text, target)}.o" for text in texts]
+    images = [_read(path) for path in paths]
+    missing = [i for i, image in enumerate(images) if image is None]
+    if missing:
+        made = workers(target).compile(texts[i] for i in missing)
+        for i, image in zip(missing, made, strict=True):
+            images[i] = image
+            _write(paths[i], image)
+    return Code([image for image in images if image is not None], target, ("run", RELEASE))
 
 
-def cached(text: str, target: Target) -> bytes:
-    """The object of this IR: from the cache, else compiled and put there."""
-    path = cache_folder() / f"{_key(text, target)}.o"
+@lru_cache(maxsize=4)
+def workers(target: Target) -> Workers:
+    """The processes that compile for a target."""
+    return Workers(target)
+
+
+def _read(path: Path) -> bytes | None:
+    """An object from the cache; None if it is not there, or was cut short."""
     try:
-        return path.read_bytes()
+        image = path.read_bytes()
     except OSError:
-        image = compiled(text, target)
-        _write(path, image)
-        return image
-
-
-def compiled(text: str, target: Target) -> bytes:
-    """The object of this IR. The IR is vectorised already, so LLVM's own passes do not run."""
-    module = binding.parse_assembly(text)
-    return bytes(target.machine().emit_object(module))
+        return None
+    whole, mark = image[:-DIGEST], image[-DIGEST:]
+    return whole if hashlib.sha256(whole).digest() == mark else None
 
 
 def _key(text: str, target: Target) -> str:
@@ -94,7 +104,7 @@ def _write(path: Path, image: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
-            f.write(image)
+            f.write(image + hashlib.sha256(image).digest())
         os.replace(f.name, path)
     except OSError:
         return

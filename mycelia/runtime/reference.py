@@ -1,0 +1,30 @@
+"""What runs when a program could not be compiled: its meaning, in NumPy. A failed compile never ends a training."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from mycelia.errors import CompileError
+from mycelia.ir import Function, interpret
+from mycelia.types import Array
+
+
+class Reference:
+    """A function of arrays, interpreted."""
+
+    def __init__(self, fn: Function, donated: Mapping[int, int], failure: CompileError) -> None:
+        self.fn, self.donated = fn, dict(donated)
+        warnings.warn(f"running without machine code, which is slow: {failure}", RuntimeWarning, stacklevel=3)
+
+    def __call__(self, *arrays: Array) -> tuple[Array, ...]:
+        """The results; donated parameters are overwritten, as machine code would do."""
+        results = list(interpret(self.fn, *arrays))
+        for result, param in self.donated.items():
+            results[result] = np.array(results[result])
+        for result, param in self.donated.items():
+            arrays[param][...] = results[result]
+            results[result] = arrays[param]
+        return tuple(results)
