@@ -100,7 +100,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         cts = self._cotangents(cotangents)
         tape, start = self.recording.tape, self.recording.start
         elsewhere = recording() and not once  # a gradient of this very pull-back may be being taken
-        again = self.recording.nested or elsewhere or any([_open(x) for x in (*self.differentiated, *cts)])
+        again = self.recording.nested or elsewhere or any(_open(x) for x in (*self.differentiated, *cts))
         seeds: dict[int, Any] = {}
         for place, ct in zip(self.seeds, cts, strict=True):
             if place >= 0:

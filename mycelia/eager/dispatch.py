@@ -142,7 +142,7 @@ def signature(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _aligned(shape: Shape, inputs: tuple[Any, ...]) -> bool:
     if len(inputs) == 2:
-        return inputs[0].shape == shape and inputs[1].shape == shape
+        return bool(inputs[0].shape == shape and inputs[1].shape == shape)
     return all(x.shape == shape for x in inputs)
 
 

@@ -7,6 +7,7 @@ reversals first, then one gather for all index arrays together.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -221,10 +222,8 @@ def _gathered(x: Tensor, axes: _Axes) -> tuple[Tensor, int]:
     if not others:
         return p.gather(x, index, first), first
     indexed = [axis for axis, _ in axes.arrays]
-    shape = np.broadcast_shapes(*[i.shape for _, i in axes.arrays])
-    flat = p.zeros(int64, ())
-    for axis, i in axes.arrays:
-        flat = flat * x.shape[axis] + p.broadcast(cast(i, int64), shape)
+    flat = linear([i for _, i in axes.arrays], [x.shape[a] for a in indexed])
+    shape = flat.shape
     rest = [a for a in range(x.ndim) if a not in indexed]
     rows = p.reshape(
         p.transpose(x, (*indexed, *rest)), (prod(x.shape[a] for a in indexed), *[x.shape[a] for a in rest])
@@ -235,6 +234,20 @@ def _gathered(x: Tensor, axes: _Axes) -> tuple[Tensor, int]:
     before = sum(1 for a in rest if a < first)
     order = [*range(len(shape), len(shape) + before), *range(len(shape)), *range(len(shape) + before, len(out.shape))]
     return p.transpose(out, order), before
+
+
+def linear(indices: Sequence[Tensor], extents: Sequence[int]) -> Tensor:
+    """Positions on several axes as positions on one that has all their elements."""
+    shape = np.broadcast_shapes(*[i.shape for i in indices])
+    if all(i._data.__class__ is not Value for i in indices):
+        flat = np.zeros(shape, np.int64)
+        for i, extent in zip(indices, extents, strict=True):
+            flat = flat * extent + i._data
+        return wrap(flat)
+    out = p.broadcast(cast(indices[0], int64), shape)
+    for i, extent in zip(indices[1:], extents[1:], strict=True):
+        out = out * extent + cast(i, int64)
+    return out  # type: ignore[no-any-return]
 
 
 def _together(layout: tuple[str, ...]) -> bool:
@@ -311,11 +324,9 @@ def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
             "positions known only when the program runs can be written together with whole axes, not with slices",
             hint="take the slice first, write into it, and put it back",
         )
-    flat = p.zeros(int64, ())
-    shape = np.broadcast_shapes(*[i.shape for _, i in axes.arrays])
-    for axis, i in axes.arrays:
-        flat = flat * x.shape[axis] + p.broadcast(cast(i, int64), shape)
     indexed = [axis for axis, _ in axes.arrays]
+    flat = linear([i for _, i in axes.arrays], [x.shape[a] for a in indexed])
+    shape = flat.shape
     order = [*indexed, *[a for a in range(x.ndim) if a not in indexed]]
     rows = p.transpose(x, order)
     rest = rows.shape[len(indexed) :]

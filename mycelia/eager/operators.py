@@ -24,6 +24,7 @@ from mycelia.types import DType, bool_, float64
 NUMBERS: frozenset[Any] = frozenset((float, int, bool))
 BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
 FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
+SINGLE = frozenset("fd")  # of those in which BLAS multiplies matrices
 TENSORS: set[Any] = {Tensor}  # and its subclasses that behave alike, see `Parameter`
 
 _new = object.__new__
@@ -76,9 +77,13 @@ def long_way(
 
 
 def short_way(
-    compute: Callable[[Any, Any], Any], op: Any, slow: Callable[[Any, Any], Any], codes: frozenset[str] | None = None
+    compute: Callable[[Any, Any], Any],
+    op: Any,
+    slow: Callable[[Any, Any], Any],
+    codes: frozenset[str] | None = None,
+    rank: int | None = None,
 ) -> Callable[[Any, Any], Any]:
-    """A binary operator that tries NumPy first, on arrays whose type has one of these codes."""
+    """A binary operator that tries NumPy first: on arrays whose type has one of these codes, and of this rank."""
     step = ready(op)
 
     def method(self: Any, other: Any) -> Any:
@@ -94,7 +99,7 @@ def short_way(
             b, its = scalar(other, a.dtype), None
         else:
             return slow(self, other)
-        if a.size > LARGE:
+        if a.size > LARGE if rank is None else a.ndim != rank or b.ndim != rank:
             return slow(self, other)
         try:
             out = _run(compute, a, b)
@@ -192,18 +197,18 @@ def _install() -> None:
     """Put the operators on Tensor."""
     add = long_way(_logical(p.logical_or, p.add))
     multiply = long_way(_logical(p.logical_and, p.multiply))
-    subtract, divide = long_way(p.subtract), long_way(p.divide, floating)
+    subtract, divide, product = long_way(p.subtract), long_way(p.divide, floating), long_way(p.matmul)
     binary = {
         "add": (short_way(python.add, p.Add(), add), add),
         "sub": (short_way(python.sub, p.Subtract(), subtract), subtract),
         "mul": (short_way(python.mul, p.Multiply(), multiply), multiply),
         "truediv": (short_way(python.truediv, p.Divide(), divide, FLOAT), divide),
         "pow": (_power, _power),
+        "matmul": (short_way(np.matmul, p.Contract("MK", "KN", "MN"), product, SINGLE, 2), product),
     }
     functions = {
         "floordiv": p.floor_divide,
         "mod": p.remainder,
-        "matmul": p.matmul,
         "and": p.logical_and,
         "or": p.logical_or,
         "xor": p.logical_xor,

@@ -9,6 +9,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.errors import ArgumentError
+from mycelia.ir import Value
 from mycelia.types import Array, uint32
 
 ONE = np.array([1, 0], np.uint32)
@@ -80,6 +81,10 @@ class Generator:
     def draw(self) -> tuple[Tensor, Tensor]:
         """The key and the counter of one draw, after which the stream has moved on."""
         key, counter = self.key.alias(), self.counter.alias()
+        if counter._data.__class__ is not Value:
+            low, high = counter._data.tolist()
+            self.counter._data = _words((high << 32) + low + 1 & 0xFFFFFFFFFFFFFFFF)
+            return key, counter
         moved = counter + wrap(ONE)
         low = p.take(moved, 0, 0, 1)
         carry = p.cast(p.equal(low, 0), uint32)

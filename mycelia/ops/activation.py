@@ -11,7 +11,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
-from mycelia.ops.arguments import axis_of, floated, method, tensor
+from mycelia.ops.arguments import axis_of, floated, method, number, tensor
 from mycelia.ops.arithmetic import clamp
 from mycelia.ops.movement import chunk
 
@@ -55,7 +55,7 @@ def relu(input: Any) -> Tensor:
     [0.0, 2.0]
     """
     x = tensor(input)
-    return p.select(p.greater(x, 0), x, p.zeros_like(x))
+    return p.select(x > 0, x, number(0, x))
 
 
 def relu6(x: Any) -> Tensor:
@@ -94,8 +94,8 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """
     x = floated(input)
     scaled = x * beta
-    smooth = (p.maximum(scaled, 0.0) + p.log1p(p.exp(p.negative(p.abs(scaled))))) * (1.0 / beta)
-    return p.select(p.greater(scaled, threshold), x, smooth)
+    smooth = (p.maximum(scaled, number(0.0, x)) + p.log1p(p.exp(p.negative(p.abs(scaled))))) * (1.0 / beta)
+    return p.select(scaled > threshold, x, smooth)
 
 
 def softsign(x: Any) -> Tensor:
@@ -149,7 +149,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     [2.0, 0.0]
     """
     x = floated(input_x)
-    return p.select(p.greater(x, 0), x, p.expm1(p.minimum(x, 0.0)) * alpha)
+    return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x))) * alpha)
 
 
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
@@ -159,7 +159,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     [2.0, 0.0]
     """
     x = floated(x)
-    return p.select(p.greater(x, 0), x, p.expm1(p.minimum(x, 0.0) * (1.0 / alpha)) * alpha)
+    return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x)) * (1.0 / alpha)) * alpha)
 
 
 def selu(input_x: Any) -> Tensor:
@@ -178,7 +178,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     [-0.5, 2.0]
     """
     x = floated(input)
-    return p.select(p.greater(x, 0), x, x * alpha)
+    return p.select(x > 0, x, x * alpha)
 
 
 def prelu(input: Any, weight: Any) -> Tensor:
@@ -190,7 +190,7 @@ def prelu(input: Any, weight: Any) -> Tensor:
     x, w = floated(input), floated(weight)
     if w.size > 1 and x.ndim > 1:
         w = p.reshape(w, (w.size, *(1,) * (x.ndim - 2)))
-    return p.select(p.greater(x, 0), x, x * w)
+    return p.select(x > 0, x, x * w)
 
 
 def hardswish(input: Any) -> Tensor:
@@ -229,7 +229,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
     [0.0, 2.0]
     """
     x = floated(input)
-    return p.select(p.less_equal(p.abs(x), lambd), p.zeros_like(x), x)
+    return p.select(p.abs(x) <= lambd, number(0, x), x)
 
 
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
@@ -239,7 +239,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
     [0.0, 1.5]
     """
     x = floated(input)
-    return p.sign(x) * p.maximum(p.abs(x) - lambd, 0.0)
+    return p.sign(x) * p.maximum(p.abs(x) - lambd, number(0.0, x))
 
 
 def tanhshrink(input: Any) -> Tensor:
@@ -259,7 +259,7 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     [9.0, 2.0]
     """
     x = tensor(input)
-    return p.select(p.greater(x, thr), x, value)
+    return p.select(x > thr, x, number(value, x))
 
 
 def glu(x: Any, axis: int = -1) -> Tensor:

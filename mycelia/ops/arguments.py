@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from mycelia.eager import Tensor, cast, floating
+from mycelia.eager import Tensor, cast, floating, wrap
+from mycelia.eager.convert import scalar
 from mycelia.eager.operators import together
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.types import DType
@@ -42,6 +43,15 @@ def floated(x: Any) -> Tensor:
     """
     x = tensor(x)
     return cast(x, floating(x.dtype))
+
+
+def number(n: float | int | bool, like: Tensor) -> Tensor:
+    """A Python number as a tensor without axes, of the element type of another.
+
+    >>> number(2, Tensor([1.0]))
+    Tensor(shape=[], dtype=Float32, value= 2)
+    """
+    return wrap(scalar(n, like.dtype.numpy))
 
 
 def pair(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError
-from mycelia.ops.arguments import method, pair, tensor
+from mycelia.ops.arguments import method, number, pair, tensor
 from mycelia.ops.math import exp, trunc, truth
 from mycelia.types import float64
 
@@ -286,8 +286,8 @@ def xlogy(input: Any, other: Any) -> Tensor:
     [0.0, 0.0]
     """
     x, y = pair(input, other, floating)
-    nothing = p.equal(x, 0)
-    return p.select(nothing, p.zeros_like(x * y), x * p.log(p.select(nothing, p.ones_like(x * y), y * p.ones_like(x))))
+    nothing = x == 0
+    return p.select(nothing, number(0, x), x * p.log(p.select(nothing, number(1, y), y)))
 
 
 @method()
@@ -438,7 +438,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     [True, False]
     """
     x, y = (cast(t, float64) for t in pair(input, other))
-    near = p.less_equal(p.abs(x - y), atol + rtol * p.abs(y))
+    near = p.abs(x - y) <= atol + rtol * p.abs(y)
     near = p.logical_or(p.logical_and(near, p.is_finite(y)), p.equal(x, y))
     return p.logical_or(near, p.logical_and(p.is_nan(x), p.is_nan(y))) if equal_nan else near
 

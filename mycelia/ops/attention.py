@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ArgumentError
 from mycelia.ops.activation import softmax
-from mycelia.ops.arguments import floated, tensor
+from mycelia.ops.arguments import floated, number, tensor
 from mycelia.ops.random import dropout
 from mycelia.types import bool_, int32
 
@@ -45,11 +45,11 @@ def scaled_dot_product_attention(
             raise ArgumentError("is_causal is a mask of its own", hint="give attn_mask, or is_causal=True, not both")
         shape = scores.shape[-2:]
         later = p.greater(created(p.Iota(int32, shape, 1)), created(p.Iota(int32, shape, 0)))
-        scores = p.select(later, p.full(-math.inf, scores.dtype, ()), scores)
+        scores = p.select(later, number(-math.inf, scores), scores)
     elif attn_mask is not None:
         mask = tensor(attn_mask)
         if mask.dtype is bool_:
-            scores = p.select(mask, scores, p.full(-math.inf, scores.dtype, ()))
+            scores = p.select(mask, scores, number(-math.inf, scores))
         else:
             scores = scores + cast(mask, scores.dtype)
     weights = softmax(scores, -1)

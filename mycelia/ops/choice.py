@@ -12,6 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, created, wrap
+from mycelia.eager.indexing import linear
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, pair, tensor
 from mycelia.ops.math import truth
@@ -128,7 +129,7 @@ def _positions(indices: Any, extent: int, what: str) -> Tensor:
         raise DTypeError(f"{what} takes whole numbers as positions, not {i.dtype!r}", hint="cast them to int32")
     if i.dtype.kind == "u":
         return i
-    return p.select(p.less(i, 0), i + extent, i)
+    return p.select(i < 0, i + extent, i)
 
 
 @method("gather")
@@ -182,7 +183,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor
     rows = gather(table, input, 0)
     if padding_idx is None:
         return rows
-    padding = p.expand_dims(p.equal(tensor(input), padding_idx % table.shape[0]), (rows.ndim - 1,))
+    padding = p.expand_dims(tensor(input) == padding_idx % table.shape[0], (rows.ndim - 1,))
     return p.select(padding, p.stop_gradient(rows), rows)
 
 
@@ -240,9 +241,8 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """
     x, i = tensor(input_x), tensor(indices)
     depth = i.shape[-1]
-    flat = p.zeros(int64, ())
-    for axis, column in enumerate(_columns(i)):
-        flat = flat * x.shape[axis] + cast(_positions(column, x.shape[axis], "scatter"), int64)
+    columns = [_positions(column, x.shape[axis], "scatter") for axis, column in enumerate(_columns(i))]
+    flat = linear(columns, x.shape[:depth])
     rows = p.reshape(x, (prod(x.shape[:depth]), *x.shape[depth:]))
     return p.reshape(p.scatter_add(rows, flat, cast(tensor(updates), x.dtype), 0), x.shape)
 

@@ -12,7 +12,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import method, sizes, tensor
+from mycelia.ops.arguments import method, number, sizes, tensor
 from mycelia.types import DType, bool_, float32, int64
 
 __all__ = [
@@ -224,7 +224,7 @@ def _triangle(x: Tensor, diagonal: int, below: bool) -> Tensor:
         raise ShapeError(f"a triangle is part of a matrix, and this tensor has shape {x.shape}")
     rows, columns = _positions(x.shape[-2:])
     kept = columns - rows <= diagonal if below else columns - rows >= diagonal
-    return p.select(kept, x, p.zeros_like(x))
+    return p.select(kept, x, number(0, x))
 
 
 @method()
@@ -265,10 +265,10 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     x = tensor(input)
     size = x.shape[-1] + abs(offset)
     rows, columns = _positions((size, size))
-    on = p.equal(columns - rows, offset)
+    on = columns - rows == offset
     low, high = max(-offset, 0), max(offset, 0)
     wide = p.pad(x, [0] * (x.ndim - 1) + [low], [0] * (x.ndim - 1) + [high])
-    matrices = p.select(on, p.reshape(wide, (*wide.shape, 1)), p.zeros(x.dtype, ()))
+    matrices = p.select(on, p.reshape(wide, (*wide.shape, 1)), number(0, x))
     order = list(_count(x.ndim - 1))
     first, second = dim1 % (x.ndim + 1), dim2 % (x.ndim + 1)
     for place, axis in sorted(((first, x.ndim - 1), (second, x.ndim))):

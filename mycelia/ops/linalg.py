@@ -44,7 +44,7 @@ def matmul(input: Any, other: Any) -> Tensor:
     >>> matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
     [[11.0]]
     """
-    return p.matmul(*pair(input, other))
+    return tensor(input) @ other
 
 
 def bmm(input_x: Any, mat2: Any) -> Tensor:
@@ -69,7 +69,7 @@ def _of_rank(name: str, rank: int, x: Any, y: Any) -> Tensor:
     a, b = pair(x, y)
     if a.ndim != rank or b.ndim != rank:
         raise ShapeError(f"{name} takes tensors of {rank} axes, not shapes {a.shape} and {b.shape}", hint="use matmul")
-    return p.matmul(a, b)
+    return a @ b
 
 
 def mv(mat: Any, vec: Any) -> Tensor:
@@ -233,7 +233,7 @@ def vector_norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
     if ord == 2:
         return p.sqrt(p.reduce_sum(x * x, axes, keepdims))
     if ord == 0:
-        return p.reduce_sum(cast(p.not_equal(x, 0), x.dtype), axes, keepdims)
+        return p.reduce_sum(cast(x != 0, x.dtype), axes, keepdims)
     size = p.abs(x)
     if ord in (inf, -inf):
         return p.reduce_max(size, axes, keepdims) if ord > 0 else p.reduce_min(size, axes, keepdims)

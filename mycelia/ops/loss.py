@@ -11,7 +11,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.activation import log_softmax
-from mycelia.ops.arguments import axis_of, floated, pair, reduced, tensor
+from mycelia.ops.arguments import axis_of, floated, number, pair, reduced, tensor
 from mycelia.ops.arithmetic import clamp, xlogy
 from mycelia.ops.choice import gather_elements
 
@@ -67,7 +67,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     if beta == 0:
         return reduced("smooth_l1_loss", away, reduction)
     near = away * away * (0.5 / beta)
-    return reduced("smooth_l1_loss", p.select(p.less(away, beta), near, away - 0.5 * beta), reduction)
+    return reduced("smooth_l1_loss", p.select(away < beta, near, away - 0.5 * beta), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -141,8 +141,8 @@ def nll_loss(
             f"targets of shape {y.shape} do not fit scores of shape {logs.shape}",
             hint="scores have the classes on axis 1, and targets have the same shape without it",
         )
-    counted = p.not_equal(y, ignore_index)
-    places = p.expand_dims(p.select(counted, y, p.zeros_like(y)), (axis,))
+    counted = y != ignore_index
+    places = p.expand_dims(p.select(counted, y, number(0, y)), (axis,))
     chosen = p.reshape(gather_elements(logs, axis, places), y.shape)
     counts = cast(counted, logs.dtype)
     w = counts
@@ -180,7 +180,7 @@ def binary_cross_entropy_with_logits(
     0.0
     """
     x, y = pair(input, target, floating)
-    rest = p.log1p(p.exp(p.negative(p.abs(x)))) + p.maximum(p.negative(x), 0.0)  # -log(sigmoid(x))
+    rest = p.log1p(p.exp(p.negative(p.abs(x)))) + p.maximum(p.negative(x), number(0.0, x))  # -log(sigmoid(x))
     factor = 1.0 if pos_weight is None else (tensor(pos_weight) - 1.0) * y + 1.0
     losses = (1.0 - y) * x + rest * factor
     return reduced("binary_cross_entropy_with_logits", losses if weight is None else losses * weight, reduction)
@@ -208,8 +208,8 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tens
     x, y = pair(x1, x2, floating)
     axes = (axis_of(x if x.ndim >= y.ndim else y, dim),)
     together = p.reduce_sum(x * y, axes)
-    lengths = p.reduce_sum(x * x + p.zeros_like(y), axes) * p.reduce_sum(y * y + p.zeros_like(x), axes)
-    return together * p.rsqrt(p.maximum(lengths, eps * eps))
+    lengths = p.reduce_sum(x * x + y * 0.0, axes) * p.reduce_sum(y * y + x * 0.0, axes)
+    return together * p.rsqrt(p.maximum(lengths, number(eps * eps, lengths)))
 
 
 def cosine_embedding_loss(
@@ -221,7 +221,7 @@ def cosine_embedding_loss(
     0.0
     """
     cosine = cosine_similarity(input1, input2, dim=-1)
-    losses = p.select(p.equal(tensor(target), 1), 1.0 - cosine, p.maximum(cosine - margin, 0.0))
+    losses = p.select(tensor(target) == 1, 1.0 - cosine, p.maximum(cosine - margin, number(0.0, cosine)))
     return reduced("cosine_embedding_loss", losses, reduction)
 
 
@@ -232,7 +232,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     2.0
     """
     x, y = pair(input1, input2, floating)
-    return reduced("margin_ranking_loss", p.maximum((y - x) * target + margin, 0.0), reduction)
+    return reduced("margin_ranking_loss", p.maximum((y - x) * target + margin, number(0.0, x)), reduction)
 
 
 def triplet_margin_loss(
@@ -256,7 +256,8 @@ def triplet_margin_loss(
         a, b = pair(x, y, floating)
         return p.reduce_sum(p.abs(a - b + eps) ** p_norm, (a.ndim - 1,)) ** (1.0 / p_norm)
 
-    losses = p.maximum(distance(anchor, positive) - distance(anchor, negative) + margin, 0.0)
+    further = distance(anchor, positive) - distance(anchor, negative) + margin
+    losses = p.maximum(further, number(0.0, further))
     return reduced("triplet_margin_loss", losses, reduction)
 
 
@@ -268,7 +269,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     """
     x, y = pair(input, target, floating)
     z = p.negative(y * x)
-    return reduced("soft_margin_loss", p.maximum(z, 0.0) + p.log1p(p.exp(p.negative(p.abs(z)))), reduction)
+    return reduced("soft_margin_loss", p.maximum(z, number(0.0, z)) + p.log1p(p.exp(p.negative(p.abs(z)))), reduction)
 
 
 def l2_loss(x: Any) -> Tensor:

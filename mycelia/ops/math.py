@@ -12,7 +12,7 @@ import ml_dtypes
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor
-from mycelia.ops.arguments import floated, method, tensor
+from mycelia.ops.arguments import floated, method, number, tensor
 from mycelia.types import bool_
 
 __all__ = [
@@ -460,7 +460,7 @@ def isinf(input: Any) -> Tensor:
     [False, True]
     """
     x = floated(input)
-    return p.equal(p.abs(x), python.inf)
+    return p.abs(x) == python.inf
 
 
 @method()
@@ -504,9 +504,9 @@ def nan_to_num(
     """
     x = floated(input)
     largest = float(_largest(x))
-    x = p.select(p.is_nan(x), p.zeros_like(x) + float(nan or 0.0), x)
-    x = p.select(p.equal(x, python.inf), p.zeros_like(x) + (largest if posinf is None else float(posinf)), x)
-    return p.select(p.equal(x, -python.inf), p.zeros_like(x) + (-largest if neginf is None else float(neginf)), x)
+    x = p.select(p.is_nan(x), number(nan or 0.0, x), x)
+    x = p.select(x == python.inf, number(largest if posinf is None else posinf, x), x)
+    return p.select(x == -python.inf, number(-largest if neginf is None else neginf, x), x)
 
 
 def _largest(x: Tensor) -> float:
@@ -520,7 +520,7 @@ def truth(x: Any) -> Tensor:
     [False, True]
     """
     x = tensor(x)
-    return x if x.dtype is bool_ else p.not_equal(x, 0)
+    return x if x.dtype is bool_ else x != 0
 
 
 absolute, negative, sgn, invert = abs, neg, sign, bitwise_not

@@ -11,7 +11,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Parameter, Tensor, assign, cast
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import Axis, axes_of, floated, sizes, tensor
+from mycelia.ops.arguments import Axis, axes_of, floated, number, sizes, tensor
 from mycelia.types import float32
 
 __all__ = [
@@ -138,9 +138,9 @@ def normalize(x: Any, axis: Axis = -1, p_norm: float = 2.0, epsilon: float = 1e-
     x = floated(x)
     axes = axes_of(x, axis)
     if p_norm == 2:
-        return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes, True), epsilon**2))
+        return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes, True), number(epsilon**2, x)))
     length = p.reduce_sum(p.abs(x) ** p_norm, axes, True) ** (1.0 / p_norm)
-    return x / p.maximum(length, epsilon)
+    return x / p.maximum(length, number(epsilon, x))
 
 
 def l2_normalize(x: Any, axis: Axis = 0, epsilon: float = 1e-4) -> Tensor:
@@ -150,7 +150,7 @@ def l2_normalize(x: Any, axis: Axis = 0, epsilon: float = 1e-4) -> Tensor:
     [0.6, 0.8]
     """
     x = floated(x)
-    return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes_of(x, axis), True), epsilon))
+    return x * p.rsqrt(p.maximum(p.reduce_sum(x * x, axes_of(x, axis), True), number(epsilon, x)))
 
 
 def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0) -> Any:
@@ -167,7 +167,7 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0) -> Any:
             total = p.maximum(total, length)
     else:
         total = _sum([p.reduce_sum(p.abs(t) ** norm_type) for t in parts]) ** (1.0 / norm_type)
-    factor = p.minimum(max_norm / (total + 1e-6), 1.0)
+    factor = p.minimum(max_norm / (total + 1e-6), number(1.0, total))
     clipped = [t * factor for t in parts]
     return type(x)(clipped) if isinstance(x, tuple | list) else clipped[0]
 
@@ -180,7 +180,7 @@ def clip_by_global_norm(x: Sequence[Any], clip_norm: float = 1.0, use_norm: Any 
     """
     parts = [floated(t) for t in x]
     total = p.sqrt(_sum([p.reduce_sum(t * t) for t in parts])) if use_norm is None else tensor(use_norm)
-    factor = clip_norm / p.maximum(total, clip_norm)
+    factor = clip_norm / p.maximum(total, number(clip_norm, total))
     return tuple(t * cast(factor, t.dtype) for t in parts)
 
 

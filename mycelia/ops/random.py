@@ -13,7 +13,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import floated, method, pair, sizes, tensor
+from mycelia.ops.arguments import floated, method, number, pair, sizes, tensor
 from mycelia.types import DType, float32, float64, int64
 
 __all__ = [
@@ -288,4 +288,4 @@ def _dropped(x: Tensor, rate: float, training: bool, seed: int | None, shape: tu
         return x.alias()
     kept = _uniform(shape, float32, seed) >= rate
     scale = 0.0 if rate == 1.0 else 1.0 / (1.0 - rate)
-    return p.select(kept, x * scale, p.zeros_like(x))
+    return p.select(kept, x * scale, number(0, x))

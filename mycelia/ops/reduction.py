@@ -10,7 +10,7 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, common
-from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, tensor
+from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, number, tensor
 from mycelia.ops.math import truth
 from mycelia.types import bool_, int32, int64
 
@@ -92,7 +92,7 @@ def amax(input: Any, axis: Axis = None, keepdims: bool = False, *, initial: Any 
     """
     x = _masked(tensor(input), initial, where)
     out = p.reduce_max(x, axes_of(x, axis), keepdims)
-    return out if initial is None else p.maximum(out, initial)
+    return out if initial is None else p.maximum(out, number(initial, out))
 
 
 def amin(input: Any, axis: Axis = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
@@ -103,13 +103,13 @@ def amin(input: Any, axis: Axis = None, keepdims: bool = False, *, initial: Any 
     """
     x = _masked(tensor(input), initial, where)
     out = p.reduce_min(x, axes_of(x, axis), keepdims)
-    return out if initial is None else p.minimum(out, initial)
+    return out if initial is None else p.minimum(out, number(initial, out))
 
 
 def _masked(x: Tensor, initial: Any, where: Any) -> Tensor:
     if where is None:
         return x
-    return p.select(truth(where), x, p.full(0 if initial is None else initial, x.dtype, x.shape))
+    return p.select(truth(where), x, number(0 if initial is None else initial, x))
 
 
 def max(
@@ -260,7 +260,7 @@ def logsumexp(input: Any, dim: Axis, keepdim: bool = False) -> Tensor:
     x = floated(input)
     axes = axes_of(x, dim)
     top = p.stop_gradient(p.reduce_max(x, axes, True))
-    top = p.select(p.is_finite(top), top, p.zeros_like(top))  # inf - inf would be nan
+    top = p.select(p.is_finite(top), top, number(0, top))  # inf - inf would be nan
     out = p.log(p.reduce_sum(p.exp(x - top), axes, True)) + top
     return out if keepdim else p.reshape(out, tuple(e for a, e in enumerate(x.shape) if a not in axes))
 
@@ -273,7 +273,7 @@ def nansum(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any 
     1.0
     """
     x = floated(input)
-    return sum(p.select(p.is_nan(x), p.zeros_like(x), x), axis, keepdims, dtype=dtype)
+    return sum(p.select(p.is_nan(x), number(0, x), x), axis, keepdims, dtype=dtype)
 
 
 @method()
