@@ -173,7 +173,7 @@ class SemeionDataset(Reader):
         rows = np.array([line.split() for line in lines_of(Path(dataset_dir, "semeion.data"))], float)
         if rows.ndim != 2 or rows.shape[1] != 266:
             raise DataError("semeion.data has 266 numbers per line", given={"folder": dataset_dir, "shape": rows.shape})
-        images = rows[:, :256].astype(np.uint8).reshape(-1, 16, 16, 1)
+        images = rows[:, :256].astype(np.uint8).reshape(-1, 16, 16)
         return ArrayData({"image": images, "label": rows[:, 256:].argmax(axis=1).astype(np.uint32)})
 
 

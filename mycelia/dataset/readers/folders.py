@@ -53,7 +53,7 @@ class ImageFolderDataset(Reader):
         absent = [name for name in classes if name not in names]
         if absent:
             raise ArgumentError(f"class_indexing names folders that are missing: {absent}", given={"there are": names})
-        folders = [(Path(dataset_dir, name), number) for name, number in classes.items()]
+        folders = [(Path(dataset_dir, name), classes[name]) for name in names if name in classes]
         rows = [(str(path), number) for folder, number in folders for path in files_in(folder, endings)]
         return Samples(("image", "label"), rows, (pixels(decode), i32), classes)
 
@@ -91,7 +91,7 @@ class Caltech256Dataset(Reader):
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         folders = subfolders(dataset_dir)
         rows = [(str(path), i) for i, folder in enumerate(folders) for path in files_in(folder)]
-        return Samples(("image", "label"), rows, (pixels(decode), u32), {f.name: i for i, f in enumerate(folders)})
+        return Samples(("image", "label"), rows, (pixels(decode), i32), {f.name: i for i, f in enumerate(folders)})
 
 
 class SUN397Dataset(Reader):

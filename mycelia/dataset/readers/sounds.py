@@ -71,15 +71,26 @@ def _other(path: str | Path) -> tuple[Array, int]:
 class Recordings(Samples):
     """Samples whose first cell is a recording: it gives two columns, waveform and sample_rate."""
 
+    def rated(self, rate: int) -> Array:
+        """The rate as a column."""
+        return i32(rate)
+
     def fetch(self, index: int) -> Row:
         path, *rest = self.rows[index]
         waveform, rate = read_wave(path)
         cells = [load(cell) for load, cell in zip(self.loaders, rest, strict=True)]
-        return (waveform, np.array(rate, np.int32), *cells)
+        return (waveform, self.rated(rate), *cells)
 
     def labels(self, column: str) -> Array:
         at = self.columns.index(column) - 2
         return np.array([self.loaders[at](row[at + 1]) for row in self.rows])
+
+
+class Unsigned(Recordings):
+    """Recordings whose rate is an unsigned number."""
+
+    def rated(self, rate: int) -> Array:
+        return u32(rate)
 
 
 SOUND = ("waveform", "sample_rate")
@@ -95,7 +106,7 @@ class LJSpeechDataset(Reader):
         for line in lines_of(Path(dataset_dir, "metadata.csv")):
             name, plain, normal = [*line.split("|"), "", ""][:3]
             rows.append((str(Path(dataset_dir, "wavs", f"{name}.wav")), plain, normal))
-        return Recordings((*SOUND, "transcription", "normalized_transcript"), rows, (text, text))
+        return Recordings((*SOUND, "transcription", "normalized_transcription"), rows, (text, text))
 
 
 class SpeechCommandsDataset(Reader):
@@ -127,7 +138,7 @@ class YesNoDataset(Reader):
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
         rows = [(str(p), [int(v) for v in p.stem.split("_")]) for p in sorted(Path(dataset_dir).glob("*.wav"))]
-        return Recordings((*SOUND, "labels"), rows, (i32,))
+        return Recordings((*SOUND, "label"), rows, (i32,))
 
 
 class GTZANDataset(Reader):
@@ -141,7 +152,7 @@ class GTZANDataset(Reader):
         if usage not in (None, "all"):
             chosen = {Path(line.strip()).name for line in lines_of(root / f"{usage}_filtered.txt")}
             rows = [r for r in rows if Path(r[0]).name in chosen]
-        return Recordings((*SOUND, "label"), rows, (text,))
+        return Unsigned((*SOUND, "label"), rows, (text,))
 
 
 class LibriTTSDataset(Reader):
@@ -162,7 +173,7 @@ class LibriTTSDataset(Reader):
                 told = [t.read_text(encoding="utf-8").strip() for t in texts]
                 rows.append((str(path), *told, int(speaker), int(chapter), path.stem))
         names = ("original_text", "normalized_text", "speaker_id", "chapter_id", "utterance_id")
-        return Recordings((*SOUND, *names), rows, (text, text, u32, u32, text))
+        return Unsigned((*SOUND, *names), rows, (text, text, u32, u32, text))
 
 
 _PROMPT = re.compile(r'\s*\(\s*(\S+)\s+"(.*)"\s*\)')
@@ -187,7 +198,7 @@ class CMUArcticDataset(Reader):
                 raise DataError(f"a line of the prompts cannot be read: {line!r}", given={"folder": str(root)})
             number, told = found.groups()
             rows.append((str(root / "wav" / f"{number}.wav"), told, number.removeprefix("arctic_")))
-        return Recordings((*SOUND, "transcript", "utterance_id"), rows, (text, text))
+        return Unsigned((*SOUND, "transcript", "utterance_id"), rows, (text, text))
 
 
 class TedliumDataset(Reader):
@@ -223,13 +234,13 @@ class Talks(Recordings):
     def fetch(self, index: int) -> Row:
         (path, begin, end), *rest = self.rows[index]
         rate, order, start = sphere(path)
-        count = int((end - begin) * rate)
+        count = round((end - begin) * rate)
         with Path(path).open("rb") as file:
-            file.seek(start + 2 * int(begin * rate))
+            file.seek(start + 2 * round(begin * rate))
             samples = np.frombuffer(file.read(2 * count), f"{order}i2")
         waveform = (samples / SCALES[2]).astype(np.float32)[None]
         cells = [load(cell) for load, cell in zip(self.loaders, rest, strict=True)]
-        return (waveform, np.array(rate, np.int32), *cells)
+        return (waveform, self.rated(rate), *cells)
 
     def where(self, index: int) -> str:
         path, begin, end = self.rows[index][0]

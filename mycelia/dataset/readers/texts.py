@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import listed
 from mycelia.dataset.plan import Data
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, Samples, lines_of, text, u32
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, Samples, i32, lines_of, text, u32
 from mycelia.dataset.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.formats import find
@@ -118,7 +118,7 @@ class IMDBDataset(Reader):
             for name, label in (("pos", 1), ("neg", 0))
             for path in sorted(Path(dataset_dir, part, name).glob("*.txt"))
         ]
-        return Samples(("text", "label"), rows, (_file_text, u32))
+        return Samples(("text", "label"), rows, (_file_text, i32))
 
 
 def _file_text(path: str) -> Any:
@@ -178,8 +178,8 @@ class SST2Dataset(Reader):
         rows = [line.split("\t") for line in lines_of(find(dataset_dir, f"{part}.tsv"))[1:]]
         if part == "test":
             return Samples(("sentence",), [(r[1].strip(),) for r in rows], (text,))
-        pairs = [(r[0].strip(), int(r[1])) for r in rows]
-        return Samples(("sentence", "label"), pairs, (text, u32))
+        pairs = [(r[0].strip(), r[1].strip()) for r in rows]
+        return Samples(("sentence", "label"), pairs, (text, text))
 
 
 class SQuADDataset(Reader):
@@ -326,7 +326,7 @@ class CLUEDataset(Reader):
     def open(self, dataset_files: Any, task: str, usage: str) -> Data:  # type: ignore[override]
         if task not in CLUE:
             raise ArgumentError(f"CLUE has no task {task!r}", hint=f"there are {list(CLUE)}")
-        columns = CLUE[task]["test" if usage == "test" else "train"]
+        columns = tuple(sorted(CLUE[task]["test" if usage == "test" else "train"]))
         rows: list[tuple[Any, ...]] = []
         for path in listed(dataset_files, "CLUEDataset"):
             for number, line in enumerate(lines_of(path)):
