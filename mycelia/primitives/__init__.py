@@ -11,6 +11,7 @@ from mycelia.primitives.derivative import *
 from mycelia.primitives.elementwise import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.movement import *
+from mycelia.primitives.pieces import *
 from mycelia.primitives.pooling import *
 from mycelia.primitives.random import *
 from mycelia.primitives.reduction import *

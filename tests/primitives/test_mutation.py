@@ -7,7 +7,7 @@ import pytest
 from mycelia.testing.mutation import faults
 
 FAMILIES = (
-    *("elementwise", "unary", "binary", "comparison", "select", "movement", "reduction", "contraction"),
+    *("elementwise", "unary", "binary", "comparison", "select", "movement", "pieces", "reduction", "contraction"),
     *("indexing", "convolution", "pooling", "random", "creation"),
 )
 FAULTS = faults(*(f"mycelia.primitives.{family}" for family in FAMILIES))
