@@ -11,6 +11,7 @@ from mycelia.api.context import (
 )
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
 from mycelia.api.jacobian import jacfwd, jacrev, jvp
+from mycelia.api.jit import jit
 from mycelia.api.vectorize import vmap
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "grad",
     "jacfwd",
     "jacrev",
+    "jit",
     "jvp",
     "manual_seed",
     "set_context",

@@ -56,7 +56,13 @@ def jit(
     >>> clipped(Tensor([1.0, 3.0])).tolist()
     [0.5, 1.5]
     """
-    given = {"capture_mode": capture_mode, "jit_level": jit_level, "dynamic": dynamic, "fullgraph": fullgraph, "backend": backend}
+    given = {
+        "capture_mode": capture_mode,
+        "jit_level": jit_level,
+        "dynamic": dynamic,
+        "fullgraph": fullgraph,
+        "backend": backend,
+    }
     for name, value in given.items():
         if value not in CHOICES[name]:
             raise ArgumentError(
@@ -97,7 +103,9 @@ class Jitted:
         way: Compiled | Fallback
         if len(ways) >= MANY:
             broken = ", ".join(ways[-1].captured.guards.broken()) if isinstance(ways[-1], Compiled) else ""
-            way = Fallback(f"it reads things that change with each call: {broken}", None, _always, self.__captured__, args)
+            way = Fallback(
+                f"it reads things that change with each call: {broken}", None, _always, self.__captured__, args
+            )
             ways.clear()
         else:
             way = self._captured(args, kwargs, leaves)

@@ -118,5 +118,3 @@ class Node:
         cts = self.step.cotangents(ct, lambda t: wrap(np.zeros(t.shape, t.dtype.numpy)))
         given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
         return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
-
-

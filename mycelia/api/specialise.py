@@ -1,4 +1,4 @@
-"""One way to run a jitted function: for arguments of certain types, while everything it read from outside is the same."""
+"""One way to run a jitted function: for arguments of certain types, while all it read from outside is the same."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Compiled:
         self.native = Native(fn, donated)
         outside = fn.types[first:]
         self.expected = [
-            (x, t.dtype.numpy, t.shape) for x, t in zip(captured.outside, outside, strict=True) if isinstance(t, TensorType)
+            (x, t.dtype.numpy, t.shape)
+            for x, t in zip(captured.outside, outside, strict=True)
+            if isinstance(t, TensorType)
         ]
 
     def holds(self) -> bool:
@@ -107,5 +109,3 @@ class Compiled:
             f"tensors from outside: {len(self.captured.outside)}",
         ]
         return "\n".join(lines + ([f"  changes: {changed}"] if changed else []))
-
-

@@ -1,5 +1,5 @@
-"""Capture: Python functions as graphs. Branches, loops and calls that depend on tensors become part of the graph, Python
-runs the rest while the graph is written down, and everything that was read from outside is guarded.
+"""Capture: Python functions as graphs. Branches, loops and calls that depend on tensors become part of the graph,
+Python runs the rest while the graph is written down, and everything that was read from outside is guarded.
 """
 
 from mycelia.capture.guards import Epoch, Guards

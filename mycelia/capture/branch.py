@@ -16,7 +16,9 @@ from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable
 from mycelia.errors import PACKAGE, BranchError, Location, MyceliaError, caller, location_of
 from mycelia.ir import Value, toposort
-from mycelia.types import bool_
+from mycelia.types import TensorType, bool_
+
+TRUTH = TensorType(bool_, ())
 
 __all__ = ["Bottom", "Unbound", "alternative", "both", "choose", "either", "if_", "tail_if"]
 
@@ -222,7 +224,7 @@ def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) 
 def _truth_value(stage: Stage, x: Any) -> bool:
     if not isinstance(x, stage.world.tensor):
         return isinstance(x, bool)
-    return bool(stage.world.value(x).dtype is bool_) and x.shape == ()
+    return stage.world.value(x).type == TRUTH
 
 
 def _total(value: Value) -> bool:

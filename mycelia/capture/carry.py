@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mycelia import primitives as p
 from mycelia.capture.branch import Bottom, Way, alternative
 from mycelia.capture.join import as_type, described, number_type, widest
 from mycelia.capture.jumps import RESULT
@@ -19,7 +18,7 @@ from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable
 from mycelia.errors import BranchError, Location
 from mycelia.ir import Value, fresh_params
-from mycelia.tree import Structure, flatten, unflatten
+from mycelia.tree import LEAF, Structure, flatten, unflatten
 from mycelia.types import TensorType
 
 ATTEMPTS = 12  # each makes a number a tensor, widens one, or finds a change: more means that they never settle
@@ -184,18 +183,16 @@ class Carry:
         return True
 
     def _drop(self, variable: Variable, after: Any) -> bool:
-        before = variable.at_start(iter([self.stage.world.wrap(p.zeros(t.dtype, t.shape)) for t in self._types(variable)]))
+        types = [str(x.type) if x.type is not None else described(x.start, self.stage) for x in variable.leaves]
+        before = types[0] if variable.structure == LEAF else f"{variable.structure.kind.__name__} of {', '.join(types)}"
         error = BranchError(
             f"`{variable.name}` changes its type from one turn of this loop to the next",
-            given={"before": described(before, self.stage), "after": described(after, self.stage)},
+            given={"before": before, "after": described(after, self.stage)},
             at=self.at,
             hint="make the body give the shape and element type that it was given",
         )
         variable.dropped = Unbound(variable.name, error)
         return True
-
-    def _types(self, variable: Variable) -> list[TensorType]:
-        return [x.type for x in variable.leaves if x.type is not None]
 
     def _results(self, way: Way) -> list[Value]:
         contents = {slot.key: content for slot, content in way.changes}

@@ -10,7 +10,7 @@ from mycelia.types import TupleType
 
 
 def now() -> int:
-    """This moment: every value made before has a smaller serial."""
+    """The present moment: every value made before has a smaller serial."""
     return next(serials)
 
 

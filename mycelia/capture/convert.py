@@ -87,7 +87,7 @@ def _global_names(code: CodeType) -> set[str]:
     """The global names that a function, or one inside it, reads."""
     import dis  # used when something is compiled, and slow to import
 
-    names = set()
+    names: set[str] = set()
     for c in (code, *_nested(code)):
         names.update(i.argval for i in dis.get_instructions(c) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return names

@@ -1,4 +1,4 @@
-"""Guards: what a captured program read from outside, as one predicate that says whether it would read the same again."""
+"""Guards: what a captured program read from outside, as a predicate that says whether it would read the same."""
 
 from __future__ import annotations
 

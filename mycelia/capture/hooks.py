@@ -9,7 +9,6 @@ import builtins
 import functools
 import random
 import sys
-import time
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,7 +17,7 @@ from mycelia import primitives as p
 from mycelia.capture import branch, loop, recursion
 from mycelia.capture.branch import Unbound
 from mycelia.capture.convert import conversion, convertible, inner_codes, is_library, with_hooks
-from mycelia.capture.stage import AttributeSlot, ItemsSlot, Stage, current
+from mycelia.capture.stage import AttributeSlot, ItemsSlot, Stage, VariableSlot, current
 from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
 
@@ -27,12 +26,14 @@ if_, tail_if, choose = branch.if_, branch.tail_if, branch.choose
 while_, for_ = loop.while_, loop.for_
 interval = slice
 
-CHANGES = frozenset(
-    "append extend insert remove pop clear sort reverse update setdefault popitem add discard "
-    "difference_update intersection_update symmetric_difference_update".split()
-)
+CHANGES = frozenset((
+    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem",
+    "add", "discard", "difference_update", "intersection_update", "symmetric_difference_update",
+))  # fmt: skip
 EFFECTS = frozenset((print, input, open, builtins.breakpoint, builtins.setattr, builtins.delattr))
-CHANCE = frozenset(("random", "time", "numpy.random", "secrets", "uuid", "os"))
+CHANCE = frozenset(  # modules whose functions give something else each time
+    ("random", "time", "secrets", "uuid", "os", "numpy.random", "numpy.random._generator", "numpy.random.mtrand")
+)
 TEXTS = (str, repr, format, ascii)
 HIGHER = (map, filter, sorted, functools.reduce, min, max)
 
@@ -130,10 +131,14 @@ def caught() -> None:
         raise error
 
 
-def writes_outside(name: str) -> None:
-    """The function assigns to a global variable, or to one of a function around it."""
-    if current() is not None:
+def writes_outside(name: str, read: FunctionType) -> None:
+    """The function assigns to a global variable, or to one of a function around it: that one may be ours as well."""
+    stage = current()
+    if stage is None:
+        return
+    if read.__closure__ is None or not (stage.calls and stage.calls[-1].nested):
         raise Unstageable(f"the variable {name} outside of the function is assigned to")
+    stage.changing(VariableSlot(read.__closure__[0], name))
 
 
 # -------------------------------------------------------------------------------------------------------------- calls
@@ -216,9 +221,7 @@ def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     owner = getattr(f, "__self__", None)
     if isinstance(owner, list | dict | set) and f.__name__ in CHANGES:
         _changes_items(owner)
-    elif isinstance(owner, random.Random) or f.__module__ in CHANCE or f in (time.time, time.perf_counter):
-        raise Unstageable(f"{f.__name__} gives something else each time")
-    elif type(owner).__module__ in ("numpy.random._generator", "numpy.random.mtrand"):
+    elif isinstance(owner, random.Random) or f.__module__ in CHANCE or type(owner).__module__ in CHANCE:
         raise Unstageable(f"{f.__name__} gives something else each time")
     elif isinstance(owner, ModuleType | None) and f in HIGHER:
         kwargs = {k: _hooked(v) for k, v in kwargs.items()}
@@ -230,8 +233,13 @@ def _extreme(stage: Stage, f: Any, args: tuple[Any, ...]) -> Any:
     """The least or greatest of numbers, of which some are tensors: the first that no other beats."""
     best = args[0]
     for x in args[1:]:
-        best = choose(x < best if f is min else x > best, lambda x=x: x, lambda best=best: best)
+        wins = x < best if f is min else x > best
+        best = choose(wins, functools.partial(_itself, x), functools.partial(_itself, best))
     return best
+
+
+def _itself(x: Any) -> Any:
+    return x
 
 
 def _fold(stage: Stage, f: Any, parts: Iterable[Any]) -> Any:

@@ -17,7 +17,7 @@ NUMBERS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: Tenso
 Build = Callable[[Sequence[Value]], Any]
 
 
-class Conflict(Exception):  # noqa: N818  # a finding, which becomes a BranchError where the variable is known
+class Conflict(Exception):  # a finding, which becomes a BranchError where the variable is known
     """Two values that cannot be one: what each is, in words."""
 
     def __init__(self, left: str, right: str) -> None:
@@ -72,7 +72,8 @@ class Joining:
         leaves, structure = flatten(like)
         tensor = self.stage.world.tensor
         zeros = [
-            self.stage.world.wrap(p.zeros_like(self.stage.world.value(x))) if isinstance(x, tensor) else x for x in leaves
+            self.stage.world.wrap(p.zeros_like(self.stage.world.value(x))) if isinstance(x, tensor) else x
+            for x in leaves
         ]
         return unflatten(structure, zeros)
 

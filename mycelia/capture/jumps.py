@@ -7,9 +7,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from itertools import count
+from typing import TypeVar
 
 HOOKS = "__ms__"
 RETURNED, RESULT = "__ms_returned__", "__ms_result__"
+N = TypeVar("N", bound=ast.AST)
 Jump = ast.Break | ast.Continue | ast.Return
 Loop = ast.While | ast.For
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
@@ -19,14 +21,15 @@ BLOCKS = ("body", "orelse", "finalbody")
 def hook(name: str, args: Sequence[ast.expr], at: ast.AST) -> ast.Call:
     """A call of one of our hooks, at the place of `at`."""
     made = ast.Call(ast.Attribute(_load(HOOKS), name, ast.Load()), list(args), [])
-    return _placed(made, at)
+    return placed(made, at)
 
 
 def _load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
-def _placed(node, at):  # type: ignore[no-untyped-def]  # any node, at the place of another
+def placed(node: N, at: ast.AST) -> N:
+    """The node, in which everything without a place has that of `at`."""
     for n in ast.walk(node):
         if "lineno" in n._attributes and not hasattr(n, "lineno"):
             ast.copy_location(n, at)
@@ -35,7 +38,7 @@ def _placed(node, at):  # type: ignore[no-untyped-def]  # any node, at the place
 
 def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
     """`name = value`, at the place of `at`."""
-    return _placed(ast.Assign([ast.Name(name, ast.Store())], value), at)  # type: ignore[no-any-return]
+    return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
 def inside(node: ast.AST | Sequence[ast.AST]) -> list[ast.AST]:
@@ -68,9 +71,8 @@ def _breaks(stmts: Sequence[ast.stmt], kind: type[ast.stmt]) -> bool:
 
 def _blocks(s: ast.stmt, names: Sequence[str] = BLOCKS) -> list[list[ast.stmt]]:
     found = [getattr(s, name) for name in names if getattr(s, name, None)]
-    for part in (*getattr(s, "handlers", ()), *getattr(s, "cases", ())):
-        found.append(part.body)
-    return found
+    parts = (*getattr(s, "handlers", ()), *getattr(s, "cases", ()))
+    return found + [part.body for part in parts]
 
 
 class Flags:
@@ -105,8 +107,8 @@ class Lowering:
                 returned = returns(s)
                 lowered += self.statement(s, Flags(None))
                 if returned:
-                    leave = ast.Return(_placed(_load(RESULT), s))
-                    lowered.append(_placed(ast.If(_load(RETURNED), [leave], []), s))
+                    leave = ast.Return(placed(_load(RESULT), s))
+                    lowered.append(placed(ast.If(_load(RETURNED), [leave], []), s))
         return lowered
 
     def statement(self, s: ast.stmt, flags: Flags) -> list[ast.stmt]:
@@ -144,14 +146,14 @@ class Lowering:
     def guarded(self, stmts: Sequence[ast.stmt], jumps: Sequence[str]) -> ast.stmt:
         """`if go(jumps): stmts`."""
         at = stmts[0]
-        return _placed(ast.If(hook("go", [_load(j) for j in jumps], at), list(stmts), []), at)  # type: ignore[no-any-return]
+        return placed(ast.If(hook("go", [_load(j) for j in jumps], at), list(stmts), []), at)
 
     def loop(self, s: Loop, outer: Flags) -> list[ast.stmt]:
         """A loop whose own jumps are data; its `else` belongs to what is around it."""
         if isinstance(s, ast.While) and any(isinstance(n, ast.NamedExpr) for n in inside(s.test)):
-            leave = _placed(ast.If(_placed(ast.UnaryOp(ast.Not(), s.test), s.test), [ast.Break()], []), s.test)
+            leave = placed(ast.If(placed(ast.UnaryOp(ast.Not(), s.test), s.test), [ast.Break()], []), s.test)
             s.body.insert(0, leave)
-            s.test = _placed(ast.Constant(True), s)
+            s.test = placed(ast.Constant(True), s)
         flags = Flags(next(self.numbers))
         jumps = flags.of(s.body)
         body = self.block(s.body, flags)
@@ -164,10 +166,10 @@ class Lowering:
         if stops:
             goes = hook("go", [_load(j) for j in stops], s)
             if isinstance(s, ast.While):
-                s.test = _placed(ast.BoolOp(ast.And(), [goes, s.test]), s.test)
+                s.test = placed(ast.BoolOp(ast.And(), [goes, s.test]), s.test)
             else:
-                body = [_placed(ast.If(goes, body, []), s)]
-                s.stops = stops  # type: ignore[union-attr]  # for `rewrite`, which makes the loop
+                body = [placed(ast.If(goes, body, []), s)]
+                s.stops = stops  # type: ignore[attr-defined]  # for `rewrite`, which makes the loop
         s.body = body
         after = self.block(s.orelse, outer) if s.orelse else []
         if after and stops:

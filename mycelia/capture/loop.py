@@ -21,7 +21,9 @@ class Range:
     """`range` of numbers that are not known yet."""
 
     def __init__(self, first: Any, stop: Any = None, step: Any = 1) -> None:
-        self.start, self.stop, self.step = (0, first, 1) if stop is None else (first, stop, step)
+        self.start: Any = 0 if stop is None else first
+        self.stop: Any = first if stop is None else stop
+        self.step: Any = step
 
 
 def while_(test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any, names: Sequence[str]) -> None:
@@ -80,7 +82,9 @@ def for_(
 def _rows(stage: Stage, x: Any) -> Value:
     value = stage.world.value(x)
     if not value.shape:
-        raise ShapeError("a loop goes over the first axis of a tensor, and this one has none", given={"tensor": value.type})
+        raise ShapeError(
+            "a loop goes over the first axis of a tensor, and this one has none", given={"tensor": value.type}
+        )
     return value
 
 

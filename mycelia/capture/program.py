@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any
 
-from mycelia.capture.branch import origin
+from mycelia.capture.branch import Bottom, origin
 from mycelia.capture.guards import Guards
 from mycelia.capture.hooks import call
 from mycelia.capture.stage import AttributeSlot, Stage, TensorSlot, staging
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
-from mycelia.ir import Function, Value, asking, fresh_params, toposort
+from mycelia.errors import BranchError
+from mycelia.ir import Function, Value, asking, fresh_params, located, toposort
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
@@ -84,6 +85,10 @@ def capture(world: World, fn: Callable[..., Any], args: Any, kwargs: Any) -> Cap
         reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
         reason.holds = stage.guards.predicate()
         raise reason from None
+    except Bottom as error:
+        raise BranchError(
+            "this function always calls itself, so it never returns", at=origin(error), hint="add a way out"
+        ) from None
 
 
 def _why(error: BaseException) -> str:
@@ -101,7 +106,8 @@ def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure
             if isinstance(x, world.parameter):
                 stage.lift(x)
             elif isinstance(x, world.tensor):
-                (param,) = fresh_params((_type(world, x),))
+                with located(None):
+                    (param,) = fresh_params((_type(world, x),))
                 params.append((i, param))
                 given[i] = world.wrap(param)
                 tensors[id(given[i])] = i
@@ -158,8 +164,7 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
         if isinstance(slot, TensorSlot):
             target = Given(tensors[id(slot.tensor)]) if id(slot.tensor) in tensors else Kept(slot.tensor)
             if isinstance(target, Given) or id(slot.tensor) in from_outside:
-                if world.value(slot.tensor) not in {v for _, _, v in stage.lifted}:
-                    writes.append((target, computed(slot.tensor).place))
+                writes.append((target, computed(slot.tensor).place))
         elif isinstance(slot, AttributeSlot) and id(slot.owner) not in stage.inside:
             effects.append((slot.owner, slot.name, nest(slot.content())))
     used = set(toposort(values))

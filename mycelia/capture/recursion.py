@@ -14,6 +14,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.capture.branch import Bottom, alternative
 from mycelia.capture.closing import closed, independent
+from mycelia.capture.convert import inner_codes
 from mycelia.capture.join import as_type, number_type, widest
 from mycelia.capture.stage import Stage
 from mycelia.capture.unbound import Unbound
@@ -49,6 +50,7 @@ class Activation:
 
     key: Any
     name: str
+    nested: bool  # a function that was made inside the capture
     recursive: bool = False
     result: Result | None = None  # None: not known yet
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
@@ -61,7 +63,7 @@ def called(stage: Stage, f: Any, hooked: Callable[..., Any], args: tuple[Any, ..
     for running in stage.calls:
         if running.key == key:
             return _again(stage, running, leaves)
-    mine = Activation(key, f"{f.__name__}.{len(stage.calls)}")
+    mine = Activation(key, f"{f.__name__}.{len(stage.calls)}", f.__code__ in inner_codes)
     stage.calls.append(mine)
     mark = len(stage.log)
     try:

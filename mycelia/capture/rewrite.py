@@ -15,23 +15,14 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
-from mycelia.capture.jumps import (
-    HOOKS,
-    RESULT,
-    RETURNED,
-    SCOPES,
-    Lowering,
-    assign,
-    hook,
-    inside,
-    returns,
-)
+from mycelia.capture.jumps import HOOKS, RETURNED, Lowering, assign, hook, inside, placed, returns
 from mycelia.capture.source import Definition
 
 # These look at the frame that calls them.
 FRAME_READERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
 
 
+NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 OUTER, FUNCTION = "__ms_outer__", "__ms_function__"  # names that no variable of the program has
 
 
@@ -50,14 +41,9 @@ def rewritten(node: Definition, free: Sequence[str], cls: str) -> ast.Module:
     if cls:  # private names are spelled with the name of the class
         wrapped = ast.ClassDef(cls, [], [], [made], [])
     parameters = [ast.arg(n) for n in (HOOKS, *free)]
-    outer = ast.FunctionDef(
-        OUTER, ast.arguments([], parameters, None, [], [], None, []), [wrapped], [], None
-    )
+    outer = ast.FunctionDef(OUTER, ast.arguments([], parameters, None, [], [], None, []), [wrapped], [], None)
     module = ast.Module([outer], [])
-    for n in ast.walk(module):
-        if "lineno" in n._attributes and not hasattr(n, "lineno"):
-            ast.copy_location(n, at)
-    return module
+    return placed(module, at)
 
 
 def _bare(args: ast.arguments) -> ast.arguments:
@@ -78,9 +64,7 @@ def bound(nodes: ast.AST | Sequence[ast.AST]) -> list[str]:
     for n in inside(nodes):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del):
             names[n.id] = None
-        elif isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names[n.name] = None
-        elif isinstance(n, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and n.name:
+        elif isinstance(n, NAMED) and n.name:
             names[n.name] = None
         elif isinstance(n, ast.alias):
             names[(n.asname or n.name).partition(".")[0]] = None
@@ -109,7 +93,9 @@ class Writer(ast.NodeTransformer):
     def __init__(self, args: ast.arguments, body: list[ast.stmt], cls: str) -> None:
         self.cls, self.numbers = cls, count()
         self.body = body
-        self.arguments = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a]
+        self.arguments = [
+            a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg) if a
+        ]
         self.first = self.arguments[0] if self.arguments else ""
         nodes = inside(body)
         self.globals = {n for s in nodes if isinstance(s, ast.Global) for n in s.names}
@@ -128,12 +114,11 @@ class Writer(ast.NodeTransformer):
         start: list[ast.stmt] = list(declared)
         if RETURNED in self.locals:
             start.append(assign(RETURNED, ast.Constant(False), at))
-        for name in self.locals:
-            if name != RETURNED:
-                start.append(assign(name, hook("unbound", [ast.Constant(name)], at), at))
+        empty = [n for n in self.locals if n != RETURNED]
+        start += [assign(n, hook("unbound", [ast.Constant(n)], at), at) for n in empty]
         self.locals += self.arguments
-        for name in sorted(outside & set(bound(lowered))):
-            start.append(_stmt(hook("writes_outside", [ast.Constant(name)], at)))
+        written = sorted(outside & set(bound(lowered)))
+        start += [_stmt(hook("writes_outside", [ast.Constant(n), _thunk(_name(n, at), at)], at)) for n in written]
         return [*start, *self.tail(lowered)] or [ast.copy_location(ast.Pass(), at)]
 
     # --------------------------------------------------------------------------------------------------- statements
@@ -165,9 +150,7 @@ class Writer(ast.NodeTransformer):
         """One statement that does not leave the function."""
         if isinstance(s, ast.If):
             body, orelse = s.body, s.orelse
-            made, parts = self.branch(
-                s, lambda: (self.statements(body), self.statements(orelse)), [*body, *orelse]
-            )
+            made, parts = self.branch(s, lambda: (self.statements(body), self.statements(orelse)), [*body, *orelse])
             return [*made, _stmt(hook("if_", parts, s.test))]
         if isinstance(s, ast.While):
             return self.while_(s)
@@ -226,7 +209,7 @@ class Writer(ast.NodeTransformer):
             declared.append(ast.Global(outside))
         args = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
         made = ast.FunctionDef(name, args, [*declared, *(new or [ast.Pass()])], [], None)
-        return _fixed(made, old[0] if old else self.body[0])
+        return placed(made, old[0] if old else self.body[0])
 
     def variables(self, stmts: Sequence[ast.AST], at: ast.AST) -> tuple[ast.stmt, list[ast.expr]]:
         """A function that sets the variables that a block binds; and: a function that gets them, that one, and their
@@ -238,7 +221,7 @@ class Writer(ast.NodeTransformer):
         pairs: list[ast.stmt] = [assign(n, _name(v, at), at) for n, v in zip(names, new, strict=True)]
         declared: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
         args = ast.arguments([], [ast.arg(v) for v in new], None, [], [], None, [])
-        made = _fixed(ast.FunctionDef(setter, args, [*declared, *(pairs or [ast.Pass()])], [], None), at)
+        made = placed(ast.FunctionDef(setter, args, [*declared, *(pairs or [ast.Pass()])], [], None), at)
         got = _tuple([_name(n, at) for n in names], at)
         called = _tuple([ast.copy_location(ast.Constant(n), at) for n in names], at)
         return made, [_thunk(got, at), _name(setter, at), called]
@@ -337,7 +320,7 @@ class Writer(ast.NodeTransformer):
         value = f"__ms_value_{n}__"
         out.append(assign(value, old, s))
         aug = ast.AugAssign(ast.Name(value, ast.Store()), s.op, self.visit(s.value))
-        out.append(_fixed(aug, s))
+        out.append(placed(aug, s))
         out.append(_stmt(hook(store, [_name(holder, s), place, _name(value, s)], target)))
         return out
 
@@ -410,7 +393,7 @@ class Writer(ast.NodeTransformer):
         for op, right in zip(node.ops, node.comparators, strict=True):
             compare = ast.Compare(_name("a", node), [op], [_name("b", node)])
             pair = ast.arguments([], [ast.arg("a"), ast.arg("b")], None, [], [], None, [])
-            links += [_fixed(ast.Lambda(pair, compare), node), _thunk(self.visit(right), right)]
+            links += [placed(ast.Lambda(pair, compare), node), _thunk(self.visit(right), right)]
         return hook("chain", [first, *links], node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
@@ -457,7 +440,7 @@ def _tuple(parts: list[ast.expr], at: ast.AST) -> ast.expr:
 
 
 def _thunk(body: ast.expr, at: ast.AST) -> ast.expr:
-    return _fixed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), at)
+    return placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), at)
 
 
 def _index(slice_: ast.expr) -> ast.expr:
@@ -466,16 +449,9 @@ def _index(slice_: ast.expr) -> ast.expr:
         slice_.elts = [_index(e) for e in slice_.elts]
     if not isinstance(slice_, ast.Slice):
         return slice_
-    ends = [e or _fixed(ast.Constant(None), slice_) for e in (slice_.lower, slice_.upper, slice_.step)]
+    ends = [e or placed(ast.Constant(None), slice_) for e in (slice_.lower, slice_.upper, slice_.step)]
     return hook("interval", ends, slice_)
 
 
 def _stmt(value: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Expr(value), value)
-
-
-def _fixed(node, at):  # type: ignore[no-untyped-def]  # any node, where what has no place gets that of `at`
-    for n in ast.walk(node):
-        if "lineno" in n._attributes and not hasattr(n, "lineno"):
-            ast.copy_location(n, at)
-    return node

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -28,16 +30,30 @@ def definition(code: CodeType) -> Definition | None:
     'getsource'
     """
     text = "".join(linecache.getlines(code.co_filename))
-    spans = {(p[0], p[2], p[1], p[3]) for p in code.co_positions()}
+    if code.co_name == "<lambda>":
+        return _lambda(code, [n for n in _definitions(text) if isinstance(n, ast.Lambda)])
     for node in _definitions(text):
-        if isinstance(node, ast.Lambda):
-            body = node.body
-            span = body.lineno, body.col_offset, body.end_lineno, body.end_col_offset
-            if code.co_name == "<lambda>" and span in spans:
-                return node
-        elif node.name == code.co_name and _first_line(node) == code.co_firstlineno:
+        if not isinstance(node, ast.Lambda) and node.name == code.co_name and _first_line(node) == code.co_firstlineno:
             return node
     return None
+
+
+def _lambda(code: CodeType, nodes: Sequence[ast.Lambda]) -> ast.Lambda | None:
+    """The smallest lambda in whose body all instructions stand."""
+    found = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
+    if not found:
+        return None
+    start, end = min((p[0], p[2]) for p in found), max((p[1], p[3]) for p in found)
+    around = [n for n in nodes if _start(n.body) <= start and end <= _end(n.body)]
+    return max(around, key=lambda n: _start(n.body), default=None)
+
+
+def _start(node: ast.expr) -> tuple[Any, Any]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: ast.expr) -> tuple[Any, Any]:
+    return node.end_lineno, node.end_col_offset
 
 
 def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -7,7 +7,7 @@ when it is done, and the other branch begins where it began; at the end of the c
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -15,8 +15,8 @@ from typing import Any
 
 from mycelia.capture.convert import Converted
 from mycelia.capture.guards import Guards, observable
-from mycelia.capture.world import Unstageable, World
-from mycelia.ir import Value, fresh_params
+from mycelia.capture.world import World
+from mycelia.ir import Value, fresh_params, located
 from mycelia.types import type_of
 
 MISSING = object()
@@ -92,6 +92,30 @@ class AttributeSlot(Slot):
 
 
 @dataclass(frozen=True, eq=False)
+class VariableSlot(Slot):
+    """A variable that an inner function assigns to."""
+
+    cell: CellType
+    name: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return "variable", id(self.cell)
+
+    def read(self) -> Any:
+        return self.cell.cell_contents
+
+    def write(self, value: Any) -> None:
+        self.cell.cell_contents = value
+
+    content = read
+    fill = write
+
+    def __str__(self) -> str:
+        return f"`{self.name}`"
+
+
+@dataclass(frozen=True, eq=False)
 class ItemsSlot(Slot):
     """All that a list, dictionary or set holds."""
 
@@ -143,8 +167,9 @@ class Stage:
         """The value that stands for a tensor from outside, which holds it from now until the end of the capture."""
         data = self.world.data(x)
         if data.__class__ is Value:
-            return data  # type: ignore[no-any-return]  # values are values
-        (param,) = fresh_params((type_of(data),))
+            return data
+        with located(None):
+            (param,) = fresh_params((type_of(data),))
         self.lifted.append((x, self.world.read(x), param))
         self.world.hold(x, param)
         return param
@@ -162,7 +187,7 @@ class Stage:
             self.observe(value.__self__)
 
     def enter(self, fn: FunctionType, made: Converted, nested: bool) -> None:
-        """The outside reads of a function are guarded: its globals, and the variables around it unless they are ours."""
+        """What a function reads outside is guarded: its globals, and the variables around it unless they are ours."""
         if id(fn) in self.functions:
             return
         self.functions.add(id(fn))
@@ -173,6 +198,8 @@ class Stage:
         if not nested:
             for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
                 self.enter_cell(cell, name)
+            self.guards.of_attribute(fn, "__defaults__", fn.__defaults__)
+            self.guards.of_attribute(fn, "__kwdefaults__", fn.__kwdefaults__)
             for default in (*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()):
                 self.observe(default)
 
@@ -200,9 +227,8 @@ class Stage:
                 self._within(part)
         elif isinstance(value, dict | MappingProxyType):
             self._within(list(value.values()))
-        elif type(value).__module__.startswith("mycelia") or hasattr(value, "construct"):
-            if not isinstance(value, self.world.tensor | type | ModuleType | FunctionType):
-                self.snapshot(value)
+        elif _runs(value) and not isinstance(value, self.world.tensor | type | ModuleType | FunctionType):
+            self.snapshot(value)
 
     def attribute(self, obj: Any, name: str, value: Any) -> None:
         """An attribute of an object was read."""
@@ -245,6 +271,11 @@ class Stage:
             self.world.write(x, before)
 
 
+def _runs(value: Any) -> bool:
+    """Whether an object is one of ours, or a cell: library code may run it."""
+    return type(value).__module__.startswith("mycelia") or hasattr(value, "construct")
+
+
 class _Current(threading.local):
     stage: Stage | None = None
 
@@ -267,13 +298,3 @@ def staging(stage: Stage) -> Iterator[Stage]:
     finally:
         _current.stage = None
         stage.close()
-
-
-def unsupported(why: str) -> Unstageable:
-    """A reason to leave something to Python, at the line that is running."""
-    return Unstageable(why)
-
-
-def values_of(stage: Stage, leaves: Sequence[Any]) -> list[Value]:
-    """The values of tensors."""
-    return [stage.world.value(x) for x in leaves]

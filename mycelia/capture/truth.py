@@ -24,4 +24,4 @@ def truth(stage: Stage, x: Any) -> Value:
         )
     if value.shape != ():
         value = p.reshape(value, ())
-    return value if value.dtype is bool_ else p.not_equal(value, p.lift(0, value))  # type: ignore[no-any-return]
+    return value if value.dtype is bool_ else p.not_equal(value, p.lift(0, value))

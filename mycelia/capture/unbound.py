@@ -25,10 +25,11 @@ class Unbound:
         self.complain()
 
 
-for _name in (
-    "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul and rand or ror "
-    "xor rxor neg pos abs invert lt le gt ge eq ne bool int float index len iter getitem setitem call contains "
-    "enter exit str format"
-).split():
+_OPERATORS = """
+    add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul and rand or ror
+    xor rxor neg pos abs invert lt le gt ge eq ne bool int float index len iter getitem setitem call contains
+    enter exit str format
+"""
+for _name in _OPERATORS.split():
     setattr(Unbound, f"__{_name}__", Unbound.complain)
 Unbound.__hash__ = object.__hash__  # type: ignore[method-assign]  # it has no value, but it is an object

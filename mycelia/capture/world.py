@@ -28,7 +28,7 @@ class World:
     concrete: type[Exception]  # raised when a number is asked for that only exists when the program runs
 
 
-class Unstageable(Exception):  # noqa: N818  # a reason, which becomes a fallback or an error
+class Unstageable(Exception):  # a reason, which becomes a fallback or an error
     """Something that a graph cannot do, and Python can: where, and why."""
 
     def __init__(self, why: str, at: Location | None = None) -> None:

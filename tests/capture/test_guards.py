@@ -1,0 +1,234 @@
+"""A compiled program is used only while everything that it read is as it was."""
+
+import types
+
+import numpy as np
+import pytest
+
+from mycelia import nn
+from mycelia.api.jit import jit
+from mycelia.eager import Parameter, Tensor
+
+X = Tensor([1.0, 2.0])
+SCALE = 2.0
+ITEMS = [1.0, 2.0]
+TABLE = {"a": 1.0, "b": {"c": 2.0}}
+ARRAY = np.array([1.0, 2.0], "f")
+WEIGHT = Tensor([1.0, 1.0])
+
+
+def helper(x):
+    return x * 2
+
+
+class Thing:
+    shared = 3.0
+
+    def __init__(self):
+        self.k, self.inner = 2.0, types.SimpleNamespace(z=1.0)
+
+    def __call__(self, x):
+        return x * self.k + self.inner.z + self.shared
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(2, 2, weight_init="ones")
+        self.drop = nn.Dropout(p=0.5)
+        self.k, self.sizes = 2.0, [1.0, 2.0]
+
+    def construct(self, x):
+        y = self.dense(x) * self.k + self.sizes[1]
+        if y.sum() > 1000:
+            y = y * 0
+        return self.drop(y)
+
+
+def same(fn, *args):
+    """The compiled function does what the function does now."""
+    compiled = fn if hasattr(fn, "explain") else jit(fn)
+    np.testing.assert_allclose(compiled(*args).asnumpy(), compiled.__captured__(*args).asnumpy(), rtol=1e-6)
+    return compiled
+
+
+def test_a_global_number(monkeypatch):
+    f = same(lambda x: x * SCALE, X)
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    same(f, X)
+
+
+def test_a_global_that_hides_a_builtin(monkeypatch):
+    f = same(lambda x: x * len([1, 2, 3]), X)
+    monkeypatch.setitem(globals(), "len", lambda xs: 100)
+    same(f, X)
+
+
+def test_a_global_function(monkeypatch):
+    f = same(lambda x: helper(x), X)
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 7)
+    same(f, X)
+
+
+def test_a_global_read_by_a_called_function(monkeypatch):
+    def inner(x):
+        return x + SCALE
+
+    f = same(lambda x: inner(x), X)
+    monkeypatch.setitem(globals(), "SCALE", 50.0)
+    same(f, X)
+
+
+def test_a_global_list():
+    f = same(lambda x: x * sum(ITEMS), X)
+    ITEMS.append(5.0)
+    same(f, X)
+    ITEMS[0] = 9.0
+    same(f, X)
+
+
+def test_a_nested_dictionary(monkeypatch):
+    f = same(lambda x: x * TABLE["b"]["c"], X)
+    monkeypatch.setitem(TABLE["b"], "c", 7.0)
+    same(f, X)
+
+
+def test_a_global_array_that_is_written_to():
+    f = same(lambda x: x + Tensor(ARRAY), X)
+    ARRAY[0] = 100.0
+    same(f, X)
+
+
+def test_a_global_tensor_with_other_numbers_is_an_input():
+    f = same(lambda x: x * WEIGHT, X)
+    WEIGHT[0] = 5.0
+    same(f, X)
+    assert len(f._ways) == 1
+    assert len(next(iter(f._ways.values()))) == 1
+
+
+def test_a_global_tensor_of_another_shape(monkeypatch):
+    f = same(lambda x: x * WEIGHT, X)
+    monkeypatch.setitem(globals(), "WEIGHT", Tensor([[2.0], [3.0]]))
+    same(f, X)
+
+
+def test_a_variable_of_an_enclosing_function():
+    k = 2.0
+    f = same(lambda x: x * k, X)
+    k = 3.0
+    same(f, X)
+
+
+def test_attributes_of_an_object():
+    thing = Thing()
+    f = same(lambda x: thing(x), X)
+    thing.k = 5.0
+    same(f, X)
+    thing.inner.z = 9.0
+    same(f, X)
+    thing.inner = types.SimpleNamespace(z=-1.0)
+    same(f, X)
+
+
+def test_an_attribute_of_a_class(monkeypatch):
+    thing = Thing()
+    f = same(lambda x: thing(x), X)
+    monkeypatch.setattr(Thing, "shared", 30.0)
+    same(f, X)
+    thing.shared = 300.0
+    same(f, X)
+
+
+def test_attributes_of_a_cell():
+    net = Net()
+    f = same(jit(net), X)
+    net.k = 5.0
+    same(f, X)
+    net.sizes[1] = 7.0
+    same(f, X)
+    net.dense.weight.set_data(net.dense.weight * 3)
+    same(f, X)
+    net.dense = nn.Dense(2, 2, weight_init="zeros")
+    same(f, X)
+
+
+def test_training_or_not():
+    net = Net().set_train(False)
+    f = same(jit(net), X)
+    net.set_train()
+    assert (f(Tensor(np.ones((50, 2), "f"))).asnumpy() == 0).any()
+    net.set_train(False)
+    same(f, X)
+
+
+def test_a_python_number_among_the_arguments():
+    f = jit(lambda x, n: x * n)
+    for n in (2, 3.0, True, 2.5):
+        same(f, X, n)
+
+
+def test_structure_type_and_shape_of_arguments():
+    f = jit(lambda xs: sum(xs["a"]) * 2 if isinstance(xs, dict) else sum(xs))
+    same(f, [X, X])
+    same(f, (X, X, X))
+    same(f, {"a": [X]})
+    same(f, [Tensor([[1.0]])])
+    same(f, [Tensor([1, 2])])
+
+
+def test_a_function_among_the_arguments():
+    f = jit(lambda g, x: g(x))
+    same(f, helper, X)
+    same(f, lambda x: x - 1, X)
+
+
+def test_a_parameter_among_the_arguments_is_known_by_identity():
+    v, w = Parameter([1.0, 2.0], name="v"), Parameter([3.0, 4.0], name="w")
+    f = jit(lambda p, x: p * x)
+    same(f, v, X)
+    same(f, w, X)
+
+
+def test_defaults_are_read_each_time():
+    def f(x, k=2.0):
+        return x * k
+
+    compiled = same(f, X)
+    f.__defaults__ = (4.0,)
+    same(compiled, X)
+
+
+def test_a_program_whose_reads_never_settle_is_left_to_python():
+    thing = types.SimpleNamespace(n=0.0)
+
+    def f(x):
+        return x + thing.n
+
+    compiled = jit(f)
+    for i in range(40):
+        thing.n = float(i)
+        same(compiled, X)
+    assert "change with each call: SimpleNamespace.n" in compiled.explain()
+
+
+@pytest.mark.parametrize("kind", ["attribute", "item"])
+def test_an_effect_happens_at_every_call(kind):
+    thing = types.SimpleNamespace(count=0, last=None, log=[])
+
+    def f(x):
+        if kind == "attribute":
+            thing.count += 1
+            thing.last = x * 2
+        else:
+            thing.log.append(x * 2)
+        return x
+
+    compiled = jit(f)
+    for _ in range(3):
+        compiled(X)
+    if kind == "attribute":
+        assert thing.count == 3
+        assert thing.last.tolist() == [2.0, 4.0]
+    else:
+        assert [y.tolist() for y in thing.log] == [[2.0, 4.0]] * 3
