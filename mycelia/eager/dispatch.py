@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class Ready:
             if len(self.plans) >= MEMORY:
                 self.plans.clear()
             types = tuple(getattr(a, "type", None) or type_of(a) for a in arrays)
-            plan = self.plans[key] = plan_for(self.op, types, needed, live)
+            plan = self.plans[key] = _natively(plan_for(self.op, types, needed, live))
         return plan
 
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
@@ -94,7 +95,7 @@ class Ready:
             cts = [c for c in ct if c is not None]
             return self.plan(needed, live, inputs).compiled(*cts, *out, *inputs)
         back = self.aligned.get(needed)
-        if back is not None and _aligned(out.shape, inputs):
+        if back is not None and out.size <= LARGE and _aligned(out.shape, inputs):
             return back(ct, out, *inputs)
         key = (needed, *signature(inputs))
         back = self.backs.get(key)
@@ -103,7 +104,7 @@ class Ready:
                 self.backs.clear()
             plan = self.plan(needed, ALONE, inputs)
             back = self.backs[key] = plan.compiled
-            if plan.any_shape and _aligned(out.shape, inputs):
+            if plan.any_shape and out.size <= LARGE and _aligned(out.shape, inputs):
                 self.aligned[needed] = back
         return back(ct, out, *inputs)
 
@@ -154,12 +155,30 @@ def typed(out: Any, kind: TensorType) -> Array:
     return out if out.dtype is dtype else quietly(out.astype, dtype)  # type: ignore[no-any-return]
 
 
+def _kernel(fn: Function) -> Callable[..., Sequence[Array]] | None:
+    """A native kernel for a function of large operands, if there is one."""
+    if native is None or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
+        return None
+    elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
+    return native(fn) if elements >= LARGE else None
+
+
 def _native(op: Op, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
-    """A native kernel for large operands."""
-    results = kind.elements if isinstance(kind, TupleType) else (kind,)
-    if native is None or sum(t.size for t in (*types, *results)) < LARGE:  # type: ignore[attr-defined]  # tensors all
-        return None
-    kernel = native(Function.build(op, *types))
+    """The op as a native kernel."""
+    kernel = _kernel(Function.build(op, *types)) if native is not None else None
+    if kernel is None or isinstance(kind, TupleType):
+        return kernel
+    return lambda *arrays: kernel(*arrays)[0]
+
+
+def _natively(plan: Plan) -> Plan:
+    """The plan, run by a native kernel where it has to do with large arrays."""
+    kernel = _kernel(plan.function)
     if kernel is None:
-        return None
-    return kernel if isinstance(kind, TupleType) else lambda *arrays: kernel(*arrays)[0]
+        return plan
+
+    def compiled(*arrays: Any) -> Sequence[Any]:
+        got = iter(kernel(*[np.asarray(a) for a in arrays]))
+        return [next(got) if flows else None for flows in plan.flows]
+
+    return replace(plan, compiled=compiled)

@@ -132,6 +132,21 @@ class Tensor(Operators):
         return tuple(int(s) for s in steps[len(steps) - self.ndim :])
 
     @property
+    def data(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    @property
+    def device(self) -> str:
+        """Where the data is."""
+        return "CPU"
+
+    @property
+    def mT(self) -> Tensor:  # as in NumPy
+        """The last two axes exchanged."""
+        return p.transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))  # type: ignore[no-any-return]
+
+    @property
     def T(self) -> Tensor:
         """All axes reversed."""
         return p.transpose(self, tuple(reversed(range(self.ndim))))  # type: ignore[no-any-return]

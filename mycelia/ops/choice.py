@@ -407,6 +407,7 @@ def topk(
     return gather_elements(x, axis, positions), positions
 
 
+@method("median")
 def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The element in the middle along an axis (the lower of two), and where it is.
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.api import GradOperation
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
 from mycelia.types import DType
 
-__all__ = ["HyperMap", "Map", "MultitypeFuncGraph", "constexpr"]
+__all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "constexpr"]
 
 _CLASSES: dict[str, tuple[type, ...]] = {
     "Tensor": (Tensor,),

@@ -51,6 +51,7 @@ __all__ = [
     "log2",
     "log10",
     "logical_not",
+    "logit",
     "nan_to_num",
     "neg",
     "negative",
@@ -471,6 +472,19 @@ def signbit(input: Any) -> Tensor:
     [False, True]
     """
     return tensor(input) < 0
+
+
+@method()
+def logit(input: Any, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of the sigmoid; with `eps`, of x kept that far from 0 and 1.
+
+    >>> logit(Tensor([0.5])).tolist()
+    [0.0]
+    """
+    x = floated(input)
+    if eps is not None:
+        x = p.minimum(p.maximum(x, number(eps, x)), number(1.0 - eps, x))
+    return p.log(x) - p.log1p(p.negative(x))
 
 
 @method()

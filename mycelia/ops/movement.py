@@ -26,6 +26,7 @@ __all__ = [
     "chunk",
     "concat",
     "concatenate",
+    "diff",
     "expand_as",
     "expand_dims",
     "flatten",
@@ -526,6 +527,20 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     if not 0 <= start <= start + length <= x.shape[place]:
         raise ShapeError(f"an axis of {x.shape[place]} has no {length} elements from {start}")
     return _own(p.take(x, place, start, start + length), x)
+
+
+@method()
+def diff(x: Any, n: int = 1, axis: int = -1) -> Tensor:
+    """The differences between neighbours along an axis, n times over.
+
+    >>> diff(Tensor([1, 4, 9])).tolist()
+    [3, 5]
+    """
+    x = tensor(x)
+    place = axis_of(x, axis)
+    for _ in range(n):
+        x = p.take(x, place, 1, x.shape[place]) - p.take(x, place, 0, x.shape[place] - 1)
+    return x
 
 
 def slice(input_x: Any, begin: Sequence[int], size: Sequence[int]) -> Tensor:

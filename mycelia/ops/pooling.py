@@ -21,11 +21,13 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "depth_to_space",
     "interpolate",
     "max_pool2d",
     "max_pool3d",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "space_to_depth",
 ]
 
 
@@ -267,6 +269,34 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     apart = p.reshape(x, (*lead, channels // (r * r), r, r, height, width))
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
     return p.reshape(p.transpose(apart, order), (*lead, channels // (r * r), height * r, width * r))
+
+
+def depth_to_space(x: Any, block_size: int) -> Tensor:
+    """Channels moved into space, the place within a block before the channel: (N, r r C, H, W) to (N, C, H r, W r).
+
+    >>> depth_to_space(Tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2).tolist()
+    [[[[1, 2], [3, 4]]]]
+    """
+    x, r = tensor(x), block_size
+    n, channels, height, width = x.shape
+    if channels % (r * r):
+        raise ShapeError(f"{channels} channels are not a multiple of {r * r}")
+    apart = p.reshape(x, (n, r, r, channels // (r * r), height, width))
+    return p.reshape(p.transpose(apart, (0, 3, 4, 1, 5, 2)), (n, channels // (r * r), height * r, width * r))
+
+
+def space_to_depth(x: Any, block_size: int) -> Tensor:
+    """Space moved into channels: the inverse of `depth_to_space`.
+
+    >>> space_to_depth(Tensor([[[[1, 2], [3, 4]]]]), 2).flatten().tolist()
+    [1, 2, 3, 4]
+    """
+    x, r = tensor(x), block_size
+    n, channels, height, width = x.shape
+    if height % r or width % r:
+        raise ShapeError(f"an image of {height} x {width} does not go evenly into squares of {r}")
+    apart = p.reshape(x, (n, channels, height // r, r, width // r, r))
+    return p.reshape(p.transpose(apart, (0, 3, 5, 1, 2, 4)), (n, r * r * channels, height // r, width // r))
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:

@@ -203,6 +203,35 @@ def _at(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda x, axis, output_type: function(x, axis).astype(output_type)
 
 
+def _three(pool: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def call(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid") -> Tensor:
+        x = tensor(x)
+        window, steps = ((n, n, n) if isinstance(n, int) else tuple(n)[-3:] for n in (kernel_size, strides))
+        return pool(x, window, steps, convolution.paddings(pad_mode.lower(), 0, x.shape[2:], window, steps, (1, 1, 1)))
+
+    return call
+
+
+def _not_finite(x: Any) -> Tensor:
+    """1 if an element is infinite or nan, else 0; for finding out whether a loss scale was too large."""
+    return reduction.any(math.logical_not(math.isfinite(x))).astype("float32").reshape(1)  # type: ignore[no-any-return]
+
+
+def _updated(x: Tensor, indices: Any, updates: Any) -> Tensor:
+    """A parameter, from now on with other slices at positions that are rows."""
+    return state.assign(x, choice.tensor_scatter_update(x, indices, updates))  # type: ignore[no-any-return]
+
+
+def _normalised(x: Any, gamma: Any, beta: Any, epsilon: float = 1e-7) -> Tensor:
+    """Mean zero and variance one over the axes of gamma, then scaled and shifted."""
+    return normalization.layer_norm(x, tensor(gamma).shape, gamma, beta, epsilon)
+
+
+def _whole(shape: Any, low: Any, high: Any, seed: int = 0, seed2: int = 0) -> Tensor:
+    """Whole numbers evenly from `low` up to, and without, `high`."""
+    return random.randint(low, high, shape, seed or seed2 or None, dtype="int32")
+
+
 def _drawn(shape: Any, seed: int = 0, seed2: int = 0) -> Tensor:
     """Numbers of the standard normal distribution."""
     return random.standard_normal(shape, (seed << 32) + seed2 if seed or seed2 else None)
@@ -248,6 +277,19 @@ _define(
 )
 _define("MaxPool", _pooled(p.max_pool), kernel_size=1, strides=1, pad_mode="valid")
 _define("AvgPool", _pooled(p.avg_pool, count_padding=False), kernel_size=1, strides=1, pad_mode="valid")
+_define("MaxPool3D", _three(p.max_pool), kernel_size=1, strides=1, pad_mode="valid")
+_define("AvgPool3D", _three(p.avg_pool), kernel_size=1, strides=1, pad_mode="valid")
+_define("FloatStatus", _not_finite)
+_define("GatherV2", _gathered)
+_define("ScatterNdUpdate", _updated)
+_define("ScatterAdd", choice.scatter_add)
+_define("DepthToSpace", pooling.depth_to_space, block_size=2)
+_define("SpaceToDepth", pooling.space_to_depth, block_size=2)
+_define("ScalarToArray", lambda x: Tensor(x))
+_define("LayerNorm", _normalised, epsilon=1e-7)
+_define("UniformInt", _whole, seed=0, seed2=0)
+_define("Gelu", lambda x: activation.gelu(x, "tanh"))
+_define("Einsum", lambda operands, equation: linalg.einsum(equation, *operands), equation="")
 _define("ScalarCast", lambda x, dtype: as_dtype(dtype).numpy.type(x).item())
 
 ReduceSum: type[Primitive] = globals()["ReduceSum"]

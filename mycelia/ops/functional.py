@@ -1,0 +1,25 @@
+"""Functions of tensors, under the name by which older programs import them."""
+
+# ruff: noqa: F403  # every module lists what it offers in its own __all__
+from mycelia.api import grad as grad
+from mycelia.api import jacfwd as jacfwd
+from mycelia.api import jacrev as jacrev
+from mycelia.api import jvp as jvp
+from mycelia.api import value_and_grad as value_and_grad
+from mycelia.api import vjp as vjp
+from mycelia.api import vmap as vmap
+from mycelia.ops.activation import *
+from mycelia.ops.arithmetic import *
+from mycelia.ops.attention import *
+from mycelia.ops.choice import *
+from mycelia.ops.convolution import *
+from mycelia.ops.creation import *
+from mycelia.ops.linalg import *
+from mycelia.ops.loss import *
+from mycelia.ops.math import *
+from mycelia.ops.movement import *
+from mycelia.ops.normalization import *
+from mycelia.ops.pooling import *
+from mycelia.ops.random import *
+from mycelia.ops.reduction import *
+from mycelia.ops.state import *
