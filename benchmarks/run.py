@@ -39,7 +39,7 @@ def main() -> None:
 
     installed = [peer for peer in given.peers.split(",") if Path(common.python_of(peer)).is_file()]
     name = f"mycelia-{time.strftime('%Y%m%d-%H%M%S')}"
-    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    paths = os.pathsep.join(filter(None, [str(ROOT / "benchmarks" / "start"), str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {
         "MYCELIA_PEER": str(ROOT / "benchmarks" / "mycelia_peer.py"),
         "MYCELIA_PYTHON": sys.executable,
