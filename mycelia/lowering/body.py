@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from mycelia.ir import Function, Param, Project, Value
 from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
+from mycelia.lowering.empty import without_empty
 from mycelia.lowering.group import Group
 from mycelia.lowering.kernels import kernel_of
 from mycelia.lowering.nest import same_place
@@ -48,6 +49,7 @@ class Body:
     def __init__(
         self, fn: Function, params: Sequence[Buffer], shared: Shared, scope: Mapping[str, str] | None = None
     ) -> None:
+        fn = without_empty(fn)
         self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names routines
         self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
         self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}

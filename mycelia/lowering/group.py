@@ -7,10 +7,10 @@ inside the group only at the element where the loops stand; otherwise it does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mycelia.ir import Reader, Value
-from mycelia.loops import Buffer, Expr, Fold, folded, mention
+from mycelia.loops import Buffer, Datum, Expr, Fold, Quotient, Remainder, folded, mention
 from mycelia.loops.index import Index, Variable
 from mycelia.lowering.values import full_index, is_expression, is_reduction
 
@@ -50,7 +50,7 @@ class Group:
             if is_reduction(v):
                 self._add_reduction(v)
             elif v.shape == self.domain and not self.is_column:
-                self.full[v] = self.element(v, self.at)
+                self.full[v] = _placed(self.element(v, self.at))
             elif self.reduced is not None and not self.is_column:
                 self.rows[v] = self._row(v)
             else:
@@ -72,7 +72,7 @@ class Group:
             raise Unfit
         if self.members and self.reduced is None and is_column(self.domain, dims):
             raise Unfit
-        expression = self.read(x, self.at)
+        expression = _placed(self.read(x, self.at))
         self.folds[v] = Fold(v.op.combine, v.dtype), expression  # type: ignore[union-attr]
         self.reduced = dims
 
@@ -81,7 +81,7 @@ class Group:
             if tuple(v.shape) == at[0]:
                 out = self.element(v, at[1])
                 if any(e.kind == "folded" for e in out.walk()):
-                    return out
+                    return _placed(out)
         raise Unfit
 
     def _row_indices(self) -> list[tuple[tuple[int, ...], At]]:
@@ -119,6 +119,26 @@ class Group:
             return self.load(v, at)
         out = self._memo[key] = self.element(v, at)
         return out
+
+
+def _placed(e: Expr) -> Expr:
+    """The expression, unless it reads memory at a place that a fold has yet to find."""
+    for x in e.walk():
+        at = x.attribute[1] if x.kind == "load" else x.attribute if x.kind == "position" else Index(0)
+        for inner in _data(at):
+            if any(y.kind == "folded" for y in inner.walk()):
+                raise Unfit
+            _placed(inner)
+    return e
+
+
+def _data(at: Index) -> Iterator[Expr]:
+    """The numbers in memory that an index depends on."""
+    for atom, _ in at.terms:
+        if isinstance(atom, Datum):
+            yield atom.value
+        elif isinstance(atom, Quotient | Remainder):
+            yield from _data(atom.index)
 
 
 def is_column(domain: tuple[int, ...], reduced: frozenset[int]) -> bool:

@@ -1,0 +1,57 @@
+"""Whether compiled code gives what the interpreter gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mycelia.ir import Function, Op, inner_functions, interpret
+from mycelia.runtime import compile
+from mycelia.types import Array, TensorType
+from tests.fuzz.programs import Case
+from tests.fuzz.shrink import shrink
+
+# of the largest number in a result: both sides round after every operation, in another order
+TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
+LARGEST = 1e4  # beyond this a program is too badly conditioned to say anything
+
+
+def difference(case: Case) -> str | None:
+    """What differs, in words; None if nothing does, or if the program is beyond numbers."""
+    with np.errstate(all="ignore"):
+        expected = [np.asarray(x) for x in interpret(case.fn, *case.inputs)]
+    if any(_wild(x) for x in expected):
+        return None
+    try:
+        got = compile(case.fn)(*case.inputs)
+    except Exception as error:  # whatever it is, a smaller program may show it too
+        return f"{type(error).__name__}: {error}"
+    for i, (g, e) in enumerate(zip(got, expected, strict=True)):
+        if g.shape != e.shape or g.dtype != e.dtype:
+            return f"result {i} is {g.dtype}{g.shape}, not {e.dtype}{e.shape}"
+        scale = 1.0 + (float(np.abs(e).max()) if e.size and e.dtype.kind == "f" else 0.0)
+        tolerance = _tolerance(case.fn) if e.dtype.kind == "f" else 0.0
+        if not np.allclose(g, e, rtol=0, atol=tolerance * scale):
+            worst = np.unravel_index(np.argmax(np.abs(g.astype("d") - e.astype("d"))), e.shape)
+            return f"result {i} at {tuple(map(int, worst))} is {g[worst]}, not {e[worst]}"
+    return None
+
+
+def _tolerance(fn: Function) -> float:
+    """That of the coarsest numbers in the program."""
+    types = {v.dtype.name for v in fn.values() if isinstance(v.type, TensorType)}
+    inside = [_tolerance(f) for v in fn.values() if isinstance(v.op, Op) for f in inner_functions(v.op)]
+    return max([TOLERANCE[t] for t in types if t in TOLERANCE] + inside, default=0.0)
+
+
+def _wild(x: Array) -> bool:
+    return x.dtype.kind == "f" and x.size > 0 and not (np.isfinite(x).all() and np.abs(x).max() < LARGEST)
+
+
+def check(case: Case, name: str) -> None:
+    """Complain about a difference, with a small program that shows it."""
+    found = difference(case)
+    if found is None:
+        return
+    small = shrink(case, lambda c: difference(c) is not None)
+    arrays = "\n".join(f"    {np.array_repr(x)}" for x in small.inputs)
+    raise AssertionError(f"{name}: {found}; in short, {difference(small)}\n{small.fn}\n{arrays}")

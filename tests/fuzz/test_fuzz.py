@@ -1,0 +1,74 @@
+"""Random programs: compiled code gives what the interpreter gives; so do its gradient and its batches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.judge import check
+from tests.fuzz.programs import Case, mapped, pulled_back, random_case
+
+PACK = 20  # programs to a test
+
+
+def programs(first: int, packs: int) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("seed", range(first, first + packs * PACK, PACK))
+
+
+def check_programs(seed: int) -> None:
+    for s in range(seed, seed + PACK):
+        check(random_case(s), f"program {s}")
+
+
+def check_gradients(seed: int) -> None:
+    for s in range(seed, seed + PACK // 2):
+        case = pulled_back(random_case(s, steps=7), s)
+        if case is not None:
+            check(case, f"gradient of program {s}")
+
+
+def check_batches(seed: int) -> None:
+    for s in range(seed, seed + PACK // 2):
+        check(mapped(random_case(s, steps=7), s), f"batch of program {s}")
+
+
+def check_batched_gradients(seed: int) -> None:
+    for s in range(seed, seed + PACK // 4):
+        case: Case | None = pulled_back(random_case(s, steps=5), s)
+        if case is not None:
+            check(mapped(case, s), f"batch of the gradient of program {s}")
+
+
+@programs(0, 9)
+def test_compiled_programs_give_what_the_interpreter_gives(seed: int) -> None:
+    check_programs(seed)
+
+
+@programs(10_000, 5)
+def test_gradients_of_programs_are_compiled_right(seed: int) -> None:
+    check_gradients(seed)
+
+
+@programs(20_000, 4)
+def test_batches_of_programs_are_compiled_right(seed: int) -> None:
+    check_batches(seed)
+
+
+@programs(30_000, 3)
+def test_batches_of_gradients_are_compiled_right(seed: int) -> None:
+    check_batched_gradients(seed)
+
+
+@pytest.mark.slow
+@programs(100_000, 60)
+def test_many_programs_give_what_the_interpreter_gives(seed: int) -> None:
+    check_programs(seed)
+    check_gradients(seed)
+    check_batches(seed)
+    check_batched_gradients(seed)
+
+
+@pytest.mark.slow
+@programs(200_000, 20)
+def test_long_programs_give_what_the_interpreter_gives(seed: int) -> None:
+    for s in range(seed, seed + PACK // 4):
+        check(random_case(s, steps=40), f"long program {s}")
