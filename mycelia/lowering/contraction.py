@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
@@ -30,6 +30,7 @@ from mycelia.loops import (
 from mycelia.loops.expr import Expr
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body, View
+from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Contract
 from mycelia.types import TensorType, accumulator, float32
@@ -71,31 +72,51 @@ def _(op: Contract, v: Value, body: Body) -> None:
     if v.dtype is not float32 or work < SMALL or not work or not axes.columns or not axes.rows:
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
+    if not _ends_with(op.out, axes.columns, size, out) and _ends_with(op.out, axes.rows, size, out):
+        x, y, lhs, rhs = y, x, rhs, lhs  # the transposed product lies in memory as the library writes it
+        op, axes = Contract(op.rhs, op.lhs, op.out), replace(axes, rows=axes.columns, columns=axes.rows)
+    result = out
     steps = dict(zip(op.out, out.strides, strict=True))
-    left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed), (steps, axes.rows))
-    right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns), (steps, axes.columns))
+    if not _runs_on(axes.rows, size, steps) or not _ends_with(op.out, axes.columns, size, out):
+        steps = _dense(axes.batch + axes.rows + axes.columns, size)
+        result = body.shared.buffer(v.type, tuple(steps[c] for c in op.out))
+    left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed))
+    right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(
         v.dtype,
         Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1])),
         Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1])),
         Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps)),
     )
-    body.steps.append(Invoke(call, (left[0], right[0]), (Operand(out),)))
+    body.steps.append(Invoke(call, (left[0], right[0]), (Operand(result),)))
+    if result is not out:
+        body.steps.append(copy(result, out))
+
+
+def _ends_with(letters: str, part: str, size: dict[str, int], out: Buffer) -> bool:
+    """Whether the innermost axes of the result in memory are those of a part, in order."""
+    wide = [c for c in part if size[c] != 1]
+    steps = dict(zip(letters, out.strides, strict=True))
+    return not wide or (steps[wide[-1]] == 1 and _runs_on(part, size, steps))
+
+
+def _dense(order: str, size: dict[str, int]) -> dict[str, int]:
+    """The step of each letter in a tensor with its axes in this order."""
+    steps, step = {}, 1
+    for c in reversed(order):
+        steps[c] = step
+        step *= size[c]
+    return steps
 
 
 def _operand(
-    body: Body, x: Value, view: View, letters: str, size: dict[str, int], parts: Sequence[str],
-    result: tuple[dict[str, int], str],
-) -> tuple[Operand, dict[str, int]]:  # fmt: skip
+    body: Body, x: Value, view: View, letters: str, size: dict[str, int], parts: Sequence[str]
+) -> tuple[Operand, dict[str, int]]:
     """The operand and the step of each letter; copied when its axes do not run on as the product needs."""
     steps = dict(zip(letters, view.strides, strict=True))
     if all(_runs_on(part, size, steps) for part in parts[1:]) and _unit(parts[1:], size, steps):
         return Operand(view.buffer, view.offset), steps
-    order = "".join(parts)
-    dense, step = {}, 1
-    for c in reversed(order):
-        dense[c] = step
-        step *= size[c]
+    dense = _dense("".join(parts), size)
     strides = tuple(dense[c] for c in letters)
     return Operand(body.dense(x, strides)), dense
 

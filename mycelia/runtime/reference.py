@@ -22,7 +22,7 @@ class Reference:
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results; donated parameters are overwritten, as machine code would do."""
         results = list(interpret(self.fn, *arrays))
-        for result, param in self.donated.items():
+        for result in self.donated:
             results[result] = np.array(results[result])
         for result, param in self.donated.items():
             arrays[param][...] = results[result]
