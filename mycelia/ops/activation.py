@@ -13,7 +13,7 @@ from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import axis_of, floated, method, number, tensor
 from mycelia.ops.arithmetic import clamp
-from mycelia.ops.movement import chunk
+from mycelia.ops.joining import chunk
 
 __all__ = [
     "celu",

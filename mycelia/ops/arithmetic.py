@@ -8,17 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor, cast, floating
+from mycelia.eager import Tensor, floating
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import method, number, pair, tensor
 from mycelia.ops.math import exp, trunc, truth
-from mycelia.types import float64
 
 __all__ = [
     "add",
     "addcdiv",
     "addcmul",
-    "allclose",
     "arctan2",
     "atan2",
     "bitwise_and",
@@ -31,31 +29,18 @@ __all__ = [
     "clip_by_value",
     "div",
     "divide",
-    "eq",
-    "equal",
     "floor_divide",
     "fmod",
-    "ge",
-    "greater",
-    "greater_equal",
-    "gt",
     "hypot",
-    "isclose",
-    "le",
     "lerp",
-    "less",
-    "less_equal",
     "logaddexp",
     "logical_and",
     "logical_or",
     "logical_xor",
-    "lt",
     "maximum",
     "minimum",
     "mul",
     "multiply",
-    "ne",
-    "not_equal",
     "pow",
     "remainder",
     "sub",
@@ -64,10 +49,6 @@ __all__ = [
     "tensor_div",
     "tensor_exp",
     "tensor_floordiv",
-    "tensor_ge",
-    "tensor_gt",
-    "tensor_le",
-    "tensor_lt",
     "tensor_mod",
     "tensor_mul",
     "tensor_pow",
@@ -370,89 +351,6 @@ def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     return p.shift_right(*pair(input, other))
 
 
-@method("greater", "gt")
-def greater(input: Any, other: Any) -> Tensor:
-    """Whether x is larger than y.
-
-    >>> greater(Tensor([1, 2]), 1).tolist()
-    [False, True]
-    """
-    return p.greater(*pair(input, other))
-
-
-@method("greater_equal", "ge")
-def greater_equal(input: Any, other: Any) -> Tensor:
-    """Whether x is not smaller than y.
-
-    >>> greater_equal(Tensor([1, 2]), 2).tolist()
-    [False, True]
-    """
-    return p.greater_equal(*pair(input, other))
-
-
-@method("less", "lt")
-def less(input: Any, other: Any) -> Tensor:
-    """Whether x is smaller than y.
-
-    >>> less(Tensor([1, 2]), 2).tolist()
-    [True, False]
-    """
-    return p.less(*pair(input, other))
-
-
-@method("less_equal", "le")
-def less_equal(input: Any, other: Any) -> Tensor:
-    """Whether x is not larger than y.
-
-    >>> less_equal(Tensor([1, 2]), 1).tolist()
-    [True, False]
-    """
-    return p.less_equal(*pair(input, other))
-
-
-@method("equal", "eq")
-def equal(input: Any, other: Any) -> Tensor:
-    """Whether x and y are the same number.
-
-    >>> equal(Tensor([1, 2]), 2).tolist()
-    [False, True]
-    """
-    return p.equal(*pair(input, other))
-
-
-@method("not_equal", "ne")
-def not_equal(input: Any, other: Any) -> Tensor:
-    """Whether x and y are different numbers.
-
-    >>> not_equal(Tensor([1, 2]), 2).tolist()
-    [True, False]
-    """
-    return p.not_equal(*pair(input, other))
-
-
-@method()
-def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
-    """Whether x differs from y by at most atol + rtol |y|.
-
-    >>> isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])).tolist()
-    [True, False]
-    """
-    x, y = (cast(t, float64) for t in pair(input, other))
-    near = p.abs(x - y) <= atol + rtol * p.abs(y)
-    near = p.logical_or(p.logical_and(near, p.is_finite(y)), p.equal(x, y))
-    return p.logical_or(near, p.logical_and(p.is_nan(x), p.is_nan(y))) if equal_nan else near
-
-
-@method()
-def allclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-    """Whether all elements are close, see `isclose`.
-
-    >>> allclose(Tensor([1.0]), Tensor([1.0]))
-    True
-    """
-    return bool(p.reduce_all(isclose(input, other, rtol, atol, equal_nan)))
-
-
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """Input + value * tensor1 * tensor2.
 
@@ -475,7 +373,5 @@ method("addcmul")(addcmul)
 method("addcdiv")(addcdiv)
 
 multiply, divide, clip, arctan2 = mul, div, clamp, atan2
-gt, ge, lt, le, eq, ne = greater, greater_equal, less, less_equal, equal, not_equal
 tensor_add, tensor_sub, tensor_mul, tensor_div, tensor_pow = add, sub, mul, div, pow
 tensor_floordiv, tensor_mod, tensor_exp = floor_divide, remainder, exp
-tensor_gt, tensor_ge, tensor_lt, tensor_le = greater, greater_equal, less, less_equal

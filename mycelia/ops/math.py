@@ -18,23 +18,8 @@ from mycelia.types import bool_
 __all__ = [
     "abs",
     "absolute",
-    "acos",
-    "acosh",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctanh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
     "bitwise_not",
     "ceil",
-    "cos",
-    "cosh",
-    "deg2rad",
     "erf",
     "erfc",
     "exp",
@@ -55,19 +40,14 @@ __all__ = [
     "nan_to_num",
     "neg",
     "negative",
-    "rad2deg",
     "reciprocal",
     "round",
     "rsqrt",
     "sgn",
     "sign",
     "signbit",
-    "sin",
-    "sinh",
     "sqrt",
     "square",
-    "tan",
-    "tanh",
     "trunc",
 ]
 
@@ -211,126 +191,6 @@ def log10(input: Any) -> Tensor:
     2.0
     """
     return p.log(floated(input)) * (1.0 / python.log(10.0))
-
-
-@method()
-def sin(input: Any) -> Tensor:
-    """The sine of an angle.
-
-    >>> sin(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.sin(floated(input))
-
-
-@method()
-def cos(input: Any) -> Tensor:
-    """The cosine of an angle.
-
-    >>> cos(Tensor([0.0])).tolist()
-    [1.0]
-    """
-    return p.cos(floated(input))
-
-
-@method()
-def tan(input: Any) -> Tensor:
-    """The tangent of an angle.
-
-    >>> tan(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.tan(floated(input))
-
-
-@method("asin", "arcsin")
-def asin(input: Any) -> Tensor:
-    """The angle with this sine.
-
-    >>> asin(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.asin(floated(input))
-
-
-@method("acos", "arccos")
-def acos(input: Any) -> Tensor:
-    """The angle with this cosine.
-
-    >>> acos(Tensor([1.0])).tolist()
-    [0.0]
-    """
-    return p.acos(floated(input))
-
-
-@method("atan", "arctan")
-def atan(input: Any) -> Tensor:
-    """The angle with this tangent.
-
-    >>> atan(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.atan(floated(input))
-
-
-@method()
-def sinh(input: Any) -> Tensor:
-    """The hyperbolic sine.
-
-    >>> sinh(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.sinh(floated(input))
-
-
-@method()
-def cosh(input: Any) -> Tensor:
-    """The hyperbolic cosine.
-
-    >>> cosh(Tensor([0.0])).tolist()
-    [1.0]
-    """
-    return p.cosh(floated(input))
-
-
-@method()
-def tanh(input: Any) -> Tensor:
-    """The hyperbolic tangent.
-
-    >>> tanh(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.tanh(floated(input))
-
-
-@method("asinh", "arcsinh")
-def asinh(input: Any) -> Tensor:
-    """The inverse hyperbolic sine.
-
-    >>> asinh(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.asinh(floated(input))
-
-
-@method("acosh", "arccosh")
-def acosh(input: Any) -> Tensor:
-    """The inverse hyperbolic cosine.
-
-    >>> acosh(Tensor([1.0])).tolist()
-    [0.0]
-    """
-    return p.acosh(floated(input))
-
-
-@method("atanh", "arctanh")
-def atanh(input: Any) -> Tensor:
-    """The inverse hyperbolic tangent.
-
-    >>> atanh(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return p.atanh(floated(input))
 
 
 @method()
@@ -488,26 +348,6 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
 
 
 @method()
-def deg2rad(x: Any) -> Tensor:
-    """Degrees as radians.
-
-    >>> deg2rad(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return floated(x) * (python.pi / 180.0)
-
-
-@method()
-def rad2deg(x: Any) -> Tensor:
-    """Radians as degrees.
-
-    >>> rad2deg(Tensor([0.0])).tolist()
-    [0.0]
-    """
-    return floated(x) * (180.0 / python.pi)
-
-
-@method()
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
@@ -538,4 +378,3 @@ def truth(x: Any) -> Tensor:
 
 
 absolute, negative, sgn, invert = abs, neg, sign, bitwise_not
-arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh

@@ -16,18 +16,22 @@ from mycelia.ops import (
     activation,
     arithmetic,
     choice,
+    comparison,
     convolution,
     creation,
+    joining,
     linalg,
     loss,
     math,
     methods,
     movement,
     normalization,
+    order,
     pooling,
     random,
     reduction,
     state,
+    trigonometry,
 )
 from mycelia.ops.arguments import tensor
 
@@ -99,18 +103,19 @@ for _name, _function in _REDUCTIONS.items():
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Neg": math.neg, "Sign": math.sign, "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square,
     "Reciprocal": math.reciprocal, "Inv": math.reciprocal, "Exp": math.exp, "Expm1": math.expm1, "Log": math.log,
-    "Log1p": math.log1p, "Sin": math.sin, "Cos": math.cos, "Tan": math.tan, "Asin": math.asin, "ACos": math.acos,
-    "Atan": math.atan, "Sinh": math.sinh, "Cosh": math.cosh, "Tanh": math.tanh, "Asinh": math.asinh,
-    "Acosh": math.acosh, "Atanh": math.atanh, "Erf": math.erf, "Erfc": math.erfc, "Floor": math.floor,
+    "Log1p": math.log1p, "Sin": trigonometry.sin, "Cos": trigonometry.cos, "Tan": trigonometry.tan,
+    "Asin": trigonometry.asin, "ACos": trigonometry.acos, "Atan": trigonometry.atan, "Sinh": trigonometry.sinh,
+    "Cosh": trigonometry.cosh, "Tanh": trigonometry.tanh, "Asinh": trigonometry.asinh, "Acosh": trigonometry.acosh,
+    "Atanh": trigonometry.atanh, "Erf": math.erf, "Erfc": math.erfc, "Floor": math.floor,
     "Ceil": math.ceil, "Round": math.round, "Rint": math.round, "Trunc": math.trunc, "IsNan": math.isnan,
     "IsInf": math.isinf, "IsFinite": math.isfinite, "LogicalNot": math.logical_not, "Invert": math.bitwise_not,
     "Add": arithmetic.add, "TensorAdd": arithmetic.add, "Sub": arithmetic.sub, "Mul": arithmetic.mul,
     "Div": arithmetic.div, "RealDiv": arithmetic.div, "FloorDiv": arithmetic.floor_divide,
     "FloorMod": arithmetic.remainder, "Mod": arithmetic.fmod, "Pow": arithmetic.pow, "Atan2": arithmetic.atan2,
     "Maximum": arithmetic.maximum, "Minimum": arithmetic.minimum, "LogicalAnd": arithmetic.logical_and,
-    "LogicalOr": arithmetic.logical_or, "LogicalXor": arithmetic.logical_xor, "Greater": arithmetic.greater,
-    "GreaterEqual": arithmetic.greater_equal, "Less": arithmetic.less, "LessEqual": arithmetic.less_equal,
-    "Equal": arithmetic.equal, "NotEqual": arithmetic.not_equal, "Lerp": arithmetic.lerp, "Xlogy": arithmetic.xlogy,
+    "LogicalOr": arithmetic.logical_or, "LogicalXor": arithmetic.logical_xor, "Greater": comparison.greater,
+    "GreaterEqual": comparison.greater_equal, "Less": comparison.less, "LessEqual": comparison.less_equal,
+    "Equal": comparison.equal, "NotEqual": comparison.not_equal, "Lerp": arithmetic.lerp, "Xlogy": arithmetic.xlogy,
     "BitwiseAnd": arithmetic.bitwise_and, "BitwiseOr": arithmetic.bitwise_or, "BitwiseXor": arithmetic.bitwise_xor,
     "ReLU": activation.relu, "ReLU6": activation.relu6, "Sigmoid": activation.sigmoid, "HSwish": activation.hardswish,
     "HSigmoid": activation.hardsigmoid, "Mish": activation.mish, "Softplus": activation.softplus,
@@ -126,7 +131,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "OnesLike": creation.ones_like, "Zeros": creation.zeros, "Ones": creation.ones, "Fill": creation.fill,
     "Eye": lambda n, m, dtype: creation.eye(n, m, dtype), "LinSpace": creation.linspace, "Select": choice.select,
     "GatherNd": choice.gather_nd, "GatherD": choice.gather_elements, "MaskedFill": choice.masked_fill,
-    "MaskedSelect": choice.masked_select, "ScatterNd": choice.scatter_nd, "Unique": choice.unique,
+    "MaskedSelect": choice.masked_select, "ScatterNd": choice.scatter_nd, "Unique": order.unique,
     "TensorScatterUpdate": choice.tensor_scatter_update, "TensorScatterAdd": choice.tensor_scatter_add,
     "UnsortedSegmentSum": choice.unsorted_segment_sum, "BiasAdd": linalg.bias_add, "L2Loss": loss.l2_loss,
     "SigmoidCrossEntropyWithLogits": loss.sigmoid_cross_entropy_with_logits,
@@ -157,12 +162,12 @@ def _parts(x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
     x = tensor(x)
     if x.shape[axis] % output_num:
         raise ArgumentError(f"an axis of {x.shape[axis]} has no {output_num} equal parts")
-    return movement.split(x, x.shape[axis] // output_num, axis)
+    return joining.split(x, x.shape[axis] // output_num, axis)
 
 
 def _largest(x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """The k largest elements along the last axis, and where they are."""
-    return choice.topk(x, k, -1, True, sorted)
+    return order.topk(x, k, -1, True, sorted)
 
 
 def _kept(x: Any, keep_prob: float = 0.5) -> tuple[Tensor, Tensor]:
@@ -173,7 +178,7 @@ def _kept(x: Any, keep_prob: float = 0.5) -> tuple[Tensor, Tensor]:
 
 def _padded(x: Any, paddings: Any = ()) -> Tensor:
     """Zeros around: (before, after) for each axis."""
-    return movement.pad(x, [n for pair in reversed(tuple(paddings)) for n in pair])
+    return joining.pad(x, [n for pair in reversed(tuple(paddings)) for n in pair])
 
 
 def _convolved(
@@ -245,9 +250,9 @@ _define("Split", _parts, axis=0, output_num=1)
 _define("TopK", _largest, sorted=True)
 _define("Dropout", _kept, keep_prob=0.5)
 _define("Pad", _padded, paddings=())
-_define("Concat", movement.cat, axis=0)
-_define("Stack", movement.stack, axis=0)
-_define("Unstack", movement.unstack, axis=0)
+_define("Concat", joining.cat, axis=0)
+_define("Stack", joining.stack, axis=0)
+_define("Unstack", joining.unstack, axis=0)
 _define("Squeeze", movement.squeeze, axis=())
 _define("BroadcastTo", lambda x, shape: movement.broadcast_to(x, shape), shape=())
 _define("ReverseV2", movement.reverse, axis=())
@@ -255,7 +260,7 @@ _define("OneHot", choice.one_hot, axis=-1)
 _define("Softmax", activation.softmax, axis=-1)
 _define("LogSoftmax", activation.log_softmax, axis=-1)
 _define("Elu", activation.elu, alpha=1.0)
-_define("Sort", choice.sort, axis=-1, descending=False)
+_define("Sort", order.sort, axis=-1, descending=False)
 _define("CumSum", lambda x, axis: reduction.cumsum(x, axis))
 _define("ArgMaxWithValue", methods.argmax_with_value, axis=0, keep_dims=False)
 _define("ArgMinWithValue", methods.argmin_with_value, axis=0, keep_dims=False)
