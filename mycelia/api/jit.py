@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, overload
 
 from mycelia import capture
-from mycelia.api.specialise import Compiled, Fallback, signature
+from mycelia.api.numbers import CHANGING, Kind, has_numbers
+from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError, CaptureError
-from mycelia.tree import flatten
+from mycelia.tree import flatten, unflatten
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "capture_mode": ("ast", "bytecode", "trace"),
@@ -84,35 +85,57 @@ class Jitted:
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
+        self._kinds: dict[Any, Kind] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs) if capture.current() is None else capture.call(fn, *args, **kwargs)
-        leaves, structure = flatten((args, kwargs))
-        key = structure, signature(leaves)
-        ways = self._ways.get(key)
-        if ways is not None:
-            for way in ways:
-                if way.holds():
-                    return way.run(args, kwargs, leaves)
+        key = None if kwargs else plain_signature(args)
+        leaves: Sequence[Any] = args
+        if key is None:
+            leaves, structure = flatten((args, kwargs))
+            key = structure, signature(leaves)
+        for way in self._ways.get(key, ()):
+            if way.holds():
+                return way.run(args, kwargs, leaves)
+        if has_numbers(leaves):
+            return self._with_numbers(key, args, kwargs, leaves)
         return self._specialised(key, args, kwargs, leaves).run(args, kwargs, leaves)
 
-    def _specialised(self, key: Any, args: Any, kwargs: Any, leaves: list[Any]) -> Compiled | Fallback:
+    def _with_numbers(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
+        """A call with Python numbers not met before: what has changed since the first call is a tensor now."""
+        structure = key[0]
+        types = tuple(x.__class__ if x.__class__ in CHANGING else s for x, s in zip(leaves, key[1], strict=True))
+        kind = self._kinds.setdefault((structure, types), Kind())
+        way: Compiled | Fallback | None = kind.fitting(leaves)
+        if way is None and kind.first is not None:
+            way = kind.generalise(leaves, lambda opened: self._captured(*unflatten(structure, opened), opened))
+        if way is not None:
+            return way.run(args, kwargs, kind.opened(leaves))
+        kind.calls += 1
+        if kind.calls > MANY and self._fallback:
+            self._ways[key] = [Fallback("a number that must be known changes", None, always, self.__captured__, leaves)]
+            return self.__captured__(*args, **kwargs)
+        way = self._specialised(key, args, kwargs, leaves)
+        if kind.first is None:
+            kind.first, kind.sample = list(leaves), way
+        return way.run(args, kwargs, leaves)
+
+    def _specialised(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:
         ways = self._ways.setdefault(key, [])
         way: Compiled | Fallback
         if len(ways) >= MANY:
             broken = ", ".join(ways[-1].captured.guards.broken()) if isinstance(ways[-1], Compiled) else ""
-            way = Fallback(
-                f"it reads things that change with each call: {broken}", None, _always, self.__captured__, args
-            )
+            why = f"it reads things that change with each call: {broken}"
+            way = Fallback(why, None, always, self.__captured__, args)
             ways.clear()
         else:
             way = self._captured(args, kwargs, leaves)
         ways.insert(0, way)
         return way
 
-    def _captured(self, args: Any, kwargs: Any, leaves: list[Any]) -> Compiled | Fallback:
+    def _captured(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:
         fn = self.__captured__
         try:
             with _no_collection():
@@ -138,7 +161,7 @@ class Jitted:
         name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
         lines = [f"{name} ({settings})"]
-        for ways in self._ways.values():
+        for ways in (*self._ways.values(), *[kind.ways for kind in self._kinds.values()]):
             lines += [f"  {line}" for way in ways for line in str(way).splitlines()]
         return "\n".join(lines)
 
@@ -170,10 +193,6 @@ class _Bound:
     def explain(self) -> str:
         """How the method runs."""
         return self.__func__.explain()
-
-
-def _always() -> bool:
-    return True
 
 
 @contextmanager

@@ -7,11 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia.api.native import Native
-from mycelia.capture import Captured, Kept
+from mycelia.capture import Captured, Computed, Given, Kept
 from mycelia.eager import Parameter, Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import Location
 from mycelia.types import TensorType
+
+
+def plain_signature(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The signature of arguments that are all tensors, which is most often so; None if they are not."""
+    key: list[Any] = []
+    for x in args:
+        if x.__class__ is not Tensor:
+            return None
+        data = x._data
+        key += data.dtype, data.shape
+    return tuple(key)
 
 
 def signature(leaves: Sequence[Any]) -> tuple[Any, ...]:
@@ -30,6 +41,11 @@ def signature(leaves: Sequence[Any]) -> tuple[Any, ...]:
         else:
             key.append(id(x))
     return tuple(key)
+
+
+def always() -> bool:
+    """Nothing is guarded."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,8 @@ class Compiled:
                 if fn.types[param] == fn.result_types[result] and param not in donated.values():
                     donated[result] = param
         self.native = Native(fn, donated)
+        nests = [captured.returned, *[nest for _, _, nest in captured.effects]]
+        self.shown = 1 + max((q.place for n in nests for q in n.parts if isinstance(q, Computed)), default=-1)
         outside = fn.types[first:]
         self.expected = [
             (x, t.dtype.numpy, t.shape)
@@ -84,12 +102,15 @@ class Compiled:
         inputs = [leaves[i] for i in captured.arguments]
         inputs += captured.outside
         if recording():
-            outs = self.native.apply(inputs)
+            outs: Sequence[Tensor] = self.native.apply(inputs)
+            for target, place in captured.writes:
+                _target(target, leaves).become(outs[place])
         else:
-            outs = [wrap(a) for a in self.native.run([x._data for x in inputs])]
-        for target, place in captured.writes:
-            tensor = target.thing if target.__class__ is Kept else leaves[target.place]  # type: ignore[union-attr]  # mypy does not follow __class__
-            tensor.become(outs[place])
+            arrays = self.native.run([x._data for x in inputs])
+            for target, place in captured.writes:
+                tensor = _target(target, leaves)
+                tensor._data, tensor._tape = arrays[place], None
+            outs = [wrap(a) for a in arrays[: self.shown]]
         for owner, name, nest in captured.effects:
             setattr(owner, name, nest.built(outs, leaves))
         return captured.returned.built(outs, leaves)
@@ -109,3 +130,8 @@ class Compiled:
             f"tensors from outside: {len(self.captured.outside)}",
         ]
         return "\n".join(lines + ([f"  changes: {changed}"] if changed else []))
+
+
+def _target(target: Any, leaves: Sequence[Any]) -> Tensor:
+    """The tensor that a result is written to."""
+    return leaves[target.place] if target.__class__ is Given else target.thing  # type: ignore[no-any-return]  # a tensor

@@ -15,7 +15,7 @@ from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
 from mycelia.ir import Function, Value, asking, fresh_params, located, toposort
-from mycelia.tree import Structure, flatten, unflatten
+from mycelia.tree import LEAF, Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
 LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
@@ -54,6 +54,8 @@ class Nest:
 
     def built(self, computed: Sequence[Any], given: Sequence[Any]) -> Any:
         """The nest around these results and arguments."""
+        if self.structure is LEAF and self.parts[0].__class__ is Computed:
+            return computed[self.parts[0].place]  # type: ignore[union-attr]  # mypy does not follow __class__
         leaves = [
             computed[q.place] if q.__class__ is Computed else given[q.place] if q.__class__ is Given else q.thing  # type: ignore[union-attr]  # mypy does not follow __class__
             for q in self.parts

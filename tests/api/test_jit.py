@@ -379,3 +379,35 @@ def test_capturing_leaves_nothing_behind():
     assert w.tolist() == [1.0, 2.0]
     assert gc.isenabled()
     assert (Tensor([1.0]) + 1).asnumpy().tolist() == [2.0]
+
+
+# ------------------------------------------------------------------------------------------------------------- numbers
+
+
+def test_a_number_that_changes_becomes_an_input_of_the_program():
+    def step(x, rate, n):
+        return x * rate + n
+
+    compiled = jit(step)
+    for i in range(50):
+        assert np.allclose(compiled(X, 0.1 * i, i).asnumpy(), step(X, 0.1 * i, i).asnumpy())
+    assert compiled.explain().count("native") == 2
+
+
+def test_a_number_that_must_be_known_stays_a_constant():
+    def f(x, n):
+        return x.reshape((n, 2)) + n, n + 1
+
+    compiled = jit(f)
+    for i in (1, 2, 3, 4, 2, 1):
+        x = Tensor(np.ones(2 * i, "f"))
+        (y, n), (z, m) = f(x, i), compiled(x, i)
+        assert np.allclose(y.asnumpy(), z.asnumpy())
+        assert (n, type(n)) == (m, type(m))
+
+
+def test_too_many_constants_are_left_to_python():
+    compiled = jit(lambda x, n: (x, n + 1))
+    for i in range(40):
+        assert compiled(X, i)[1] == i + 1
+    assert "a number that must be known changes" in compiled.explain()
