@@ -12,7 +12,11 @@ from typing import NamedTuple
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import State, Stream, TableStream
-from mycelia.dataset.flow.workers import Ticket, Workers
+from mycelia.dataset.flow.workers import Answer, Ticket, Workers
+
+WORTH = 2e-3  # seconds of work that are worth a request
+LIGHT = 1 << 20  # bytes of rows that one request may hold beyond the first chunk
+MOST = 64
 
 
 class Item(NamedTuple):
@@ -86,6 +90,7 @@ class Stage:
         self.owner = os.getpid()
         self.ready_rows: deque[Item] = deque()
         self.last: Row | None = None
+        self.stride = 1  # chunks in one request: more when they are made faster than a thread wakes up
 
     def next(self) -> Item | None:
         """The next row, or None where an epoch ends."""
@@ -125,7 +130,7 @@ class Stage:
             table = isinstance(self.stream, TableStream)
             before = self.stream.snapshot() if table else None
             try:
-                request = self.stream.pull(self.chunk if table else 1)
+                request = self.stream.pull(self.chunk * self.stride if table else 1)
             except Exception as error:
                 self.tasks.append(_Stop(error))
                 return
@@ -148,6 +153,7 @@ class Stage:
             self.gauge.seconds[node] = self.gauge.seconds.get(node, 0.0) + seconds
         for failure in answer.failures:
             self.gauge.blame(failure)
+        self._pace(answer)
         for i, outcome in enumerate(answer.outcomes):
             row = outcome
             if isinstance(row, Failure):
@@ -161,6 +167,16 @@ class Stage:
             self.gauge.rows += 1
             state = task.base + i + 1 if task.table else task.base
             self.ready_rows.append(Item(row, task.epoch, state))
+
+    def _pace(self, answer: Answer) -> None:
+        """Ask for more at a time where rows are light, so that handing them over costs little beside making them."""
+        first = answer.outcomes[0] if answer.outcomes else None
+        if not isinstance(first, tuple):
+            return
+        seconds = sum(answer.seconds.values()) / len(answer.outcomes) * self.chunk
+        weight = sum(getattr(v, "nbytes", 0) for v in first) * self.chunk
+        wanted = min(WORTH / max(seconds, 1e-7), LIGHT / max(weight, 1))
+        self.stride = max(1, min(int(wanted), 2 * self.stride, MOST))
 
     def close(self) -> None:
         """Let go of what is in flight; the workers are not the stage's own."""
