@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,10 @@ class Executable:
         self._inputs = [
             (s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)
         ]
+        self._owned = {d for d in assembled.donated if d is not None}
+        self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self._owned)], np.intp)
+        self._known: list[Callable[[], Array | None]] = [lambda: None] * len(self._inputs)
+        self._lock = threading.Lock()
         self._fresh = [
             (i, s, b.type)
             for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))
@@ -75,15 +80,30 @@ class Executable:
         ]
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        """The results. Arrays are taken as they are when they are dense and of the right type, else copied."""
+        """The results. Arrays are taken as they are when they are dense and of the right type, else copied. The table
+        and the arena serve one call at a time; another thread waits."""
+        with self._lock:
+            return self._call(arrays)
+
+    def _call(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         table = self._table
         held = []
-        for (slot, dtype, shape), x in zip(self._inputs, arrays, strict=True):
+        known = self._known
+        for i, ((slot, dtype, shape), x) in enumerate(zip(self._inputs, arrays, strict=True)):
+            if known[i]() is x:
+                held.append(x)
+                continue
             if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
                 assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
                 x = np.ascontiguousarray(x, dtype).reshape(shape)
+            pointer = x.ctypes.data
+            if i in self._owned:  # a parameter that is updated in place comes again
+                known[i] = weakref.ref(x)
+            elif self._owned and pointer in table[self._owned_slots]:
+                x = x.copy()  # it must not change while it is read
+                pointer = x.ctypes.data
             held.append(x)
-            table[slot] = x.ctypes.data
+            table[slot] = pointer
         results: list[Any] = [None] * len(self.assembled.outputs)
         for i, slot, t in self._fresh:
             results[i] = out = empty(t)
