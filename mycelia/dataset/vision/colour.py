@@ -10,7 +10,7 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.pixels import saturate
 
-LUMA = (4899, 9617, 1868)  # 0.299, 0.587, 0.114 in units of 2^-14, as OpenCV rounds them
+LUMA = (9798, 19235, 3735)  # 0.299, 0.587, 0.114 in units of 2^-15, as OpenCV rounds them
 
 
 def luma(image: Array) -> Array:
@@ -22,7 +22,7 @@ def luma(image: Array) -> Array:
     rgb = image[..., :3]
     if image.dtype == np.uint8:
         red, green, blue = (np.multiply(rgb[..., k], weight, dtype=np.int32) for k, weight in enumerate(LUMA))
-        return np.asarray((red + green + blue + (1 << 13)) >> 14, np.uint8)
+        return np.asarray((red + green + blue + (1 << 14)) >> 15, np.uint8)
     return saturate(rgb @ np.array([0.299, 0.587, 0.114], np.result_type(image.dtype, np.float32)), image.dtype)
 
 

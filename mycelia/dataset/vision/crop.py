@@ -77,7 +77,7 @@ class CenterCrop(ImageOperation):
         rows, columns = image.shape[:2]
         up, across = max(height - rows, 0), max(width - columns, 0)
         if up or across:
-            image = pad(image, across // 2, up // 2, across - across // 2, up - up // 2, 0, Border.CONSTANT)
+            image = pad(image, across - across // 2, up - up // 2, across // 2, up // 2, 0, Border.CONSTANT)
             rows, columns = image.shape[:2]
         return crop(image, (rows - height) // 2, (columns - width) // 2, height, width)
 

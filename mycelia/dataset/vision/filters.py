@@ -24,17 +24,52 @@ def convolve(image: Array, down: Array, across: Array) -> Array:
     >>> convolve(np.array([[0, 4, 0]], np.uint8), np.ones(1), np.array([0.25, 0.5, 0.25]))
     array([[2, 2, 2]], dtype=uint8)
     """
-    result = image.astype(np.result_type(image.dtype, np.float32))
-    for axis, weights in ((1, across), (0, down)):
-        reach, size = len(weights) // 2, image.shape[axis]
-        margins = [(reach, reach) if a == axis else (0, 0) for a in range(image.ndim)]
-        padded = np.pad(result, margins, "reflect" if size > 1 else "edge")
-        windows = (padded[(slice(None),) * axis + (slice(k, k + size),)] for k in range(len(weights)))
-        first, *rest = weights.astype(result.dtype)
-        result = next(windows) * first
-        for window, weight in zip(windows, rest, strict=True):
-            result += window * weight
-    return saturate(result, image.dtype)
+    wide = image.astype(np.result_type(image.dtype, np.float32))
+    return saturate(slide(slide(wide, across, 1), down, 0), image.dtype)
+
+
+def slide(values: Array, weights: Array, axis: int) -> Array:
+    """Weighted sums of windows along an axis, in the type of the values, mirrored at the border.
+
+    >>> slide(np.array([0, 4, 0]), np.array([1, 2, 1]), 0)
+    array([8, 8, 8])
+    """
+    reach, size = len(weights) // 2, values.shape[axis]
+    margins = [(reach, reach) if a == axis else (0, 0) for a in range(values.ndim)]
+    padded = np.pad(values, margins, "reflect" if size > 1 else "edge")
+    windows = (padded[(slice(None),) * axis + (slice(k, k + size),)] for k in range(len(weights)))
+    first, *rest = weights.astype(values.dtype)
+    total = next(windows) * first
+    for window, weight in zip(windows, rest, strict=True):
+        total += window * weight
+    return np.asarray(total)
+
+
+def blur(image: Array, width: int, height: int, along_x: float, along_y: float) -> Array:
+    """A Gaussian blur; bytes are blurred in OpenCV's fixed point, with eight bits for the weights.
+
+    >>> blur(np.full((3, 3), 5, np.uint8), 3, 3, 1.0, 1.0)[0]
+    array([5, 5, 5], dtype=uint8)
+    """
+    across, down = gaussian(width, along_x), gaussian(height, along_y)
+    if image.dtype != np.uint8:
+        return convolve(image, down, across)
+    rows = slide(image.astype(np.uint32), eighths(across), 1)
+    return np.asarray((slide(rows, eighths(down), 0) + (1 << 15)) >> 16, np.uint8)
+
+
+def eighths(weights: Array) -> Array:
+    """Symmetric weights as whole numbers that sum to 256: each takes on the rounding of the one before it.
+
+    >>> eighths(np.array([0.25, 0.5, 0.25]))
+    array([ 64, 128,  64], dtype=uint32)
+    """
+    half, rest = [], 0.0
+    for weight in weights[: len(weights) // 2]:
+        wanted = weight * 256 + rest
+        half.append(round(wanted))
+        rest = wanted - half[-1]
+    return np.array([*half, 256 - 2 * sum(half), *half[::-1]], np.uint32)
 
 
 def smooth(image: Array) -> Array:

@@ -20,6 +20,7 @@ from mycelia.dataset.vision.pixels import saturate
 # where OpenCV gives the same numbers, it is used when it is there: it is many times as fast
 OPENCV = {Inter.NEAREST: "INTER_NEAREST", Inter.LINEAR: "INTER_LINEAR", Inter.AREA: "INTER_AREA"}
 ONE = 2048  # fixed-point weights have 11 fractional bits, as in OpenCV
+PILLOW_ONE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +39,10 @@ class Taps:
             total += lines.take(self.index[:, k], 0) * weight[:, k]
         return np.moveaxis(total, 0, axis)
 
-    def fixed(self) -> Taps:
-        """The same with whole-number weights in units of 1/2048."""
-        return Taps(self.index, np.rint(self.weight.astype(np.float32) * np.float32(ONE)).astype(np.int32))
+    def fixed(self, one: int) -> Taps:
+        """The same with whole-number weights in units of 1 / one."""
+        scaled = self.weight * self.weight.dtype.type(one)
+        return Taps(self.index, np.rint(scaled).astype(np.int32))
 
 
 def cubic(a: float) -> Callable[[Array], Array]:
@@ -86,12 +88,14 @@ def linear_taps(size: int, out: int, *, clamp: bool) -> Taps:
 
 
 def cubic_taps(size: int, out: int) -> Taps:
-    """Four taps of the kernel with a = -0.75, the edge repeated."""
+    """Four taps of the kernel with a = -0.75, the edge repeated; in single precision, in the order of OpenCV."""
     position = ((np.arange(out) + 0.5) * (size / out) - 0.5).astype(np.float32)
     first = np.floor(position)
-    offset = np.arange(-1, 3)
-    weight = cubic(-0.75)((position - first)[:, None] - offset)
-    return Taps(np.clip(first[:, None] + offset, 0, size - 1).astype(np.intp), weight.astype(np.float32))
+    x, a, one = position - first, np.float32(-0.75), np.float32(1)
+    before = ((a * (x + one) - 5 * a) * (x + one) + 8 * a) * (x + one) - 4 * a
+    left, right = (((a + 2) * t - (a + 3)) * t * t + one for t in (x, one - x))
+    weight = np.stack([before, left, right, one - before - left - right], 1)
+    return Taps(np.clip(first[:, None] + np.arange(-1, 3), 0, size - 1).astype(np.intp), weight)
 
 
 def area_taps(size: int, out: int) -> Taps:
@@ -185,15 +189,17 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
     if mode in (Inter.ANTIALIAS, Inter.PILCUBIC):
         for axis, taps, changed in ((1, across, across.index.shape[0] != image.shape[1]),
                                     (0, down, down.index.shape[0] != image.shape[0])):  # fmt: skip
-            image = saturate(np.floor(taps.along(axis, image) + 0.5), image.dtype) if changed else image
+            if changed:
+                sums = taps.fixed(PILLOW_ONE).along(axis, image) + PILLOW_ONE // 2
+                image = np.clip(sums >> 22, 0, 255).astype(np.uint8)
         return image
     if mode == Inter.AREA and image.shape[:2] == (2 * down.index.shape[0], 2 * across.index.shape[0]):
         quads = image[::2].astype(np.uint16) + image[1::2]
         return np.asarray((quads[:, ::2] + quads[:, 1::2] + 2) >> 2, np.uint8)
     if mode == Inter.AREA and shrinking:
         return saturate(down.along(0, across.along(1, image)), image.dtype)
-    rows = across.fixed().along(1, image)
-    weights = down.fixed()
+    rows = across.fixed(ONE).along(1, image)
+    weights = down.fixed(ONE)
     if down.index.shape[1] == 2:  # OpenCV drops four bits before the second product and sixteen after it
         weight = weights.weight[:, :, None] if image.ndim == 2 else weights.weight[:, :, None, None]
         parts = [((rows[down.index[:, k]] >> 4) * weight[:, k]) >> 16 for k in (0, 1)]

@@ -36,8 +36,8 @@ def target(size: Any, rows: int, columns: int) -> tuple[int, int]:
         height, width = pair_of("size", size, integer, 1, LARGEST)
         return height, width
     if rows < columns:
-        return int(size), int(columns * (size / rows))
-    return int(rows * (size / columns)), int(size)
+        return int(size), max(columns * int(size) // rows, 1)
+    return max(rows * int(size) // columns, 1), int(size)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from mycelia.dataset.transforms.base import Array, extra
 from mycelia.dataset.transforms.validators import integer, member, number, sequence
 from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching
-from mycelia.dataset.vision.filters import convolve, gaussian, smooth
+from mycelia.dataset.vision.filters import blur, smooth
 from mycelia.dataset.vision.modes import ConvertMode
 from mycelia.dataset.vision.pixels import look_up, require_image, saturate
 from mycelia.errors import ArgumentError, DTypeError
@@ -304,7 +304,7 @@ class GaussianBlur(ImageOperation):
         """Two passes with mirrored borders."""
         (width, height), (along_x, along_y) = self.sizes(), self.sigmas()
         spread = along_x or ((width - 1) * 0.5 - 1) * 0.3 + 0.8
-        return convolve(image, gaussian(height, along_y or spread), gaussian(width, spread))
+        return blur(image, width, height, spread, along_y or spread)
 
 
 @dataclass(frozen=True)
