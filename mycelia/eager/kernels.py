@@ -1,0 +1,32 @@
+"""Native kernels for eager mode: an op on large arrays that comes again and again is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mycelia.eager import dispatch
+from mycelia.ir import Function, interpret
+from mycelia.runtime import compile
+from mycelia.types import Array
+
+PATIENCE = 3  # calls by NumPy before a kernel is worth compiling: shapes that change all the time never are
+
+
+def after_a_while(fn: Function) -> Callable[..., Sequence[Array]]:
+    """`fn` on arrays: by NumPy at first, by machine code when it turns out to be needed often."""
+    calls = 0
+    kernel: Callable[..., Sequence[Array]] | None = None
+
+    def run(*arrays: Array) -> Sequence[Array]:
+        nonlocal calls, kernel
+        if kernel is None:
+            calls += 1
+            if calls <= PATIENCE:
+                return interpret(fn, *arrays)
+            kernel = compile(fn)
+        return kernel(*arrays)
+
+    return run
+
+
+dispatch.native = after_a_while
