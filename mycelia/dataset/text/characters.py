@@ -44,7 +44,15 @@ def fold(text: str) -> str:
     >>> fold("Straße")
     'strasse'
     """
-    folded = text
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", "".join(map(_folded, text)))
+
+
+@lru_cache(maxsize=65536)
+def _folded(character: str) -> str:
+    """What a single character is folded to; nothing, when it has no shape of its own."""
+    folded = character
     for _ in range(2):  # compatibility forms may bring capitals to light
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", folded).casefold())
     return IGNORABLE.sub("", folded)
@@ -138,15 +146,21 @@ def script(character: str) -> str:
     kind = unicodedata.category(character)
     if "SOUND MARK" in name or not name:
         return "COMMON"
+    if "ROMAN NUMERAL" in name:
+        return "LATIN"
     first = name.split()[0]
-    if first == "IDEOGRAPHIC":
-        return "CJK" if kind.startswith("L") or kind == "Nl" else "COMMON"
-    if first == "COMBINING":
-        return "INHERITED"
-    if first == "MODIFIER":
-        return next(
-            (w for w in ("GREEK", "CYRILLIC", "GEORGIAN") if w in name), "LATIN" if "LETTER" in name else "COMMON"
-        )
-    if kind[0] in "LM" or kind == "Nl":
-        return first
-    return first if names_a_script(first) else "COMMON"
+    match first:
+        case "CJK" | "HANGZHOU":
+            return "CJK"
+        case "IDEOGRAPHIC":
+            return "CJK" if kind.startswith("L") or kind == "Nl" else "COMMON"
+        case "COMBINING":
+            second = name.split()[1]
+            return second if names_a_script(second) else "INHERITED"
+        case "EXTENDED":
+            return name.split()[1].split("-")[0]
+        case "MODIFIER":
+            other = "LATIN" if "LETTER" in name else "COMMON"
+            return next((w for w in ("GREEK", "CYRILLIC", "GEORGIAN") if w in name), other)
+        case _:
+            return first if kind != "Sc" and names_a_script(first) else "COMMON"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -72,11 +72,8 @@ class UnicodeScriptTokenizer(Tokenizer):
         flag("with_offsets", self.with_offsets)
 
     def tokens(self, source: str) -> Iterator[Token]:
-        """Runs of one script; a combining mark has the script of what it follows."""
-        kinds: list[str] = []
-        for c in source:
-            kind = "blank" if c.isspace() else script(c)
-            kinds.append(kinds[-1] if kind == "INHERITED" and kinds else kind)
+        """Runs of one script; combining marks count as a script of their own."""
+        kinds = ["blank" if c.isspace() else script(c) for c in source]
         for kind, run in groupby(range(len(source)), kinds.__getitem__):
             places = list(run)
             start, end = places[0], places[-1] + 1
@@ -272,25 +269,27 @@ class BasicTokenizer(Tokenizer):
         return cut(source, *delimiters(self.preserve_unused_token, self.keep_whitespace))
 
 
-def pieces(word: str, vocab: dict[str, int], suffix: str, longest: int, unknown: str) -> list[Token]:
+@lru_cache(maxsize=1 << 16)
+def pieces(word: str, vocab: Vocab, suffix: str, longest: int, unknown: str) -> tuple[Token, ...]:
     """A word as the longest pieces of the vocabulary, from left to right; unknown as a whole when some part is.
 
-    >>> [t.text for t in pieces("books", {"book": 0, "##s": 1}, "##", 100, "?")]
+    >>> [t.text for t in pieces("books", Vocab.from_list(["book", "##s"]), "##", 100, "?")]
     ['book', '##s']
     """
+    table = vocab.vocab()
     found: list[Token] = []
     start = 0
     fits = len(word.encode("utf8", "surrogatepass")) <= longest
     while fits and start < len(word):
         for end in range(len(word), start, -1):
             piece = (suffix if start else "") + word[start:end]
-            if piece in vocab:
+            if piece in table:
                 found.append(Token(piece, start, end))
                 start = end
                 break
         else:
             fits = False
-    return found if fits else [Token(unknown or word, 0, len(word))]
+    return tuple(found) if fits else (Token(unknown or word, 0, len(word)),)
 
 
 @dataclass(frozen=True)
@@ -317,10 +316,9 @@ class WordpieceTokenizer(TextOperation):
         integer("max_bytes_per_token", self.max_bytes_per_token, 0)
         flag("with_offsets", self.with_offsets)
 
-    def split(self, word: str) -> list[Token]:
+    def split(self, word: str) -> tuple[Token, ...]:
         """The pieces of one word."""
-        table = self.vocab.vocab()
-        return pieces(word, table, self.suffix_indicator, self.max_bytes_per_token, self.unknown_token)
+        return pieces(word, self.vocab, self.suffix_indicator, self.max_bytes_per_token, self.unknown_token)
 
     def apply(self, column: Array) -> Any:
         """Offsets count within each word."""

@@ -198,7 +198,14 @@ def get_image_size(image: Any) -> list[int]:
 
 
 def read_file(filename: str) -> Array:
-    """The bytes of a file as a row of uint8."""
+    """The bytes of a file as a row of uint8.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     write_file(file.name, np.array([1, 2], np.uint8))
+    ...     read_file(file.name)
+    array([1, 2], dtype=uint8)
+    """
     return np.frombuffer(Path(filename).read_bytes(), np.uint8).copy()
 
 
@@ -215,7 +222,12 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
 
 
 def write_file(filename: str, data: Any) -> None:
-    """Write a row of uint8 to a file."""
+    """Write a row of uint8 to a file.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     write_file(file.name, np.array([7], np.uint8))
+    """
     row = as_array(data)
     if row.ndim != 1 or row.dtype != np.uint8:
         raise ShapeError("a row of uint8 is needed", given={"shape": row.shape, "dtype": row.dtype})
@@ -228,5 +240,10 @@ def write_jpeg(filename: str, image: Any, quality: int = 75) -> None:
 
 
 def write_png(filename: str, image: Any, compression_level: int = 6) -> None:
-    """Write an image as a PNG file."""
+    """Write an image as a PNG file.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     write_png(file.name, np.zeros((2, 2), np.uint8))
+    """
     write_file(filename, encode_png(image, compression_level))
