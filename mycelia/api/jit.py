@@ -14,7 +14,7 @@ from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, 
 from mycelia.api.world import WORLD
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError, CaptureError
-from mycelia.tree import flatten, unflatten
+from mycelia.tree import Structure, flatten, unflatten
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "capture_mode": ("ast", "bytecode", "trace"),
@@ -96,8 +96,11 @@ class Jitted:
         if key is None:
             leaves, structure = flatten((args, kwargs))
             key = structure, signature(leaves)
-        for way in self._ways.get(key, ()):
+        ways = self._ways.get(key, ())
+        for i, way in enumerate(ways):
             if way.holds():
+                if i:
+                    self._ways[key].insert(0, self._ways[key].pop(i))  # it will probably be the next one too
                 return way.run(args, kwargs, leaves)
         if has_numbers(leaves):
             return self._with_numbers(key, args, kwargs, leaves)
@@ -110,7 +113,7 @@ class Jitted:
         kind = self._kinds.setdefault((structure, types), Kind())
         way: Compiled | Fallback | None = kind.fitting(leaves)
         if way is None and kind.first is not None:
-            way = kind.generalise(leaves, lambda opened: self._captured(*unflatten(structure, opened), opened))
+            way = kind.generalise(leaves, functools.partial(self._opened, structure))
         if way is not None:
             return way.run(args, kwargs, kind.opened(leaves))
         kind.calls += 1
@@ -121,6 +124,10 @@ class Jitted:
         if kind.first is None:
             kind.first, kind.sample = list(leaves), way
         return way.run(args, kwargs, leaves)
+
+    def _opened(self, structure: Structure, leaves: list[Any]) -> Compiled | Fallback:
+        args, kwargs = unflatten(structure, leaves)
+        return self._captured(args, kwargs, leaves)
 
     def _specialised(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:
         ways = self._ways.setdefault(key, [])
@@ -161,8 +168,9 @@ class Jitted:
         name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
         lines = [f"{name} ({settings})"]
-        for ways in (*self._ways.values(), *[kind.ways for kind in self._kinds.values()]):
-            lines += [f"  {line}" for way in ways for line in str(way).splitlines()]
+        everything = [way for ways in self._ways.values() for way in ways]
+        everything += [way for kind in self._kinds.values() for way in kind.ways]
+        lines += [f"  {line}" for way in everything for line in str(way).splitlines()]
         return "\n".join(lines)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:

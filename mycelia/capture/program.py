@@ -55,7 +55,7 @@ class Nest:
     def built(self, computed: Sequence[Any], given: Sequence[Any]) -> Any:
         """The nest around these results and arguments."""
         if self.structure is LEAF and self.parts[0].__class__ is Computed:
-            return computed[self.parts[0].place]  # type: ignore[union-attr]  # mypy does not follow __class__
+            return computed[self.parts[0].place]
         leaves = [
             computed[q.place] if q.__class__ is Computed else given[q.place] if q.__class__ is Given else q.thing  # type: ignore[union-attr]  # mypy does not follow __class__
             for q in self.parts
