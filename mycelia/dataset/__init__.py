@@ -1,7 +1,10 @@
 """The data engine: from files to batches."""
 
+import mycelia.dataset as ds  # MindSpore offers the package under this name too
+from mycelia.api import context
 from mycelia.dataset import config
 from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.callback import DSCallback, WaitedDSCallback
 from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.dataset import (
     BatchDataset,
@@ -102,6 +105,7 @@ from mycelia.dataset.samplers import (
     WeightedRandomSampler,
 )
 from mycelia.dataset.schema import Schema
+from mycelia.dataset.serialisation import compare, deserialize, serialize, show
 from mycelia.dataset.shards import ParquetDataset, WebDataset
 from mycelia.dataset.sources import (
     GeneratorDataset,
@@ -134,6 +138,7 @@ __all__ = [
     "ConcatDataset",
     "DBpediaDataset",
     "DIV2KDataset",
+    "DSCallback",
     "DataError",
     "Dataset",
     "DatasetCache",
@@ -213,6 +218,7 @@ __all__ = [
     "USPSDataset",
     "VOCDataset",
     "WIDERFaceDataset",
+    "WaitedDSCallback",
     "WebDataset",
     "WeightedRandomSampler",
     "WikiTextDataset",
@@ -221,6 +227,12 @@ __all__ = [
     "YelpReviewDataset",
     "YesNoDataset",
     "ZipDataset",
+    "compare",
     "config",
+    "context",
+    "deserialize",
+    "ds",
+    "serialize",
+    "show",
     "zip",
 ]

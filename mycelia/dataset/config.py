@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 from mycelia.dataset import random
+from mycelia.dataset.debug import DebugHook
 from mycelia.errors import ArgumentError
 
 
@@ -43,6 +45,7 @@ class Options:
     enable_shared_mem: bool = True
     numa_enable: bool = False
     debug_mode: bool = False
+    debug_hooks: tuple[DebugHook, ...] = ()
     enable_autotune: bool = False
     autotune_file: str = ""
     autotune_interval: int = 0
@@ -261,13 +264,17 @@ def get_numa_enable() -> bool:
     return _Settings.options.numa_enable
 
 
-def set_debug_mode(debug_mode_flag: bool) -> None:
-    """Run every op in the reader's own thread, one after the other, so that a debugger can stop in it.
+def set_debug_mode(debug_mode_flag: bool, debug_hook_list: Sequence[DebugHook] | None = None) -> None:
+    """Run every op in the reader's own thread, where a debugger can stop; hooks see what each op of a map gives.
 
     >>> before = current_options(); set_debug_mode(True); get_debug_mode(); restore(before)
     True
     """
-    _set(debug_mode=_truth("debug_mode_flag", debug_mode_flag))
+    hooks = tuple(debug_hook_list or ())
+    wrong = [h for h in hooks if not isinstance(h, DebugHook)]
+    if wrong:
+        raise ArgumentError(f"debug_hook_list holds DebugHook objects, and has {wrong}")
+    _set(debug_mode=_truth("debug_mode_flag", debug_mode_flag), debug_hooks=hooks)
 
 
 def get_debug_mode() -> bool:
@@ -422,4 +429,4 @@ def describe() -> dict[str, Any]:
     >>> "seed" in describe()
     True
     """
-    return asdict(_Settings.options)
+    return {f.name: getattr(_Settings.options, f.name) for f in fields(Options) if f.name != "debug_hooks"}

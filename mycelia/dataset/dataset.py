@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
 from mycelia.dataset.iterators import DictIterator, TupleIterator
@@ -70,6 +72,7 @@ class Dataset:
         output_columns: Names = None,
         num_parallel_workers: int | None = None,
         python_multiprocessing: bool = False,
+        callbacks: DSCallback | Sequence[DSCallback] | None = None,
     ) -> Dataset:
         """Every row through one operation or several, which take the input columns and give the output columns.
 
@@ -90,6 +93,7 @@ class Dataset:
             before,
             names_of(output_columns) or before,
             alone=workers == 1,
+            callbacks=(callbacks,) if isinstance(callbacks, DSCallback) else tuple(callbacks or ()),
             children=(self.plan,),
             workers=workers,
             processes=python_multiprocessing,
@@ -759,10 +763,7 @@ def _once(plan: Node) -> Node:
         return _once(plan.child)
     if not any(isinstance(n, RepeatNode) and not n.count for n in walk(plan)):
         return plan
-    changed = object.__new__(type(plan))
-    changed.__dict__.update(plan.__dict__)
-    object.__setattr__(changed, "children", tuple(_once(c) for c in plan.children))
-    return changed
+    return replace(plan, children=tuple(_once(c) for c in plan.children))
 
 
 def _arity(operation: Any) -> int:

@@ -12,7 +12,9 @@ import numpy as np
 
 from mycelia.dataset import random
 from mycelia.dataset.arrays import as_value, pad, stack
+from mycelia.dataset.callback import CallbackStream, DSCallback
 from mycelia.dataset.config import ErrorSamplesMode
+from mycelia.dataset.describing import described
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Collate, Literal, Request, Row
 from mycelia.dataset.flow.stream import ApplyStream, BatchStream, State, Stream
@@ -54,6 +56,7 @@ class MapNode(Node):
     before: tuple[str, ...]
     after: tuple[str, ...]
     alone: bool = False  # one worker was asked for: calls do not overlap
+    callbacks: tuple[DSCallback, ...] = ()
     turn: Turnstile = field(default_factory=Turnstile)
 
     works = True
@@ -87,7 +90,7 @@ class MapNode(Node):
 
     def describe(self) -> dict[str, Any]:
         return {
-            "operations": [_described(o) for o in self.operations],
+            "operations": [described(o) for o in self.operations],
             "input_columns": list(self.before),
             "output_columns": list(self.after),
         }
@@ -115,18 +118,15 @@ class MapNode(Node):
 
     def table(self, c: Compiler) -> Table | None:
         below = c.table(self.child)
-        return None if below is None else ApplyTable(c.number(self), below)
+        return None if below is None or self.callbacks else ApplyTable(c.number(self), below)
 
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
         count, below = state or (0, None)
-        return ApplyStream(c.number(self), epoch, c.stream(self.child, epoch, below), count)
-
-
-def _described(operation: Any) -> Any:
-    own = getattr(operation, "to_json", None)
-    if own is not None:
-        return {"op": name_of(operation), "module": type(operation).__module__, "json": own()}
-    return {"op": name_of(operation), "module": getattr(operation, "__module__", "")}
+        rows = ApplyStream(c.number(self), epoch, c.stream(self.child, epoch, below), count)
+        if not self.callbacks:
+            return rows
+        table = c.table(self.child)
+        return CallbackStream(rows, self.callbacks, epoch, count, None if table is None else table.size())
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class FilterNode(Node):
         return self.child.index_of(self.before, "filter") if self.before else tuple(range(len(self.child.columns)))
 
     def describe(self) -> dict[str, Any]:
-        return {"predicate": _described(self.predicate), "input_columns": list(self.before)}
+        return {"predicate": described(self.predicate), "input_columns": list(self.before)}
 
     def apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row | None:
         random.enter(random.Key(seed, epoch, position, node * 256))
@@ -230,12 +230,12 @@ class BatchNode(Node):
         return self.per_batch is None and self.padding is None
 
     def describe(self) -> dict[str, Any]:
-        size = self.size if isinstance(self.size, int) else _described(self.size)
+        size = self.size if isinstance(self.size, int) else described(self.size)
         pad_info = None if self.padding is None else {k: [v[0], v[1]] for k, v in self.padding.items()}
         return {
             "batch_size": size,
             "drop_remainder": self.drop,
-            "per_batch_map": None if self.per_batch is None else _described(self.per_batch),
+            "per_batch_map": None if self.per_batch is None else described(self.per_batch),
             "input_columns": list(self.before),
             "output_columns": list(self.after),
             "pad_info": pad_info,
@@ -334,7 +334,7 @@ class BucketNode(Node):
             "column_names": list(self.by),
             "bucket_boundaries": list(self.bounds),
             "bucket_batch_sizes": list(self.sizes),
-            "element_length_function": None if self.length is None else _described(self.length),
+            "element_length_function": None if self.length is None else described(self.length),
             "pad_info": {k: [v[0], v[1]] for k, v in self.padding.items()},
             "pad_to_bucket_boundary": self.to_bound,
             "drop_remainder": self.drop,

@@ -6,10 +6,11 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mycelia.dataset.config import ErrorSamplesMode, Options
+from mycelia.dataset.debug import hooked
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal, Request, Row
@@ -17,7 +18,7 @@ from mycelia.dataset.flow.stage import Gauge, Item, Stage
 from mycelia.dataset.flow.stream import State, Stream, TableStream
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
-from mycelia.dataset.operations import BatchNode, BucketNode, SyncNode
+from mycelia.dataset.operations import BatchNode, BucketNode, MapNode, SyncNode
 from mycelia.dataset.plan import Node, table_stream
 
 Open = Callable[[int], Stream | None]
@@ -94,7 +95,7 @@ class Pipeline(Frame):
         epoch: int = 0,
         state: State = None,
     ) -> None:
-        super().__init__(root, options, seed)
+        super().__init__(watched(root, options), options, seed)
         self.epochs = epochs
         self.labels = [n.label for n in self.nodes]
         self.pools: dict[int, Workers] = {}
@@ -106,8 +107,8 @@ class Pipeline(Frame):
         self.blueprint = Blueprint(self.nodes, self.labels, seed, tolerant)
         self.first, self.start = epoch, state
         self.endless = epochs < 0
-        self.streaming = self.table(root) is None
-        self.stage = self._stage(root, self._open, epoch, inner=False)
+        self.streaming = self.table(self.root) is None
+        self.stage = self._stage(self.root, self._open, epoch, inner=False)
         self.pump = Pump(self.stage, options.prefetch_size) if self.streaming and not options.debug_mode else None
 
     def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream:
@@ -191,6 +192,16 @@ class Pipeline(Frame):
     def bad_count(self) -> int:
         """How many bad samples there were."""
         return sum(g.bad_count for g in self.gauges.values())
+
+
+def watched(root: Node, options: Options) -> Node:
+    """The plan, in debug mode with the hooks after every operation of its maps."""
+    if not (options.debug_mode and options.debug_hooks):
+        return root
+    below = tuple(watched(c, options) for c in root.children)
+    if isinstance(root, MapNode):
+        return replace(root, children=below, operations=hooked(root.operations, options.debug_hooks))
+    return replace(root, children=below)
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -191,4 +191,5 @@ class TFRecordDataset(MappableDataset):
         order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
         if shard_equal_rows and hasattr(order, "equal_rows"):
             order.equal_rows = True
-        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+        told = {"dataset_files": paths, "columns_list": columns_list, "compression_type": compression_type}
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told)

@@ -91,7 +91,8 @@ class ParquetDataset(MappableDataset):
         paths = listed(dataset_files, "ParquetDataset")
         data = ArrowData(paths, columns_list)
         order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+        told = {"dataset_files": paths, "columns_list": columns_list}
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told)
 
 
 class TarData(FileData):
@@ -154,4 +155,5 @@ class WebDataset(MappableDataset):
         paths = listed(dataset_files, "WebDataset")
         data = TarData(paths, columns_list)
         order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+        told = {"dataset_files": paths, "columns_list": columns_list}
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told)

@@ -169,4 +169,6 @@ class CSVDataset(MappableDataset):
         paths = listed(dataset_files, "CSVDataset")
         data = CSVData(paths, field_delim, column_defaults, column_names or ())
         order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+        told = {"dataset_files": paths, "field_delim": field_delim, "column_defaults": column_defaults}
+        told["column_names"] = column_names
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told)

@@ -64,9 +64,9 @@ class Reader(MappableDataset):
             raise ArgumentError(f"{type(self).__name__}: {error}", given={"takes": self.words}) from error
         bound.apply_defaults()
         given = dict(bound.arguments)
-        told = {k: v for k, v in given.items() if isinstance(v, str | int | float | bool | type(None))}
         order = {k: given.pop(k, None) for k in ("num_samples", "sampler", "shuffle", "num_shards", "shard_id")}
         workers, cache = given.pop("num_parallel_workers", None), given.pop("cache", None)
+        told = dict(given)
         if "usage" in given and self.usages and given["usage"] not in (None, *self.usages):
             raise ArgumentError(
                 f"{type(self).__name__} has no part {given['usage']!r}", hint=f"usage is one of {list(self.usages)}"

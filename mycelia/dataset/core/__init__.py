@@ -1,0 +1,1 @@
+"""MindSpore's name for what checks arguments."""
