@@ -148,7 +148,7 @@ class Body:
                 self._after(node, others)
                 self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
                 return
-        group = Group(domain, self.load, lambda u: u in self.anchor)
+        group = Group(domain, self.load, lambda u: u in self.anchor, self._axis_order(v, domain))
         fits = group.add(v)
         assert fits, f"{v} does not fit a group of its own"
         node = self._node(group=group)
@@ -164,6 +164,14 @@ class Body:
             if buffer is not None and len(u.shape) == len(v.shape) and buffer.strides != row_major(u.shape):
                 return in_order(v.shape, buffer.strides)
         return None
+
+    def _axis_order(self, v: Value, domain: tuple[int, ...]) -> list[int]:
+        """The axes of a domain as they lie in memory, from the outermost, by what is read over the whole of it."""
+        for u in self._read_by(v):
+            buffer = self.memory.get(u)
+            if buffer is not None and u.shape == domain and buffer.strides != row_major(domain):
+                return sorted(range(len(domain)), key=lambda a: -buffer.strides[a])
+        return list(range(len(domain)))
 
     def _after(self, node: Node, before: set[Node]) -> None:
         for b in before - {node}:

@@ -25,8 +25,15 @@ class Unfit(Exception):
 class Group:
     """Members over one domain, with the expression of each."""
 
-    def __init__(self, domain: tuple[int, ...], load: Callable[[Value, At], Expr], is_anchor: Callable[[Value], bool]):
+    def __init__(
+        self,
+        domain: tuple[int, ...],
+        load: Callable[[Value, At], Expr],
+        is_anchor: Callable[[Value], bool],
+        order: Sequence[int] | None = None,
+    ) -> None:
         self.domain = domain
+        self.order = tuple(order) if order is not None else tuple(range(len(domain)))  # of axes in memory
         self.load, self.is_anchor = load, is_anchor
         self.variables, self.at = full_index(domain)
         self.reduced: frozenset[int] | None = None
@@ -40,7 +47,17 @@ class Group:
     @property
     def is_column(self) -> bool:
         """Whether the reductions run over outer axes and keep the innermost one."""
-        return self.reduced is not None and is_column(self.domain, self.reduced)
+        return self.reduced is not None and self._keeps_inner(self.reduced)
+
+    def _keeps_inner(self, reduced: frozenset[int]) -> bool:
+        """Whether the innermost axis in memory that has more than one element is kept."""
+        inner = [i for i in self.order if self.domain[i] != 1]
+        return bool(reduced) and bool(inner) and inner[-1] not in reduced
+
+    def axes(self, reduced: bool) -> list[Variable]:
+        """The loop variables of the axes that are reduced, or of those that are kept, as they lie in memory."""
+        dims = self.reduced or frozenset()
+        return [self.variables[i] for i in self.order if (i in dims) == reduced and self.domain[i] != 1]
 
     def add(self, v: Value) -> bool:
         """Take `v` in if it fits."""
@@ -70,7 +87,7 @@ class Group:
         (x,) = v.inputs
         if x.shape != self.domain or self.reduced not in (None, dims):
             raise Unfit
-        if self.members and self.reduced is None and is_column(self.domain, dims):
+        if self.members and self.reduced is None and self._keeps_inner(dims):
             raise Unfit
         expression = _placed(self.read(x, self.at))
         self.folds[v] = Fold(v.op.combine, v.dtype), expression  # type: ignore[union-attr]
@@ -139,13 +156,3 @@ def _data(at: Index) -> Iterator[Expr]:
             yield atom.value
         elif isinstance(atom, Quotient | Remainder):
             yield from _data(atom.index)
-
-
-def is_column(domain: tuple[int, ...], reduced: frozenset[int]) -> bool:
-    """Whether the innermost axis that has more than one element is kept."""
-    inner = [i for i, n in enumerate(domain) if n != 1]
-    return bool(reduced) and bool(inner) and inner[-1] not in reduced
-
-
-def variables_of(group: Group, axes: Sequence[int]) -> list[Variable]:
-    return [group.variables[i] for i in axes if group.domain[i] != 1]

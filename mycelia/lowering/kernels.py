@@ -24,7 +24,7 @@ from mycelia.loops import (
     neutral,
 )
 from mycelia.loops.index import Atom
-from mycelia.lowering.group import Group, variables_of
+from mycelia.lowering.group import Group
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import weigh
 from mycelia.types import TensorType, accumulator
@@ -56,9 +56,7 @@ def _store(group: Group, buffer: Buffer, value: Expr, at: tuple[Index, ...]) -> 
 
 def _rows(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     """Reductions over inner axes: a stage for every round of folds."""
-    reduced = group.reduced or frozenset()
-    kept = [i for i in range(len(group.domain)) if i not in reduced]
-    rows, columns = variables_of(group, kept), variables_of(group, sorted(reduced))
+    rows, columns = group.axes(reduced=False), group.axes(reduced=True)
     if group.reduced is None:
         rows, columns = [], rows
     stage_of = _Stages(group)
@@ -172,7 +170,7 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     """Reductions over outer axes: each row keeps a block of columns in scratch and runs down through them."""
     assert group.reduced is not None
     kept = [i for i in range(len(group.domain)) if i not in group.reduced]
-    rows, summed = variables_of(group, kept), variables_of(group, sorted(group.reduced))
+    rows, summed = group.axes(reduced=False), group.axes(reduced=True)
     last = rows.pop()
     width = _block(last.extent)
     block, column = Variable(last.extent // width), Variable(width)

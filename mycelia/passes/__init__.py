@@ -4,9 +4,10 @@ from mycelia.ir import Function
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import everywhere
+from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
-PIPELINE = tuple(everywhere(run) for run in (inline, expand, fold, simplify))
+PIPELINE = tuple(everywhere(run) for run in (inline, expand, fold, simplify, split_reductions))
 
 
 def optimise(fn: Function) -> Function:
@@ -16,4 +17,4 @@ def optimise(fn: Function) -> Function:
     return fn
 
 
-__all__ = ["PIPELINE", "everywhere", "expand", "fold", "inline", "optimise", "simplify"]
+__all__ = ["PIPELINE", "everywhere", "expand", "fold", "inline", "optimise", "simplify", "split_reductions"]

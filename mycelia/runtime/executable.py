@@ -14,7 +14,7 @@ from mycelia.codegen.driver import TOO_DEEP
 from mycelia.codegen.heap import WORDS
 from mycelia.errors import MyceliaError
 from mycelia.runtime.assemble import Assembled
-from mycelia.runtime.link import Code
+from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import ALIGN, empty
 from mycelia.types import Array
 
@@ -37,6 +37,24 @@ def on_deep_stack(run: Callable[[int], int]) -> Callable[[int], int]:
         return status[0]
 
     return deep
+
+
+class Handle(np.ndarray[Any, Any]):
+    """A sequence or a frame that a program gave back: its address, and the heap that it lies in."""
+
+    owner: Kept | None = None
+
+
+class Kept:
+    """What a program allocated and its results still need. It is let go with the last of them."""
+
+    def __init__(self, heap: Array, release: Callable[[int], None], code: Code) -> None:
+        self._words = heap.copy()
+        self._release, self._code = release, code
+        heap[:4] = 0
+
+    def __del__(self) -> None:
+        self._release(self._words.ctypes.data)
 
 
 class Calls:
@@ -66,13 +84,17 @@ class Executable:
             table[unit.clock] = self.clock.ctypes.data
         self._table, self._address = table, table.ctypes.data
         program = unit.program
-        self._inputs = [
-            (s, b.type.dtype.numpy, b.type.shape) for s, b in zip(assembled.inputs, program.inputs, strict=True)
-        ]
         self._owned = {d for d in assembled.donated if d is not None}
+        self._inputs = [  # those that are updated come first, so that the others can be compared with them
+            (i, s, b.type.dtype.numpy, b.type.shape)
+            for i, (s, b) in enumerate(zip(assembled.inputs, program.inputs, strict=True))
+        ]
+        self._inputs.sort(key=lambda about: about[0] not in self._owned)
         self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self._owned)], np.intp)
         self._known: list[Callable[[], Array | None]] = [lambda: None] * len(self._inputs)
         self._lock = threading.Lock()
+        self._release = code.function(RELEASE, None, ctypes.c_void_p)
+        self._handles = [i for i, b in enumerate(program.outputs) if b in program.handles]
         self._fresh = [
             (i, s, b.type)
             for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))
@@ -81,17 +103,19 @@ class Executable:
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results. Arrays are taken as they are when they are dense and of the right type, else copied. The table
-        and the arena serve one call at a time; another thread waits."""
+        and the arena serve one call at a time; another thread waits.
+        """
         with self._lock:
             return self._call(arrays)
 
     def _call(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         table = self._table
-        held = []
+        assert len(arrays) == len(self._inputs), f"{len(arrays)} arrays where {len(self._inputs)} were compiled"
+        held = list(arrays)
         known = self._known
-        for i, ((slot, dtype, shape), x) in enumerate(zip(self._inputs, arrays, strict=True)):
+        for i, slot, dtype, shape in self._inputs:
+            x = arrays[i]
             if known[i]() is x:
-                held.append(x)
                 continue
             if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
                 assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
@@ -102,7 +126,7 @@ class Executable:
             elif self._owned and pointer in table[self._owned_slots]:
                 x = x.copy()  # it must not change while it is read
                 pointer = x.ctypes.data
-            held.append(x)
+            held[i] = x
             table[slot] = pointer
         results: list[Any] = [None] * len(self.assembled.outputs)
         for i, slot, t in self._fresh:
@@ -115,6 +139,11 @@ class Executable:
         for i, donor in enumerate(self.assembled.donated):
             if donor is not None:
                 results[i] = held[donor]
+        if self._handles:
+            owner = Kept(self._heap, self._release, self.code)
+            for i in self._handles:
+                results[i] = results[i].view(Handle)
+                results[i].owner = owner
         return tuple(results)
 
     def _complain(self, status: int) -> None:
