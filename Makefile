@@ -38,8 +38,9 @@ $(VENV)/.dev: pyproject.toml | $(RUN)
 demo: $(VENV)/.core
 	@$(RUN) examples/digits.py
 
+# each worker computes with one thread: together they fill the machine
 test: $(VENV)/.dev
-	@$(RUN) -m pytest -q -n $(WORKERS)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS)
 
 lint: $(VENV)/.dev
 	@$(RUN) -m ruff check

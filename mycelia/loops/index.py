@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import gcd
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from mycelia.loops.expr import Expr
@@ -22,7 +23,7 @@ _fresh = count()
 class Atom:
     """An integer that index expressions are sums of. Each knows the range it stays in, both ends included."""
 
-    __slots__ = ("high", "low", "uid")
+    __slots__ = ("__weakref__", "high", "low", "uid")
 
     low: int
     high: int
@@ -79,7 +80,7 @@ class Datum(Atom):
         return f"[{self.value}]"
 
 
-_interned: dict[tuple[object, ...], Atom] = {}
+_interned: WeakValueDictionary[tuple[object, ...], Atom] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +225,3 @@ def datum(value: Expr, low: int, high: int) -> Index:
     """An integer from the data as an index. Whoever writes this promises the bounds."""
     atom = _interned.setdefault(("datum", value, low, high), Datum(value, low, high))
     return Index(0, ((atom, 1),))
-
-
-def forget() -> None:
-    """Drop the table of shared atoms; called when a program has been compiled."""
-    _interned.clear()
