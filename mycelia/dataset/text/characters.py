@@ -156,7 +156,7 @@ def script(character: str) -> str:
             return "CJK" if kind.startswith("L") or kind == "Nl" else "COMMON"
         case "COMBINING":
             second = name.split()[1]
-            return second if names_a_script(second) else "INHERITED"
+            return second if second not in ("LATIN", "GREEK") and names_a_script(second) else "INHERITED"
         case "EXTENDED":
             return name.split()[1].split("-")[0]
         case "MODIFIER":
