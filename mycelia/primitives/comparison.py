@@ -10,7 +10,7 @@ from mycelia.ir import zero_gradient
 from mycelia.primitives.binary import Binary
 from mycelia.primitives.elementwise import lifted
 from mycelia.primitives.family import ALL
-from mycelia.types import DType, Shape, TensorType, bool_
+from mycelia.types import Shape, TensorType, bool_
 
 __all__ = [
     "Comparison",
@@ -36,7 +36,7 @@ class Comparison(Binary, abstract=True):
     points = (0.0, -0.0, 1.0, -1.0, math.inf, math.nan)
     vjp = zero_gradient("its output is a bool")
 
-    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
+    def outcome(self, x: TensorType, shape: Shape) -> TensorType:
         return TensorType(bool_, shape)
 
 

@@ -70,11 +70,11 @@ class Elementwise(Op, abstract=True):
                 shape = broadcast_shape(shape, y.shape)
         if check:
             check_dtype(self, x, *others)
-        return self.outcome(x.dtype, shape if shape is not None else _no_broadcast(self, x, *others))
+        return self.outcome(x, shape if shape is not None else _no_broadcast(self, x, *others))
 
-    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
-        """The type of the output."""
-        return TensorType(dtype, shape)
+    def outcome(self, x: TensorType, shape: Shape) -> TensorType:
+        """The type of the output, from the first operand and the shape."""
+        return x if shape is x.shape else TensorType(x.dtype, shape)
 
     def reference(self, *inputs: Array) -> Any:
         if inputs[-1].dtype not in HALVES:

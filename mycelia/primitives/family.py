@@ -17,12 +17,25 @@ import numpy as np
 
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Op
-from mycelia.types import DTYPES, Array, DType, Shape, TensorType, bool_
+from mycelia.types import (
+    DTYPES,
+    Array,
+    DType,
+    Shape,
+    TensorType,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+)
 
 ALL = DTYPES
-FLOATS = tuple(d for d in DTYPES if d.is_float)
-INTS = tuple(d for d in DTYPES if d.is_integer)
-NUMBERS = INTS + FLOATS
+FLOATS = (float32, float64, float16, bfloat16)  # what is used most stands first, and is found first
+INTS = (int32, int64, *(d for d in DTYPES if d.is_integer and d not in (int32, int64)))
+NUMBERS = FLOATS + INTS
 BOOLS = (bool_,)
 BITS = BOOLS + INTS
 WORDS = {ALL: "any", FLOATS: "floating", INTS: "integer", NUMBERS: "numeric", BOOLS: "boolean", BITS: "bool or integer"}
@@ -53,7 +66,7 @@ def check_dtype(op: Any, *inputs: TensorType) -> None:
         raise DTypeError(
             f"{op.name} needs a {words} element type, not {first!r}",
             given=given(inputs),
-            hint=f"cast it first, for example to {op.dtypes[-2 if op.dtypes[-1].is_float else -1]!r}",
+            hint=f"cast it first, for example to {op.dtypes[0]!r}",
         )
 
 

@@ -90,7 +90,7 @@ class Cast(Unary):
     dtype: DType
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
-    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
+    def outcome(self, x: TensorType, shape: Shape) -> TensorType:
         return TensorType(self.dtype, shape)
 
     def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array

@@ -12,7 +12,7 @@ from mycelia.ir import Cotangents, Value, zero_gradient
 from mycelia.loops import Expr, binary, const, unary
 from mycelia.primitives.elementwise import Elementwise
 from mycelia.primitives.family import BITS, NUMBERS
-from mycelia.types import Array, DType, Shape, TensorType, bool_
+from mycelia.types import Array, Shape, TensorType, bool_
 
 __all__ = [
     "Abs",
@@ -407,7 +407,7 @@ class Predicate(Unary, abstract=True):
     points = (0.0, math.inf, -math.inf, math.nan, 1e30)
     vjp = zero_gradient("its output is a bool")
 
-    def outcome(self, dtype: DType, shape: Shape) -> TensorType:
+    def outcome(self, x: TensorType, shape: Shape) -> TensorType:
         return TensorType(bool_, shape)
 
 
