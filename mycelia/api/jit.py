@@ -6,6 +6,7 @@ import functools
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any, overload
 
 from mycelia import capture
@@ -86,6 +87,7 @@ class Jitted:
         self._fallback, self._settings = fallback, settings
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
+        self._cuts: dict[int, tuple[Any, tuple[Jitted, ...]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fn = self.__captured__
@@ -118,8 +120,8 @@ class Jitted:
             return way.run(args, kwargs, kind.opened(leaves))
         kind.calls += 1
         if kind.calls > MANY and self._fallback:
-            self._ways[key] = [Fallback("a number that must be known changes", None, always, self.__captured__, leaves)]
-            return self.__captured__(*args, **kwargs)
+            way = kind.sample = Fallback("a number that must be known changes", None, always, self.__captured__, leaves)
+            return way.run(args, kwargs, leaves)
         way = self._specialised(key, args, kwargs, leaves)
         if kind.first is None:
             kind.first, kind.sample = list(leaves), way
@@ -149,12 +151,29 @@ class Jitted:
                 return Compiled(capture.capture(WORLD, fn, args, kwargs), leaves)
         except capture.Unstageable as reason:
             if self._fallback:
-                return Fallback(reason.why, reason.at, reason.holds, fn, leaves)
+                fn, parts = self._pieces(reason.line)
+                return Fallback(reason.why, reason.at, reason.holds, fn, leaves, parts)
             raise CaptureError(
                 f"this cannot be part of a compiled program: {reason.why}",
                 at=reason.at,
                 hint="with fallback=True Python runs the function",
             ) from None
+
+    def _pieces(self, line: int) -> tuple[Callable[..., Any], tuple[Jitted, ...]]:
+        """The function in pieces around a line that Python has to run, and those that are compiled."""
+        fn = self.__captured__
+        plain = getattr(fn, "__func__", fn)
+        if line not in self._cuts:
+            parts: list[Jitted] = []
+
+            def compiled(piece: Callable[..., Any]) -> Jitted:
+                parts.append(Jitted(piece, True, self._settings))
+                return parts[-1]
+
+            cut = capture.in_pieces(plain, line, compiled) if isinstance(plain, FunctionType) and line else None
+            self._cuts[line] = (plain if cut is None else cut), tuple(parts)
+        cut, made = self._cuts[line]
+        return (cut if plain is fn else cut.__get__(fn.__self__)), made  # type: ignore[attr-defined]  # a method
 
     def explain(self) -> str:
         """How the function runs, for each kind of arguments it was called with: compiled, or where Python takes over.
@@ -169,7 +188,9 @@ class Jitted:
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
         lines = [f"{name} ({settings})"]
         everything = [way for ways in self._ways.values() for way in ways]
-        everything += [way for kind in self._kinds.values() for way in kind.ways]
+        for kind in self._kinds.values():
+            everything += kind.ways
+            everything += [kind.sample] if isinstance(kind.sample, Fallback) and kind.sample not in everything else []
         lines += [f"  {line}" for way in everything for line in str(way).splitlines()]
         return "\n".join(lines)
 

@@ -38,8 +38,10 @@ class Kind:
         """The leaves, with tensors for the numbers that change."""
         return [_tensor(x) if i in self.changing else x for i, x in enumerate(leaves)]
 
-    def fitting(self, leaves: Sequence[Any]) -> Compiled | None:
-        """A program for these numbers, if there is one."""
+    def fitting(self, leaves: Sequence[Any]) -> Compiled | Fallback | None:
+        """A program for these numbers, if there is one. Python runs a function with any numbers."""
+        if isinstance(self.sample, Fallback) and self.sample.holds():
+            return self.sample
         if not self.ways or self._constants(leaves) != self.constants:
             return None
         return next((way for way in self.ways if way.holds()), None)

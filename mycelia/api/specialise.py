@@ -57,12 +57,15 @@ class Fallback:
     holds: Callable[[], bool]
     fn: Callable[..., Any]
     alive: Any  # the arguments, so that the identity of an object in the signature stays its own
+    parts: tuple[Any, ...] = ()  # what runs compiled all the same
 
     def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
         return self.fn(*args, **kwargs)
 
     def __str__(self) -> str:
-        return f"runs in Python: {self.why}" + (f"\n    at {self.at.caret()}" if self.at else "")
+        place = f"  at {self.at.caret()}".splitlines() if self.at else []
+        lines = [f"runs in Python: {self.why}", *[f"  {line}" for line in place]]
+        return "\n".join(lines + [f"  {line}" for part in self.parts for line in part.explain().splitlines()[1:]])
 
 
 class Compiled:

@@ -4,6 +4,7 @@ Python runs the rest while the graph is written down, and everything that was re
 
 from mycelia.capture.guards import Epoch, Guards
 from mycelia.capture.hooks import call, converted
+from mycelia.capture.pieces import in_pieces
 from mycelia.capture.program import Captured, Computed, Given, Kept, Nest, capture
 from mycelia.capture.stage import Stage, current
 from mycelia.capture.world import Unstageable, World
@@ -23,4 +24,5 @@ __all__ = [
     "capture",
     "converted",
     "current",
+    "in_pieces",
 ]

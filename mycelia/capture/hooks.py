@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import random
 import sys
 from collections.abc import Callable, Iterable
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
@@ -32,7 +31,17 @@ CHANGES = frozenset((
 ))  # fmt: skip
 EFFECTS = frozenset((print, input, open, builtins.breakpoint, builtins.setattr, builtins.delattr))
 CHANCE = frozenset(  # modules whose functions give something else each time
-    ("random", "time", "secrets", "uuid", "os", "numpy.random", "numpy.random._generator", "numpy.random.mtrand")
+    (
+        "random",
+        "time",
+        "secrets",
+        "uuid",
+        "os",
+        "posix",
+        "numpy.random",
+        "numpy.random._generator",
+        "numpy.random.mtrand",
+    )
 )
 TEXTS = (str, repr, format, ascii)
 HIGHER = (map, filter, sorted, functools.reduce, min, max)
@@ -152,6 +161,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     for x in (f, *args, *kwargs.values()):
         if isinstance(x, Unbound):
             x.complain()
+    if getattr(f, "__module__", None) in CHANCE or type(getattr(f, "__self__", None)).__module__ in CHANCE:
+        raise Unstageable(f"{getattr(f, '__name__', f)} gives something else each time")
     if isinstance(f, FunctionType):
         return _function(stage, f, args, kwargs)
     if isinstance(f, MethodType):
@@ -167,8 +178,6 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _function(stage: Stage, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not convertible(f):
-        if f.__module__.partition(".")[0] in CHANCE:
-            raise Unstageable(f"{f.__qualname__} gives something else each time")
         return f(*args, **kwargs)
     made = conversion(f.__code__)
     if made is None:
@@ -221,8 +230,6 @@ def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     owner = getattr(f, "__self__", None)
     if isinstance(owner, list | dict | set) and f.__name__ in CHANGES:
         _changes_items(owner)
-    elif isinstance(owner, random.Random) or f.__module__ in CHANCE or type(owner).__module__ in CHANCE:
-        raise Unstageable(f"{f.__name__} gives something else each time")
     elif isinstance(owner, ModuleType | None) and f in HIGHER:
         kwargs = {k: _hooked(v) for k, v in kwargs.items()}
         args = tuple(_hooked(a) for a in args)

@@ -10,6 +10,7 @@ from typing import Any
 from mycelia.capture.branch import Bottom, origin
 from mycelia.capture.guards import Guards
 from mycelia.capture.hooks import call
+from mycelia.capture.source import definition
 from mycelia.capture.stage import AttributeSlot, Stage, TensorSlot, staging
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
@@ -86,11 +87,25 @@ def capture(world: World, fn: Callable[..., Any], args: Any, kwargs: Any) -> Cap
     except (Unstageable, world.concrete, RecursionError) as error:
         reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
         reason.holds = stage.guards.predicate()
+        reason.line = _line(fn, error)
         raise reason from None
     except Bottom as error:
         raise BranchError(
             "this function always calls itself, so it never returns", at=origin(error), hint="add a way out"
         ) from None
+
+
+def _line(fn: Any, error: BaseException) -> int:
+    """The line of the function itself on the way to where the error was raised."""
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    node = definition(code) if code is not None else None
+    trace = error.__traceback__ if node is not None else None
+    while trace is not None and code is not None and node is not None:
+        line = trace.tb_lineno
+        if trace.tb_frame.f_code.co_filename == code.co_filename and node.lineno <= line <= (node.end_lineno or line):
+            return line
+        trace = trace.tb_next
+    return 0
 
 
 def _why(error: BaseException) -> str:

@@ -35,7 +35,7 @@ def rewritten(node: Definition, free: Sequence[str], cls: str) -> ast.Module:
     else:
         body = node.body
     writer = Writer(node.args, body, cls)
-    made = ast.FunctionDef(FUNCTION, _bare(node.args), writer.function(), [], None)
+    made = ast.FunctionDef(FUNCTION, bare(node.args), writer.function(), [], None)
     ast.copy_location(made, at)
     wrapped: ast.stmt = made
     if cls:  # private names are spelled with the name of the class
@@ -46,7 +46,7 @@ def rewritten(node: Definition, free: Sequence[str], cls: str) -> ast.Module:
     return placed(module, at)
 
 
-def _bare(args: ast.arguments) -> ast.arguments:
+def bare(args: ast.arguments) -> ast.arguments:
     """The parameters without defaults, which the new function takes from the old one."""
     bare = copy.deepcopy(args)
     none = ast.Constant(None)

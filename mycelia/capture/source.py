@@ -8,8 +8,17 @@ from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+_remembered: WeakKeyDictionary[CodeType, Definition] = WeakKeyDictionary()
+
+
+def remember(code: CodeType, node: Definition) -> None:
+    """Say which syntax the code was compiled from, since no file shows it."""
+    _remembered[code] = node
 
 
 @lru_cache(maxsize=256)
@@ -29,6 +38,8 @@ def definition(code: CodeType) -> Definition | None:
     >>> definition(inspect.getsource.__code__).name
     'getsource'
     """
+    if code in _remembered:
+        return _remembered[code]
     text = "".join(linecache.getlines(code.co_filename))
     if code.co_name == "<lambda>":
         return _lambda(code, [n for n in _definitions(text) if isinstance(n, ast.Lambda)])

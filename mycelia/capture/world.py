@@ -34,6 +34,7 @@ class Unstageable(Exception):  # a reason, which becomes a fallback or an error
     def __init__(self, why: str, at: Location | None = None) -> None:
         super().__init__(why)
         self.why, self.at = why, at or caller()
+        self.line = 0  # of the captured function, on which it asked for this, directly or by a call
         self.holds: Callable[[], bool] = _always  # whether the reason still stands: set by the capture that gave up
 
 
