@@ -56,7 +56,7 @@ class Phaser(AudioOperation):
 
     def apply(self, waveform: Array) -> Array:
         """Each sample adds what was put out a swinging delay ago; before the beginning there is silence."""
-        length = int(self.delay_ms * 0.001 * self.sample_rate + 0.5)
+        length = max(int(self.delay_ms * 0.001 * self.sample_rate + 0.5), 1)
         period = int(self.sample_rate / self.mod_speed + 0.5)
         kind = Modulation.SINUSOIDAL if self.sinusoidal else Modulation.TRIANGULAR
         swing = (wave_table(kind, period, 1.0, length, math.pi / 2) + 0.5).astype(int)

@@ -12,6 +12,7 @@ from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.modes import ResampleMethod
 from mycelia.dataset.transforms.base import Array
 from mycelia.dataset.transforms.validators import integer, member, number
+from mycelia.errors import ArgumentError
 
 BETA = 14.769656459379492
 
@@ -75,8 +76,9 @@ class Resample(AudioOperation):
     beta: float | None = None
 
     def __post_init__(self) -> None:
-        number("orig_freq", self.orig_freq, 0, above=True)
-        number("new_freq", self.new_freq, 0, above=True)
+        for name in ("orig_freq", "new_freq"):
+            if number(name, getattr(self, name), 1) % 1:
+                raise ArgumentError(f"{name} must be a whole number of Hz", given={name: getattr(self, name)})
         member("resample_method", self.resample_method, ResampleMethod)
         integer("lowpass_filter_width", self.lowpass_filter_width, 1)
         number("rolloff", self.rolloff, 0, 1, above=True)

@@ -10,6 +10,7 @@ import numpy as np
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra
 from mycelia.dataset.vision.pixels import require_image
+from mycelia.errors import DTypeError
 
 
 def is_pil(image: Any) -> bool:
@@ -25,7 +26,15 @@ def is_pil(image: Any) -> bool:
 def to_pil(image: Array) -> Any:
     """An array as a Pillow image."""
     squeezed = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
-    return extra("PIL.Image", "pillow", "a Pillow image").fromarray(np.ascontiguousarray(squeezed))
+    pillow = extra("PIL.Image", "pillow", "a Pillow image")
+    try:
+        return pillow.fromarray(np.ascontiguousarray(squeezed))
+    except TypeError:
+        raise DTypeError(
+            "Pillow has no image of this kind",
+            given={"shape": image.shape, "dtype": image.dtype},
+            hint="uint8 with shape (H, W) or (H, W, 3) always fits",
+        ) from None
 
 
 class ImageOperation(TensorOperation):

@@ -46,6 +46,8 @@ def require_image(image: Array, name: str, channels: int | None = None) -> None:
             given={"shape": image.shape, "dtype": image.dtype},
             hint="decode encoded bytes first with vision.Decode()" if image.ndim == 1 else "",
         )
+    if 0 in image.shape or image.dtype.kind not in "iufb":
+        raise ShapeError(f"{name} needs an image with pixels", given={"shape": image.shape, "dtype": image.dtype})
     if channels is not None and (image.ndim != 3 or image.shape[2] != channels):
         raise ShapeError(f"{name} needs {channels} channels, last", given={"shape": image.shape})
 

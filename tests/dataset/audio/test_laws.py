@@ -193,6 +193,11 @@ def test_no_fade_is_louder_than_the_wave():
         assert (np.diff(faded[-60:]) <= 0).all()
 
 
+def test_a_phaser_without_delay_echoes_the_last_sample():
+    x = np.array([0.5, 0.0, 0.0])
+    np.testing.assert_allclose(A.Phaser(8000, 1.0, 1.0, 0.0, 0.5)(x), [0.5, 0.25, 0.125])
+
+
 def test_masks_cover_one_stripe():
     for seed in range(20):
         with seeded(np.random.default_rng(seed)):
@@ -255,6 +260,7 @@ MISTAKES = [
     (lambda: A.Vad(8000, hp_filter_freq=3000.0, lp_filter_freq=100.0)(np.zeros(8000)), "nothing"),
     (lambda: A.LFilter([0.0, 1.0], [1.0, 1.0]), "begin"),
     (lambda: A.Phaser(8000, delay_ms=9.0), "delay_ms"),
+    (lambda: A.Resample(16000.5, 8000), "whole"),
 ]
 
 

@@ -304,6 +304,8 @@ MISTAKES = [
     (lambda: V.RandAugment(magnitude=40), "magnitude"),
     (lambda: V.Resize(3)(np.zeros(5, np.uint8)), "Decode"),
     (lambda: V.Invert().device("Ascend"), "device"),
+    (lambda: V.Resize(3)(np.zeros((0, 4, 3), np.uint8)), "pixels"),
+    (lambda: V.Rotate(3)(np.array([["a"]])), "pixels"),
 ]
 
 
@@ -312,6 +314,12 @@ def test_a_mistake_is_told_in_its_own_words(call, words):
     with pytest.raises((ValueError, TypeError), match=words) as raised:
         call()
     assert isinstance(raised.value, MyceliaError)
+
+
+def test_an_array_that_pillow_does_not_know_is_told():
+    pytest.importorskip("PIL.Image")
+    with pytest.raises(TypeError, match="Pillow has no image"):
+        V.ToPIL()(np.zeros((4, 4, 3), np.float64))
 
 
 def test_broken_bytes_are_an_error_that_says_so():
