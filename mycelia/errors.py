@@ -42,7 +42,7 @@ class Location:
 def caller() -> Location | None:
     """The nearest frame outside this package: the line the user wrote."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<string>")):  # of dataclasses
         frame = frame.f_back
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 

@@ -14,7 +14,8 @@ from mycelia.types import TensorType
 def interpret(fn: Function, *inputs: Any) -> tuple[Any, ...]:
     """The results of `fn` at these inputs."""
     env: dict[Value, Any] = dict(zip(fn.params, inputs, strict=True))
-    return tuple(evaluate(fn.results, env))
+    with np.errstate(all="ignore"):  # what is not a number shows in the results
+        return tuple(evaluate(fn.results, env))
 
 
 def evaluate(roots: tuple[Value, ...], env: dict[Value, Any]) -> list[Any]:

@@ -15,6 +15,7 @@ import llvmlite
 from llvmlite import binding
 
 from mycelia.codegen.target import Target
+from mycelia.runtime.threads import load_openmp
 from mycelia.runtime.workers import Workers
 
 RELEASE = "run.release"
@@ -46,7 +47,7 @@ class _Links:
 
 @lru_cache(maxsize=4)
 def _engine(target: Target) -> Any:
-    ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
+    load_openmp()
     return binding.create_lljit_compiler(target.machine())
 
 

@@ -14,6 +14,7 @@ from scipy import special
 from mycelia.errors import DependencyError
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Layout, Window
+from mycelia.runtime.threads import load_openmp
 
 RNG = np.random.default_rng(7)
 F32 = DataType.f32
@@ -368,7 +369,7 @@ def test_a_missing_openmp_names_the_package_that_brings_it(monkeypatch):
 
     monkeypatch.setattr(ctypes, "CDLL", absent)
     with pytest.raises(DependencyError, match="apt install libgomp1"):
-        onednn.library.__wrapped__()
+        load_openmp.__wrapped__()
 
 
 def test_the_wrong_number_of_operands_is_told():

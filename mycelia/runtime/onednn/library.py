@@ -13,6 +13,7 @@ from typing import Any
 
 from mycelia.errors import DependencyError, MyceliaError
 from mycelia.runtime.onednn.constants import CPU_ENGINE, MAX_RANK, STREAM_IN_ORDER, Status
+from mycelia.runtime.threads import load_openmp
 
 DISTRIBUTION = "onednn-cpu-gomp"
 SONAME = "libdnnl.so.3"
@@ -206,13 +207,7 @@ def library() -> Library:
     3
     """
     path = _find()
-    try:
-        ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
-    except OSError as error:
-        raise DependencyError(
-            "oneDNN needs GNU OpenMP (libgomp.so.1), which this system lacks",
-            hint="install it with the system's package manager; on Debian and Ubuntu: apt install libgomp1",
-        ) from error
+    load_openmp()
     try:
         native = ctypes.CDLL(str(path))
     except OSError as error:

@@ -1,0 +1,28 @@
+"""The threads of the process: one OpenMP runtime, shared by generated code and by oneDNN."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+
+from mycelia.errors import DependencyError
+
+SPIN = 2_000  # turns that an idle thread waits awake: longer than a gap between kernels, short on a busy machine
+
+
+@cache
+def load_openmp() -> ctypes.CDLL:
+    """GNU OpenMP, loaded for everyone in this process.
+
+    >>> load_openmp().omp_get_max_threads() > 0
+    True
+    """
+    os.environ.setdefault("GOMP_SPINCOUNT", str(SPIN))  # it is read when the library is loaded
+    try:
+        return ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise DependencyError(
+            "GNU OpenMP (libgomp.so.1) is needed to run compiled code, and this system lacks it",
+            hint="install it with the system's package manager; on Debian and Ubuntu: apt install libgomp1",
+        ) from error
