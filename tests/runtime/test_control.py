@@ -1,0 +1,115 @@
+"""Loops and recursion at run time: derivatives of every order, memory that is given back, depth that ends in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mycelia import primitives as p
+from mycelia.errors import MyceliaError
+from mycelia.ir import Function, interpret
+from mycelia.runtime import compile
+from tests.runtime.programs import I, S, chain, count, differences, gradient, loop, number, resident, tree, whole
+
+PROGRAMS = {
+    "a loop": (loop(), 0.3, count(7), lambda x: np.full(1, x)),
+    "a tree": (tree(), 0.45, number(5), number),
+}
+
+
+@pytest.mark.parametrize(("fn", "x", "n", "given"), PROGRAMS.values(), ids=PROGRAMS)
+def test_derivatives_to_third_order_equal_differences(fn, x, n, given):
+    for _ in range(3):
+        derivative = gradient(fn)
+        native, before = compile(derivative), compile(fn)
+        want = differences(lambda t, before=before: before(given(t), n)[0].sum(), x)
+        (got,) = native(given(x), n)
+        np.testing.assert_allclose(got.sum(), want, rtol=1e-6)
+        np.testing.assert_allclose(got, interpret(derivative, given(x), n)[0], rtol=1e-12)
+        fn = _total(derivative)
+
+
+def _total(derivative):
+    return derivative.with_results(p.reduce_sum(r) for r in derivative.results)
+
+
+def test_memory_is_given_back_after_every_call():
+    native = compile(gradient(loop(64)))
+    inputs = np.full(64, 0.1), count(200)
+    for _ in range(50):
+        native(*inputs)
+    before = resident()
+    for _ in range(1000):
+        native(*inputs)
+    assert resident() - before < 2**20  # each call takes 200 * 64 * 8 bytes, and more
+
+
+def test_memory_of_recursive_calls_is_given_back():
+    native = compile(gradient(tree()))
+    for _ in range(50):
+        native(number(0.4), number(9))
+    before = resident()
+    for _ in range(1000):
+        native(number(0.4), number(9))
+    assert resident() - before < 2**20
+
+
+def test_a_million_turns_take_memory_for_what_they_leave_behind_only():
+    """Each turn leaves the state before it (8 bytes); sequences double, and the old half lives while it is copied."""
+    width = 8
+    native = compile(gradient(loop(width)))
+    x = np.full(width, 0.001)
+    peak = []
+    for turns in (250_000, 500_000, 1_000_000):
+        _reset_peak()
+        before = resident()
+        native(x, count(turns))
+        peak.append((_peak() - before) / turns)
+    residuals = 8 * width
+    assert all(bytes_per_turn < 8 * residuals for bytes_per_turn in peak), peak
+    assert peak[-1] < 2.2 * min(peak), peak
+
+
+def _reset_peak() -> None:
+    with open("/proc/self/clear_refs", "w") as f:
+        f.write("5")
+
+
+def _peak() -> int:
+    with open("/proc/self/status") as f:
+        line = next(line for line in f if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
+def test_a_million_turns_have_the_gradient_of_the_formula():
+    """x ** n by a loop of products: the derivative is n * x ** (n - 1)."""
+    condition = Function.build(lambda x, n, h, i: p.less(i, n), S, I, S, I)
+    body = Function.build(lambda x, n, h, i: (h * x, i + whole(1)), S, I, S, I)
+    one = p.full(1.0, S.dtype, ())
+    power = Function.build(lambda x, n: p.While(condition, body, 2)(x, n, one, whole(0))[0], S, I)
+    n = 10**6
+    (got,) = compile(gradient(power))(number(1 - 1e-6), count(n))
+    np.testing.assert_allclose(got, n * (1 - 1e-6) ** (n - 1), rtol=1e-9)
+
+
+def test_recursion_a_hundred_thousand_deep_is_fine():
+    native = compile(chain())
+    (got,) = native(number(0.5), count(100_000))
+    assert np.isfinite(got)
+
+
+def test_recursion_too_deep_is_an_error_and_the_next_call_works():
+    native = compile(chain())
+    (want,) = native(number(0.5), count(10))
+    for _ in range(3):
+        with pytest.raises(MyceliaError, match="a recursive function went too deep"):
+            native(number(0.5), count(10**8))
+        assert native(number(0.5), count(10))[0] == want
+
+
+def test_the_gradient_of_recursion_too_deep_is_an_error_and_the_next_call_works():
+    native = compile(gradient(chain()))
+    (want,) = native(number(0.5), count(10))
+    with pytest.raises(MyceliaError, match="a recursive function went too deep"):
+        native(number(0.5), count(10**8))
+    assert native(number(0.5), count(10))[0] == want
