@@ -80,32 +80,28 @@ def short_way(
     compute: Callable[[Any, Any], Any],
     op: Any,
     slow: Callable[[Any, Any], Any],
-    codes: frozenset[str] | None = None,
-    rank: int | None = None,
+    fits: Callable[[Any, Any], bool] | None = None,
 ) -> Callable[[Any, Any], Any]:
-    """A binary operator that tries NumPy first: on arrays whose type has one of these codes, and of this rank."""
+    """A binary operator that tries NumPy first, on arrays that fit."""
     step = ready(op)
 
     def method(self: Any, other: Any) -> Any:
         a = self._data
-        if other.__class__ in TENSORS:
-            b = other._data
-            if a.__class__ is not _ndarray or b.__class__ is not _ndarray or a.dtype is not b.dtype:
-                return slow(self, other)
-            if codes is not None and a.dtype.char not in codes:
-                return slow(self, other)
-            its = other._tape
-        elif other.__class__ in NUMBERS and a.__class__ is _ndarray and a.dtype.char in FLOAT:
-            b, its = scalar(other, a.dtype), None
-        else:
-            return slow(self, other)
-        if a.size > LARGE if rank is None else a.ndim != rank or b.ndim != rank:
-            return slow(self, other)
+        out: Any = None
+        kind = other.__class__
         try:
-            out = _run(compute, a, b)
-        except (ValueError, RuntimeError, TypeError):
-            return slow(self, other)
+            if kind is Tensor or kind in TENSORS:
+                b, its = other._data, other._tape
+                if a.dtype is b.dtype and (a.size <= LARGE if fits is None else fits(a, b)):
+                    out = _run(compute, a, b)
+            elif kind in NUMBERS and a.dtype.char in FLOAT and a.size <= LARGE:
+                b, its = scalar(other, a.dtype), None
+                out = _run(compute, a, b)
+        except (AttributeError, ValueError, RuntimeError, TypeError):
+            pass  # a graph value has no size; what is a mistake is told below
         if out.__class__ is not _ndarray:
+            if out is None:
+                return slow(self, other)
             out = np.asarray(out)
         t = _new(Tensor)
         t._data = out
@@ -129,6 +125,15 @@ def short_way(
         return t
 
     return method
+
+
+def _divisible(a: Any, b: Any) -> bool:
+    return a.dtype.char in FLOAT and a.size <= LARGE
+
+
+def _matrices(a: Any, b: Any) -> bool:
+    """BLAS is good for any size, and for these element types."""
+    return a.dtype.char in SINGLE and a.ndim == 2 and b.ndim == 2
 
 
 def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -202,9 +207,9 @@ def _install() -> None:
         "add": (short_way(python.add, p.Add(), add), add),
         "sub": (short_way(python.sub, p.Subtract(), subtract), subtract),
         "mul": (short_way(python.mul, p.Multiply(), multiply), multiply),
-        "truediv": (short_way(python.truediv, p.Divide(), divide, FLOAT), divide),
+        "truediv": (short_way(python.truediv, p.Divide(), divide, _divisible), divide),
         "pow": (_power, _power),
-        "matmul": (short_way(np.matmul, p.Contract("MK", "KN", "MN"), product, SINGLE, 2), product),
+        "matmul": (short_way(np.matmul, p.Contract("MK", "KN", "MN"), product, _matrices), product),
     }
     functions = {
         "floordiv": p.floor_divide,
@@ -232,7 +237,7 @@ def _install() -> None:
         setattr(Tensor, f"__{name}__", compared(getattr(python, name), f, otherwise))
     for name, unary in {"neg": p.negative, "abs": p.abs, "invert": p.logical_not}.items():
         setattr(Tensor, f"__{name}__", lambda self, unary=unary: unary(self))
-    setattr(Tensor, "__pos__", lambda self: self)  # noqa: B010  # a tensor is not changed in place
+    setattr(Tensor, "__pos__", lambda self: self.alias())  # noqa: B010  # as with the others
 
 
 _install()
