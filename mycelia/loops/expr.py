@@ -11,7 +11,8 @@ a kernel computes it once. The kinds, by number of arguments:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from math import inf
 from typing import Any
 from weakref import WeakValueDictionary
@@ -46,6 +47,10 @@ class Fold:
 
     combine: str  # add, mul, max, min, and, or
     dtype: DType
+    number: int = field(default_factory=count().__next__)
+
+    def __repr__(self) -> str:
+        return f"f{self.number}"
 
 
 class Expr:

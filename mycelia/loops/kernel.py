@@ -81,7 +81,7 @@ class Kernel:
         lines = [f"kernel rows({', '.join(f'{v}<{v.extent}' for v in self.rows)})"]
         for stage in self.stages:
             lines.append(f"  for ({', '.join(f'{v}<{v.extent}' for v in stage.columns)})")
-            lines += [f"    fold {f.combine} {e}" for f, e in stage.folds]
+            lines += [f"    {f} = fold {f.combine} {e}" for f, e in stage.folds]
             for a in stage.actions:
                 sign = "=" if isinstance(a, Store) else f"{a.combine}="
                 lines.append(f"    {a.buffer}[{a.offset}] {sign} {a.value}")

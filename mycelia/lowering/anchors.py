@@ -7,6 +7,7 @@ from mycelia.lowering.values import is_expression, is_reduction, is_step, is_sto
 from mycelia.types import TensorType
 
 COSTLY = 8  # additions that are not worth doing twice
+DEEPEST = 40  # ops that follow one another before a value gets a place: expressions stay small enough to handle
 MANY = 3  # tensors read at once that are not worth reading twice
 
 
@@ -19,10 +20,11 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
     results = set(fn.results)
     weight: dict[Value, int] = {}
     loads: dict[Value, frozenset[Value]] = {}
+    depth: dict[Value, int] = {}
     chosen: list[Value] = []
     for v in fn.values():
         if is_stored(v) or is_step(v) or isinstance(v.op, Project):
-            weight[v], loads[v] = 0, frozenset([v])
+            weight[v], loads[v], depth[v] = 0, frozenset([v]), 0
             continue
         if is_reduction(v):
             anchor = True
@@ -30,14 +32,15 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
             assert isinstance(v.type, TensorType), f"{v} is no tensor"
             own = own_weight(v.op, tuple(x.tensor for x in v.inputs), v.type)
             weight[v] = own + sum(weight[x] for x in v.inputs)
+            depth[v] = 1 + max((depth[x] for x in v.inputs), default=0)
             loads[v] = frozenset(u for x in v.inputs for u in loads[x] if u.tensor.size * 4 > v.type.size)
             shared = len(set(readers[v])) > 1 and own > 0
             costly = weight[v] >= COSTLY or len(loads[v]) >= MANY
             spread = weight[v] >= COSTLY and any(_spreads(v, u) for u in readers[v])
-            anchor = v in results or v in operands or (shared and costly) or spread
+            anchor = v in results or v in operands or (shared and costly) or spread or depth[v] >= DEEPEST
         if anchor:
             chosen.append(v)
-            weight[v], loads[v] = 0, frozenset([v])
+            weight[v], loads[v], depth[v] = 0, frozenset([v]), 0
     return chosen
 
 

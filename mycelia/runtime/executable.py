@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.driver import TOO_DEEP
+from mycelia.codegen.driver import NATIVE_STACK, TOO_DEEP
 from mycelia.codegen.heap import WORDS
 from mycelia.errors import MyceliaError
 from mycelia.runtime.assemble import Assembled
@@ -19,7 +19,7 @@ from mycelia.runtime.memory import ALIGN, empty
 from mycelia.types import Array
 
 STACK = 1 << 32  # bytes for the tensors of recursive calls
-DEEPEST = 1 << 18  # calls inside calls; each takes up to a few kilobytes of the thread's own stack
+DEEPEST = 1 << 18  # calls inside calls
 
 
 def on_deep_stack(run: Callable[[int], int]) -> Callable[[int], int]:
@@ -27,7 +27,7 @@ def on_deep_stack(run: Callable[[int], int]) -> Callable[[int], int]:
 
     def deep(address: int) -> int:
         status: list[int] = []
-        before = threading.stack_size(1 << 30)
+        before = threading.stack_size(NATIVE_STACK)
         try:
             thread = threading.Thread(target=lambda: status.append(run(address)))
             thread.start()
@@ -148,5 +148,8 @@ class Executable:
 
     def _complain(self, status: int) -> None:
         if status & TOO_DEEP:
-            raise MyceliaError("a recursive function went too deep", hint="raise the limit, or write it as a loop")
+            raise MyceliaError(
+                f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no memory left",
+                hint="check that it ends, or write it as a loop",
+            )
         raise MyceliaError(f"a library call failed with status {status}")
