@@ -42,6 +42,8 @@ from mycelia.types import FrameType, TensorType, frame_fields
 VOID = ir.VoidType()
 FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
 TOO_DEEP = 1 << 16
+NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with routines run
+RESERVE = 1 << 23  # of those, for kernels and libraries
 
 
 @dataclass(frozen=True)
@@ -94,17 +96,19 @@ class Driver:
             self.routines[r.name].linkage = "internal"
 
     def run(self) -> None:
-        release = self.heap.release(f"{self.name}.release")
+        self.release = self.heap.release(f"{self.name}.release")
         function = ir.Function(self.module, ir.FunctionType(i32, [pointer]), self.name)
         frame = Frame(self, function, function.args[0], self.unit.plan)
         frame.base = frame.slot(self.unit.slots.arena)
         frame.flush_subnormals()
+        if self.unit.program.routines:
+            frame.bound_stack()
         for n, step in enumerate(self.unit.program.block.steps):
             frame.tick(n)
             frame.step(step)
         frame.tick(len(self.unit.program.block.steps))
         if not self.unit.keeps_heap and self._uses_heap():
-            frame.b.call(release, [frame.heap_record()])
+            frame.release()
         frame.finish()
         for routine in self.unit.program.routines:
             self._routine(routine)
@@ -226,26 +230,39 @@ class Frame:
         flush(self.b, self.module)
 
     def enter(self, arena: int) -> None:
-        """Take room from the stack of routines, or give up."""
+        """Take room from the stack of routines, or give up when that or the thread's own stack is at its end."""
         b, record = self.b, self.heap_record()
         free = Heap.get(b, record, 4, i64)
         end, deepest = Heap.get(b, record, 5, i64), Heap.get(b, record, 6, i64)
         following = b.add(free, i64(arena))
         bad = b.or_(b.icmp_unsigned(">", following, end), b.icmp_unsigned(">", self.depth, deepest))
+        here = b.ptrtoint(self.status, i64)
+        bad = b.or_(bad, b.icmp_unsigned("<", here, Heap.get(b, record, 7, i64)))
         with b.if_then(bad, likely=False):
             b.ret(i32(TOO_DEEP))
         Heap.set(b, record, 4, following)
         self.stack_before = free
         self.base = b.inttoptr(free, pointer)
 
+    def bound_stack(self) -> None:
+        """Note how far the stack of this thread may grow."""
+        limit = self.b.sub(self.b.ptrtoint(self.status, i64), i64(NATIVE_STACK - RESERVE))
+        Heap.set(self.b, self.heap_record(), 7, limit)
+
+    def release(self) -> None:
+        self.b.call(self.driver.release, [self.heap_record()])
+
     def finish(self) -> None:
+        self._leave(self.b.load(self.status, typ=i32))
+        self.top.branch(self.start)
+
+    def _leave(self, status: ir.Value) -> None:
         if self.stack_before is not None:
             Heap.set(self.b, self.heap_record(), 4, self.stack_before)
         else:
             load = self.module.globals["llvm.x86.sse.ldmxcsr"]
             self.b.call(load, [self.before])
-        self.b.ret(self.b.load(self.status, typ=i32))
-        self.top.branch(self.start)
+        self.b.ret(status)
 
     def tick(self, n: int) -> None:
         """Note the time, if somebody wants to know."""
@@ -393,7 +410,10 @@ class Frame:
             self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
         deeper = self.b.add(self.depth, i64(1))
         code = self.b.call(self.driver.routines[step.routine], [self.table, table, deeper])
-        self._fail_if(code)
+        with self.b.if_then(self.b.icmp_unsigned("!=", code, i32(0)), likely=False):  # its results are not there
+            if self.stack_before is None:
+                self.release()
+            self._leave(code)
 
     @step.register
     def _(self, step: Runtime) -> None:
@@ -447,4 +467,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "add": Frame.add,
 }
 
-__all__ = ["TOO_DEEP", "FrameType", "Slots", "Unit", "count", "emit_program", "frame_fields"]
+__all__ = ["NATIVE_STACK", "TOO_DEEP", "FrameType", "Slots", "Unit", "count", "emit_program", "frame_fields"]

@@ -3,6 +3,7 @@
 Everything hangs on one record of words, so that it can be let go at once:
 
     0 sequences   1 slabs   2 free byte   3 end of slab   4 free byte of the stack   5 end of it   6 deepest call
+    7 lowest address that the thread's own stack may reach
 """
 
 from __future__ import annotations

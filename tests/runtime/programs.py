@@ -13,7 +13,7 @@ from mycelia.ir import Function, Value
 from mycelia.transforms import value_and_grad
 from mycelia.types import Array, TensorType, float64, int64
 
-S, I = TensorType(float64, ()), TensorType(int64, ())
+S, N = TensorType(float64, ()), TensorType(int64, ())
 
 
 def whole(n: int) -> Value:
@@ -29,11 +29,11 @@ def count(n: int) -> Array:
 
 
 def loop(width: int = 1) -> Function:
-    """x after n turns of h -> tanh(h * x + h), summed: its gradient keeps what each turn saw."""
+    """X after n turns of h -> tanh(h * x + h), summed: its gradient keeps what each turn saw."""
     v = TensorType(float64, (width,))
-    condition = Function.build(lambda x, n, h, i: p.less(i, n), v, I, v, I)
-    body = Function.build(lambda x, n, h, i: (p.tanh(h * x * 0.5 + h), i + whole(1)), v, I, v, I)
-    return Function.build(lambda x, n: p.reduce_sum(p.While(condition, body, 2)(x, n, x, whole(0))[0]), v, I)
+    condition = Function.build(lambda x, n, h, i: p.less(i, n), v, N, v, N)
+    body = Function.build(lambda x, n, h, i: (p.tanh(h * x * 0.5 + h), i + whole(1)), v, N, v, N)
+    return Function.build(lambda x, n: p.reduce_sum(p.While(condition, body, 2)(x, n, x, whole(0))[0]), v, N)
 
 
 def tree() -> Function:
@@ -54,10 +54,10 @@ def tree() -> Function:
 def chain() -> Function:
     """A recursion with one call of itself, n deep."""
     call = p.NamedCall("chain", (S,))
-    base = Function.build(lambda x, n: (x,), S, I)
-    step = Function.build(lambda x, n: (p.sin(call(x * 0.999, n - whole(1))[0]) + x,), S, I)
-    body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), S, I)
-    return Function.build(lambda x, n: p.Recurse((("chain", body),), "chain")(x, n), S, I)
+    base = Function.build(lambda x, n: (x,), S, N)
+    step = Function.build(lambda x, n: (p.sin(call(x * 0.999, n - whole(1))[0]) + x,), S, N)
+    body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), S, N)
+    return Function.build(lambda x, n: p.Recurse((("chain", body),), "chain")(x, n), S, N)
 
 
 def gradient(fn: Function) -> Function:

@@ -56,9 +56,7 @@ def test_several_threads_may_call_one_program():
     wrong: list[int] = []
 
     def work(k: int) -> None:
-        for _ in range(20):
-            if not np.array_equal(compiled(*inputs[k])[0], expected[k]):
-                wrong.append(k)
+        wrong.extend(k for _ in range(20) if not np.array_equal(compiled(*inputs[k])[0], expected[k]))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for t in threads:

@@ -9,7 +9,8 @@ from mycelia import primitives as p
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, interpret
 from mycelia.runtime import compile
-from tests.runtime.programs import I, S, chain, count, differences, gradient, loop, number, resident, tree, whole
+from mycelia.types import TensorType, float64
+from tests.runtime.programs import N, S, chain, count, differences, gradient, loop, number, resident, tree, whole
 
 PROGRAMS = {
     "a loop": (loop(), 0.3, count(7), lambda x: np.full(1, x)),
@@ -82,11 +83,11 @@ def _peak() -> int:
 
 
 def test_a_million_turns_have_the_gradient_of_the_formula():
-    """x ** n by a loop of products: the derivative is n * x ** (n - 1)."""
-    condition = Function.build(lambda x, n, h, i: p.less(i, n), S, I, S, I)
-    body = Function.build(lambda x, n, h, i: (h * x, i + whole(1)), S, I, S, I)
+    """The power x ** n by a loop of products: its derivative is n * x ** (n - 1)."""
+    condition = Function.build(lambda x, n, h, i: p.less(i, n), S, N, S, N)
+    body = Function.build(lambda x, n, h, i: (h * x, i + whole(1)), S, N, S, N)
     one = p.full(1.0, S.dtype, ())
-    power = Function.build(lambda x, n: p.While(condition, body, 2)(x, n, one, whole(0))[0], S, I)
+    power = Function.build(lambda x, n: p.While(condition, body, 2)(x, n, one, whole(0))[0], S, N)
     n = 10**6
     (got,) = compile(gradient(power))(number(1 - 1e-6), count(n))
     np.testing.assert_allclose(got, n * (1 - 1e-6) ** (n - 1), rtol=1e-9)
@@ -113,3 +114,34 @@ def test_the_gradient_of_recursion_too_deep_is_an_error_and_the_next_call_works(
     with pytest.raises(MyceliaError, match="a recursive function went too deep"):
         native(number(0.5), count(10**8))
     assert native(number(0.5), count(10))[0] == want
+
+
+def test_what_a_call_that_went_too_deep_left_behind_does_no_harm():
+    """The stack of routines still holds what the last call wrote there, also addresses that are no longer valid."""
+    native = compile(gradient(tree()))
+    want = native(number(0.4), number(7))
+    for depth in (1e6, 1e6 + 1, 1e6 + 0.5):
+        with pytest.raises(MyceliaError, match="a recursive function went too deep"):
+            native(number(0.4), number(depth))
+        assert native(number(0.4), number(7)) == want
+
+
+def test_large_recursive_functions_run_out_of_depth_in_words_too():
+    """Each activation takes more of the native stack than there is for the deepest recursion."""
+    v = TensorType(float64, (33, 33))
+    call = p.NamedCall("wide", (v,))
+
+    def deeper(x, n):
+        (x,) = call(x, n - whole(1))
+        for _ in range(150):
+            x = p.tanh(p.matmul(x, x) * 0.01)
+        return x
+
+    base, step = Function.build(lambda x, n: (x,), v, N), Function.build(deeper, v, N)
+    body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), v, N)
+    native = compile(Function.build(lambda x, n: p.Recurse((("wide", body),), "wide")(x, n), v, N))
+    x = np.full((33, 33), 0.01)
+    (want,) = native(x, count(2))
+    with pytest.raises(MyceliaError, match="a recursive function went too deep"):
+        native(x, count(10**8))
+    np.testing.assert_array_equal(native(x, count(2))[0], want)
