@@ -20,6 +20,9 @@ def luma(image: Array) -> Array:
     array([[255,  76]], dtype=uint8)
     """
     rgb = image[..., :3]
+    if image.dtype == np.uint8 and rgb.ndim == 3 and rgb.shape[2] == 3 and installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "colours")
+        return np.asarray(opencv.cvtColor(np.ascontiguousarray(rgb), opencv.COLOR_RGB2GRAY))
     if image.dtype == np.uint8:
         red, green, blue = (np.multiply(rgb[..., k], weight, dtype=np.int32) for k, weight in enumerate(LUMA))
         return np.asarray((red + green + blue + (1 << 14)) >> 15, np.uint8)

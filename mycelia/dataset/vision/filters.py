@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.pixels import saturate
 
 
@@ -54,6 +54,9 @@ def blur(image: Array, width: int, height: int, along_x: float, along_y: float) 
     across, down = gaussian(width, along_x), gaussian(height, along_y)
     if image.dtype != np.uint8:
         return convolve(image, down, across)
+    if image.shape[2:] in ((), (3,), (4,)) and installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "blurring")
+        return np.asarray(opencv.GaussianBlur(np.ascontiguousarray(image), (width, height), along_x, sigmaY=along_y))
     rows = slide(image.astype(np.uint32), eighths(across), 1)
     return np.asarray((slide(rows, eighths(down), 0) + (1 << 15)) >> 16, np.uint8)
 

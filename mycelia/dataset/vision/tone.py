@@ -89,8 +89,9 @@ class AdjustSaturation(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """Blend with the grey image."""
-        grey = np.empty_like(image)
-        grey[...] = luma(image)[..., None]
+        brightness, grey = luma(image), np.empty_like(image)
+        for k in range(3):
+            grey[..., k] = brightness
         return blend(image, grey, self.saturation_factor)
 
 

@@ -51,7 +51,9 @@ def test_what_needs_a_library_names_it_and_the_extra(call, package):
     [
         V.Resize((9, 11)), V.Resize((40, 50), V.Inter.AREA), V.Resize((9, 50), V.Inter.PILCUBIC), V.Rotate(30),
         V.Rotate(30, V.Inter.LINEAR), V.HorizontalFlip(), V.AdjustGamma(2.0), V.Equalize(), V.AutoContrast(),
-        V.GaussianBlur(5), V.AdjustHue(0.2), V.RandomHorizontalFlip(1.0), V.Solarize(100),
+        V.GaussianBlur(5), V.GaussianBlur((3, 9), (0.7, 2.1)), V.AdjustHue(0.2), V.AdjustSaturation(1.7), V.Grayscale(),
+        V.AdjustContrast(1.7), V.ConvertColor(V.ConvertMode.COLOR_BGR2GRAY), V.Affine(9.0, (0.1, 0.2), 1.1, 3.0),
+        V.RandomHorizontalFlip(1.0), V.Solarize(100),
     ],
     ids=repr,
 )  # fmt: skip
