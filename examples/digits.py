@@ -75,11 +75,11 @@ class Bar:
         self.title, self.total, self.width = title, total, 30
 
     def show(self, done: int, words: str) -> None:
-        full = done == self.total
-        if sys.stdout.isatty() or full:
+        full, grows = done == self.total, sys.stdout.isatty()
+        if full or grows:
             filled = self.width * done // self.total
             bar = "█" * filled + "·" * (self.width - filled)
-            print(f"\r{self.title} {bar} {words}", end="\n" if full else "", flush=True)
+            print(f"{chr(13) * grows}{self.title} {bar} {words}", end="\n" if full else "", flush=True)
 
 
 def train(net: Reader, data: Digits, test: Digits, epochs: int, compiled: bool) -> Report:

@@ -12,6 +12,7 @@ from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.jit import Jitted, jit
 from mycelia.capture import Epoch, converted, current
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
+from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
 from mycelia.nn.hooks import Hook, HookHandle
 from mycelia.tree import tree_map
@@ -64,9 +65,12 @@ class Cell:
         raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if get_context("mode") == GRAPH_MODE and current() is None:
+        if mode.capturing or self._before or self._after or self._float is not None:
+            graph = current() is None and get_context("mode") == GRAPH_MODE
+            return (self._compiled() if graph else self._run)(*args, **kwargs)
+        if get_context("mode") == GRAPH_MODE:
             return self._compiled()(*args, **kwargs)
-        return self._run(*args, **kwargs)
+        return self.construct(*args, **kwargs)  # the common case, without a detour
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""

@@ -113,16 +113,13 @@ class Optimizer(Cell):
         shared = self.shared(cast(self.global_step, float32) + 1.0)
         assign(self.global_step, self.global_step + 1)
         for index, (weight, gradient, own) in enumerate(zip(self.parameters, given, self.choices, strict=True)):
+            decay = (decays[own.decay],) if self.decay_flags[index] else ()
             gradient = gradient if self.loss_scale == 1.0 else gradient * (1.0 / self.loss_scale)
-            decay = decays[own.decay] if self.decay_flags[index] else None
-            if decay is not None and not self.decoupled:
-                gradient = gradient + weight * decay
+            for share in () if self.decoupled else decay:
+                gradient = gradient + weight * share
             if own.centralize and weight.ndim > 1:
                 gradient = gradient - ops.mean(gradient, tuple(range(1, weight.ndim)), True)
-            if decay is not None and self.decoupled:
-                self.update(index, weight, gradient, rates[own.rate], shared, decay)
-            else:
-                self.update(index, weight, gradient, rates[own.rate], shared)
+            self.update(index, weight, gradient, rates[own.rate], shared, *(decay if self.decoupled else ()))
         return True
 
     def shared(self, step: Tensor) -> Any:
@@ -130,7 +127,7 @@ class Optimizer(Cell):
         return None
 
     def update(self, index: int, weight: Parameter, gradient: Tensor, rate: Tensor, shared: Any, *decay: Any) -> None:
-        """Change one parameter, given its gradient and its learning rate."""
+        """Change one parameter, given its gradient and its learning rate; a decoupled decay, if it has one, is last."""
         raise ArgumentError(f"{self.cls_name} does not say how a parameter changes", hint="define update")
 
     def _decay(self, decay: Any) -> Any:
