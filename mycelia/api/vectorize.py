@@ -7,9 +7,11 @@ from typing import Any
 
 from mycelia import capture
 from mycelia import primitives as p
+from mycelia.api.jit import jit
 from mycelia.eager import Tensor
+from mycelia.eager.dispatch import mode
 from mycelia.eager.trace import Traced, run, trace
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, CaptureError, ShapeError
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
@@ -35,7 +37,17 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         traced = trace(lambda *flat: hooked(*unflatten(structure, flat)), types)
         return _run(traced, size, fronts, axes, types, out_axes)
 
-    return mapped
+    whole = jit(mapped)
+
+    def vectorized(*args: Any) -> Any:
+        try:
+            return mapped(*args)
+        except CaptureError:  # it branches on a tensor, say: that takes more than calling it
+            if mode.capturing:
+                raise
+            return whole(*args)
+
+    return vectorized
 
 
 def _run(

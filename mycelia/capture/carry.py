@@ -31,6 +31,7 @@ class Leaf:
     start: Any
     type: TensorType | None = None
     weak: bool = False  # it starts as a Python number, and takes whatever type the body gives it
+    number: bool = False  # it would be a Python number, if Python ran the loop
 
     def first(self, stage: Stage) -> Value:
         """The value that the loop starts from."""
@@ -151,7 +152,7 @@ class Carry:
             t = self._type(x)
             if t is None:
                 return False
-            made.append(Leaf(0, t, weak=True))
+            made.append(Leaf(0, t, weak=True, number=number_type(x) is not None))
         variable.structure, variable.leaves, variable.dropped = structure, made, None
         return True
 
@@ -167,7 +168,7 @@ class Carry:
                 return None
             is_tensor = isinstance(now, self.stage.world.tensor)
             leaf.type = self._type(now) if is_tensor else widest(number_type(now), number_type(leaf.start))  # type: ignore[arg-type]  # both are numbers
-            leaf.weak = True
+            leaf.weak, leaf.number = True, not is_tensor
             return True
         t = self._type(now)
         if t == leaf.type:
@@ -207,6 +208,12 @@ class Carry:
 
     def _value(self, now: Any, t: TensorType) -> Value:
         return self.stage.world.value(now) if isinstance(now, self.stage.world.tensor) else as_type(now, t)
+
+    def only_tensors(self, others: Sequence[int]) -> bool:
+        """Whether no Python number was made a tensor, except flags of jumps and the variables in `others`."""
+        mine = [v for i, v in enumerate(self.variables) if i not in others and not v.name.startswith("__ms_")]
+        slots = [v for _, v in self.slots.values()]
+        return not any(x.number for v in (*mine, *slots) for x in v.leaves)
 
     def starts(self) -> list[Value]:
         """The values that the loop starts from."""

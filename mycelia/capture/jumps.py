@@ -10,6 +10,7 @@ from itertools import count
 from typing import TypeVar
 
 HOOKS = "__ms__"
+ITEM = "__ms_item__"  # what a `for` has taken
 RETURNED, RESULT = "__ms_returned__", "__ms_result__"
 N = TypeVar("N", bound=ast.AST)
 Jump = ast.Break | ast.Continue | ast.Return
@@ -168,7 +169,8 @@ class Lowering:
             if isinstance(s, ast.While):
                 s.test = placed(ast.BoolOp(ast.And(), [goes, s.test]), s.test)
             else:
-                body = [placed(ast.If(goes, body, []), s)]
+                taken = placed(ast.Assign([s.target], _load(ITEM)), s.target)  # not after a jump
+                body = [placed(ast.If(goes, [taken, *body], []), s)]
                 s.stops = stops  # type: ignore[attr-defined]  # for `rewrite`, which makes the loop
         s.body = body
         after = self.block(s.orelse, outer) if s.orelse else []

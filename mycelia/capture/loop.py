@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from mycelia import primitives as p
 from mycelia.capture.carry import Carry
 from mycelia.capture.closing import closed, independent
 from mycelia.capture.stage import Stage, current
 from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
-from mycelia.errors import ShapeError, caller
+from mycelia.errors import MyceliaError, ShapeError, caller
 from mycelia.ir import Value, fresh_params
+from mycelia.types import TensorType, float32, int64
 
+LONG = 32  # turns from which a loop over a range is tried as a loop of the program
 LONGEST = 10_000  # turns of a loop in Python that only a tensor could end
 
 
@@ -75,7 +79,7 @@ def for_(
     elif stage is not None and stage.symbolic(iterable):
         rows = _rows(stage, iterable)
         _scan(stage, Carry(stage, caller(), names, get, put, runs=rows.shape[0] > 0), rows, body)
-    else:
+    elif stage is None or not isinstance(iterable, range) or not _long(stage, iterable, body, get, put, names):
         _python(stage, iterable, body, stops)
 
 
@@ -101,9 +105,54 @@ def _python(stage: Stage | None, iterable: Any, body: Callable[[Any], None], sto
                 raise Unstageable(f"after {LONGEST} turns only a tensor could end this loop")
 
 
+def _long(
+    stage: Stage,
+    numbers: range,
+    body: Callable[[Any], None],
+    get: Callable[[], tuple[Any, ...]],
+    put: Callable[..., None],
+    names: Sequence[str],
+) -> bool:
+    """Whether a loop with many turns became a loop of the program: it does not if Python must know its numbers."""
+    if len(numbers) < LONG:
+        return False
+    carry = Carry(stage, caller(), names, get, put, runs=True)
+    (item,) = fresh_params((TensorType(int64, ()),))
+    counters: list[int] = []  # the variables that hold the number itself
+
+    def turn() -> None:
+        body(stage.world.wrap(item))
+        held = [stage.world.value(x) if isinstance(x, stage.world.tensor) else None for x in get()]
+        counters[:] = [i for i, v in enumerate(held) if v is item]
+
+    try:
+        params, results, _ = carry.settle(turn)
+    except (Unstageable, MyceliaError, stage.world.concrete):
+        return False
+    if not carry.only_tensors(counters) or not _rounded(results):
+        return False
+    rows = p.constant(np.asarray(numbers, np.int64))
+    _build(carry, params, results, item, rows)
+    after = list(get())
+    for i in counters:
+        after[i] = numbers[-1]
+    put(*after)
+    return True
+
+
+def _rounded(results: Sequence[Value]) -> bool:
+    """Whether nothing is lost if a Python float that is computed in the loop is a float32."""
+    return all(v.dtype is float32 or not v.dtype.is_float for v in results)
+
+
 def _scan(stage: Stage, carry: Carry, rows: Value, body: Callable[[Any], None]) -> None:
     (item,) = fresh_params((rows.tensor.with_shape(rows.shape[1:]),))
     params, results, _ = carry.settle(lambda: body(stage.world.wrap(item)))
+    _build(carry, params, results, item, rows)
+
+
+def _build(carry: Carry, params: Sequence[Value], results: Sequence[Value], item: Value, rows: Value) -> None:
+    """The loop over the rows, and what it leaves."""
     shared = _shared((*params, item), results)
     once = closed((*shared, *params, item), results)
     length = rows.shape[0]

@@ -15,7 +15,7 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
-from mycelia.capture.jumps import HOOKS, RETURNED, Lowering, assign, hook, inside, placed, returns
+from mycelia.capture.jumps import HOOKS, ITEM, RETURNED, Lowering, assign, hook, inside, placed, returns
 from mycelia.capture.source import Definition
 
 # These look at the frame that calls them.
@@ -250,12 +250,13 @@ class Writer(ast.NodeTransformer):
 
     def for_(self, s: ast.For) -> list[ast.stmt]:
         body = f"__ms_body_{next(self.numbers)}__"
-        item = "__ms_item__"
-        taken = ast.copy_location(ast.Assign([s.target], _name(item, s.target)), s.target)
-        setter, parts = self.variables([taken, *s.body], s)
-        old: list[ast.stmt] = [taken, *s.body]
-        block = self.block(body, old, [*self.statement(taken), *self.statements(s.body)], item)
-        stops = _thunk(_tuple([_name(f, s) for f in getattr(s, "stops", ())], s), s)
+        flags = getattr(s, "stops", ())
+        old = list(s.body)
+        if not flags:
+            old.insert(0, ast.copy_location(ast.Assign([s.target], _name(ITEM, s.target)), s.target))
+        setter, parts = self.variables(old, s)
+        block = self.block(body, old, self.statements(old), ITEM)
+        stops = _thunk(_tuple([_name(f, s) for f in flags], s), s)
         return [block, setter, _stmt(hook("for_", [self.visit(s.iter), _name(body, s), *parts, stops], s.iter))]
 
     def assigned(self, s: ast.Assign) -> list[ast.stmt]:

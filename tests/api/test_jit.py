@@ -411,3 +411,15 @@ def test_too_many_constants_are_left_to_python():
     for i in range(40):
         assert compiled(X, i)[1] == i + 1
     assert "a number that must be known changes" in compiled.explain()
+
+
+def test_vmap_captures_what_it_cannot_call():
+    def f(x):
+        while x < 10:
+            x = x * 2
+        return x if x < 12 else -x
+
+    for mapped in (vmap(f), vmap(jit(f)), jit(vmap(f))):
+        assert mapped(Tensor([1.0, 3.0, 5.5, 20.0])).tolist() == [-16.0, -12.0, 11.0, -20.0]
+    slopes = grad(lambda x: vmap(f)(x).sum())(Tensor([1.0, 3.0, 5.5, 20.0]))
+    assert slopes.tolist() == [-16.0, -4.0, 2.0, -1.0]

@@ -823,7 +823,44 @@ def for_tensor_break(x):
         if x.sum() > 30:
             break
         x = x + i
-    return x
+    return x, i
+
+
+@native(X)
+def long_loop(x):
+    for _ in range(200):
+        y = x * 0.9
+        x = y + 0.1
+    return x, y
+
+
+@native(X)
+def long_loop_with_number(x):
+    total = x * 0
+    for i in range(1, 100, 3):
+        if i % 2 == 0:
+            continue
+        total = total + x / i
+        if total.max() > 3.1:
+            break
+    return total, i
+
+
+@native(X)
+def long_loop_in_python(x):
+    n, names = 0, []
+    for i in range(50):
+        n += i
+        names.append(str(i))
+    return x * n, len(names)
+
+
+@native(X)
+def long_loop_with_index(x):
+    weights = [0.5 * i for i in range(40)]
+    for i in range(40):
+        x = x + weights[i]
+    return x, i
 
 
 @native(X)
