@@ -1,5 +1,7 @@
 """Optimizers: groups, decay, learning rates, and what they belong to."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,22 @@ def test_a_compiled_update_is_the_eager_one(make):
             step(ms.Tensor(np.random.default_rng(seed + 1).standard_normal((4, 3)).astype(np.float32)))
         after.append(w.asnumpy())
     np.testing.assert_allclose(after[0], after[1], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [nn.Adam, nn.AdamW, nn.AdamWeightDecay])
+def test_a_compiled_update_is_one_kernel_for_each_parameter_and_one_for_numbers(kind, monkeypatch):
+    compiler = sys.modules["mycelia.runtime.compile"]
+    lower, programs = compiler.lower, []
+
+    def noted(*args):
+        programs.append(lower(*args))
+        return programs[-1]
+
+    monkeypatch.setattr(compiler, "lower", noted)
+    weights = [ms.Parameter(np.ones((8, 5), np.float32), name=f"w{i}") for i in range(3)]
+    optimizer = kind(weights, 0.1)
+    ms.jit(lambda *g: optimizer(g))(*(ms.Tensor(np.ones((8, 5), np.float32)) for _ in weights))
+    assert [len(program.block.steps) for program in programs] == [1 + len(weights)]
 
 
 def test_an_optimizer_does_not_rename_or_own_the_weights_of_the_network():
