@@ -170,14 +170,18 @@ def test_an_iterator_belongs_to_its_process():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def test_workers_are_bounded_by_prefetch():
+def test_no_more_heavy_rows_are_made_ahead_than_workers_and_prefetch_say():
     made = []
-    dataset = ds.NumpySlicesDataset(np.arange(10_000), ["x"]).map(lambda x: made.append(1) or x).batch(10)
+
+    def heavy(x: np.ndarray) -> np.ndarray:
+        made.append(1)
+        return np.zeros(20_000) + x
+
+    dataset = ds.NumpySlicesDataset(np.arange(10_000), ["x"]).map(heavy).batch(10)
     ds.config.set_num_parallel_workers(2)
     ds.config.set_prefetch_size(3)
     iterator = dataset.create_tuple_iterator()
-    next(iterator)
-    for _ in range(20):
+    for _ in range(21):
         next(iterator)
     iterator.stop()
     assert len(made) <= (21 + 2 + 3) * 10

@@ -42,9 +42,9 @@ def calm() -> None:
 
     >>> calm()
     """
-    opencv = sys.modules.get("cv2")
-    if opencv is not None and opencv.getNumThreads() != 1:
-        opencv.setNumThreads(1)
+    count = getattr(sys.modules.get("cv2"), "getNumThreads", None)  # another thread may be importing it
+    if count is not None and count() != 1:
+        sys.modules["cv2"].setNumThreads(1)
 
 
 def fulfil(request: Request, run: Run) -> Answer:
