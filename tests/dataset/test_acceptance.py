@@ -60,6 +60,4 @@ def test_a_long_run_holds_no_more_at_its_end_than_at_its_beginning():
     assert told["rss_growth"] < 0.05
     first, last = ({k: v for k, v in told[when].items() if k != "rss"} for when in ("first", "last"))
     assert first == last
-        k: v for k, v in told["last"].items() if k != "rss"
-    }
     assert told["after"]["processes"] == told["after"]["shared"] == 0
