@@ -31,13 +31,21 @@ class Taps:
     weight: Array
 
     def along(self, axis: int, image: Array) -> Array:
-        """The weighted sums along an axis, in the type of the weights; the axis is first in memory meanwhile."""
-        lines = np.ascontiguousarray(np.moveaxis(image, axis, 0))
-        weight = self.weight.reshape(*self.weight.shape, *(1,) * (image.ndim - 1))
-        total = lines.take(self.index[:, 0], 0) * weight[:, 0]
-        for k in range(1, self.index.shape[1]):
-            total += lines.take(self.index[:, k], 0) * weight[:, k]
-        return np.moveaxis(total, 0, axis)
+        """The weighted sums along rows (axis 1) or columns (axis 0) of an image, in the type of the weights."""
+        channels = image.shape[2] if image.ndim == 3 else 1
+        table = np.ascontiguousarray(image).reshape(len(image), -1)  # a row of pixels is one row of numbers
+        index, weight = self.index.T, self.weight.T[:, :, None]
+        if axis == 1:
+            index = (index[..., None] * channels + np.arange(channels)).reshape(len(index), -1)
+            weight = np.repeat(self.weight.T, channels, 1)
+        shape = (index.shape[1], table.shape[1]) if axis == 0 else (table.shape[0], index.shape[1])
+        read = np.empty(shape, table.dtype)  # fresh memory costs more than the sums: two buffers serve all taps
+        total, term = (np.empty(shape, np.result_type(table, weight)) for _ in range(2))
+        np.multiply(table.take(index[0], axis, out=read, mode="clip"), weight[0], out=total)
+        for places, factors in zip(index[1:], weight[1:], strict=True):
+            total += np.multiply(table.take(places, axis, out=read, mode="clip"), factors, out=term)
+        size = len(self.index)
+        return total.reshape((size, *image.shape[1:]) if axis == 0 else (len(image), size, *image.shape[2:]))
 
     def fixed(self, one: int) -> Taps:
         """The same with whole-number weights in units of 1 / one."""
@@ -190,8 +198,7 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
         for axis, taps, changed in ((1, across, across.index.shape[0] != image.shape[1]),
                                     (0, down, down.index.shape[0] != image.shape[0])):  # fmt: skip
             if changed:
-                sums = taps.fixed(PILLOW_ONE).along(axis, image) + PILLOW_ONE // 2
-                image = np.clip(sums >> 22, 0, 255).astype(np.uint8)
+                image = _shifted(taps.fixed(PILLOW_ONE).along(axis, image), 22)
         return image
     if mode == Inter.AREA and image.shape[:2] == (2 * down.index.shape[0], 2 * across.index.shape[0]):
         quads = image[::2].astype(np.uint16) + image[1::2]
@@ -204,4 +211,11 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
         weight = weights.weight[:, :, None] if image.ndim == 2 else weights.weight[:, :, None, None]
         parts = [((rows[down.index[:, k]] >> 4) * weight[:, k]) >> 16 for k in (0, 1)]
         return np.asarray((parts[0] + parts[1] + 2) >> 2, np.uint8)
-    return np.asarray(np.clip((weights.along(0, rows) + (1 << 21)) >> 22, 0, 255), np.uint8)
+    return _shifted(weights.along(0, rows), 22)
+
+
+def _shifted(sums: Array, bits: int) -> Array:
+    """Sums in fixed point as bytes, halves rounded up; the sums are used up."""
+    sums += 1 << (bits - 1)
+    sums >>= bits
+    return np.clip(sums, 0, 255, out=sums).astype(np.uint8)
