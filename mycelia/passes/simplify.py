@@ -19,7 +19,7 @@ from mycelia.primitives import (
     Subtract,
     Transpose,
 )
-from mycelia.types import TensorType
+from mycelia.types import TensorType, float16
 
 Rules = tuple[Rule | tuple[Rule, ...], ...]
 
@@ -53,7 +53,8 @@ def divide_by_power_of_two(v: Value) -> Value | None:
     """Multiplying is faster; dividing by a power of two is exact either way."""
     x, y = v.inputs
     number = _number(y)
-    if not isinstance(number, float) or not number or not (1e-30 < abs(number) < 1e30):
+    large = 2.0**14 if y.dtype is float16 else 1e30  # both the number and its reciprocal must be numbers of the type
+    if not isinstance(number, float) or not (1 / large <= abs(number) <= large):
         return None
     mantissa, _ = frexp(abs(number))
     return x * p.full(1 / number, y.dtype, y.shape) if mantissa == 0.5 else None
