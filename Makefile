@@ -55,9 +55,13 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(RUN) benchmarks/run.py
 
+# Tensor.int and its like hide the types of the same name, which annotations then seem to mean
+QUIET := -W "ignore:Error parsing type annotation"
+
 docs: $(VENV)/.dev
 	@$(RUN) docs/tour.py
-	@$(RUN) -m pdoc --output-directory build/docs mycelia
+	@$(RUN) $(QUIET) -m pdoc --output-directory build/docs mycelia
+	@echo "the reference begins at build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

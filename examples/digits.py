@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from os.path import relpath
 from pathlib import Path
 
 import numpy as np
@@ -148,7 +149,7 @@ def main() -> None:
     ms.save_checkpoint(net, given.model, format="safetensors")
     again = Reader()
     ms.load_param_into_net(again, ms.load_checkpoint(given.model), strict_load=True)
-    print(f"saved as {given.model.name}; loaded again it reads {accuracy(again, test):.1%}")
+    print(f"saved as {relpath(given.model)}; loaded again it reads {accuracy(again, test):.1%}")
 
 
 if __name__ == "__main__":
