@@ -1,0 +1,403 @@
+"""Corners of the language."""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from mycelia.eager import Parameter, Tensor
+from programs.shared import SCALER, M, N, Scaler, X, native, nothing, python
+
+
+@native(X)
+def several_targets(x):
+    a = b = x * 2
+    (c, d), e = (a, b), [a]
+    return a + b, c, d, e
+
+
+@native(X)
+def attribute_targets(x):
+    s, t = Scaler(x), Scaler(x)
+    s.factor, t.factor = x * 2, x * 3
+    for s.factor in [x, x * 4]:
+        pass
+    return s(x), t(x)
+
+
+@native(X)
+def item_targets(x):
+    d, xs = {}, [0, 0]
+    d["a"], xs[1] = x, x * 2
+    d["a"] += 1
+    xs[1] *= 3
+    return d, xs
+
+
+@native(X, 2)
+def positional_only(x, n, /, *, k=1.0):
+    return x * n + k
+
+
+@native(X)
+def calls_with_everything(x):
+    def f(a, /, b, *args, c=1, **kwargs):
+        return a * b + sum(args) + c + kwargs.get("d", 0)
+
+    return f(x, 2, 3, *[4, 5], c=6, **{"d": 7})
+
+
+@native(X)
+def walrus_in_comprehension(x):
+    ys = [last := x * i for i in range(3)]
+    return ys, last
+
+
+@native(X)
+def sets_and_membership(x):
+    names = {n.lower() for n in ("a", "B", "A", "b")}
+    return x * len(names) if "a" in names and "c" not in names else x
+
+
+@native(X)
+def shadowed_builtin(x):
+    len = lambda v: 7  # noqa: E731
+    range = [1.0, 2.0]
+    for k in range:
+        x = x * k
+    return x * len(x)
+
+
+@native(X)
+def lambda_in_default(x, f=lambda v: v * 2):
+    return f(x)
+
+
+@native(X)
+def decorated_inside(x):
+    def twice(f):
+        @functools.wraps(f)
+        def g(*args):
+            return f(f(*args))
+
+        return g
+
+    @twice
+    def add(v):
+        return v + 1
+
+    return add(x)
+
+
+@native(X)
+def immediately_called(x):
+    return (lambda a: (lambda b: a * b)(a + 1))(x)
+
+
+class Recursive:
+    def run(self, x, n):
+        if n < 1:
+            return x
+        return self.run(x * 2, n - 1)
+
+    def __getitem__(self, i):
+        return i * 2.0
+
+    def __len__(self):
+        return 3
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+    def __add__(self, other):
+        return other * 2 if other.sum() > 0 else other
+
+
+@native(X, N)
+def recursion_of_methods(x, n):
+    return Recursive().run(x, n)
+
+
+@native(X)
+def special_methods(x):
+    r = Recursive()
+    with r as same:
+        y = x * same[3] + len(r)
+    return y
+
+
+class Slotted:
+    __slots__ = ("v",)
+
+    def __init__(self, v):
+        self.v = v
+
+
+@native(X)
+@native(-X)
+def slots(x):
+    s = Slotted(x)
+    if x.sum() > 0:
+        s.v = s.v * 2
+    return s.v
+
+
+class Dynamic:
+    def __getattr__(self, name):
+        return float(len(name))
+
+
+DYNAMIC = Dynamic()
+
+
+@native(X)
+def dynamic_attributes(x):
+    return x * DYNAMIC.four + getattr(DYNAMIC, "six" * 2) + getattr(SCALER, "missing", 1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: object
+    b: float = 2.0
+
+    def scaled(self, k):
+        return dataclasses.replace(self, a=self.a * k)
+
+
+@native(X)
+def frozen_dataclass(x):
+    return Frozen(x).scaled(3.0).a
+
+
+@native(X)
+@native(-X)
+def nested_loops_return(x):
+    for i in range(3):
+        for j in range(3):
+            x = x + j
+            if x.sum() > 8 + i:
+                return x * 100
+    return x
+
+
+@native(X)
+@native(-X)
+def return_in_with_in_loop(x):
+    for _ in range(3):
+        with nothing() as two:
+            x = x + two
+            if x.sum() > 10:
+                return x * two
+    return -x
+
+
+@native(X)
+def continue_in_try(x):
+    for i in range(4):
+        try:
+            if i == 1:
+                continue
+            if i == 3:
+                break
+            x = x + i
+        finally:
+            x = x * 2
+    return x
+
+
+@native(X)
+@native(-X)
+def break_in_nested_if(x):
+    k = 0.0
+    for i in range(5):
+        if i > 1:
+            if x.sum() > 3:
+                break
+            else:
+                k = k + 1.0
+        x = x + 1
+    return x, k
+
+
+@native(X)
+@native(-X)
+def loop_else_with_return(x):
+    for i in range(3):
+        x = x + i
+        if x.sum() > 100:
+            break
+    else:
+        return x * 2
+    return x
+
+
+@native(X)
+@native(-X)
+def while_in_function_with_early_return(x):
+    def grow(y):
+        while y.sum() < 20:
+            y = y + 3
+            if y.max() > 10:
+                return y
+        return -y
+
+    return grow(x) + grow(x * 2)
+
+
+@native(X)
+@native(-X)
+def flags_of_users(x):
+    found = False
+    for v in (x, x * 2, x * 3):
+        if v.sum() > 5:
+            found = True
+    return x * 2 if found else x
+
+
+@native(X)
+@native(-X)
+def chain_with_calls(x):
+    def check(v):
+        return v.sum() > 0
+
+    return x * 2 if check(x) and not check(-x) else x * 3
+
+
+@native(X)
+def tensor_methods(x):
+    return x.reshape(1, -1).squeeze().astype("float32").abs().sum(axis=0, keepdims=True)
+
+
+@native(M)
+def slices(m):
+    return m[0], m[:, 1], m[-1, ::2], m[..., None], m[m > 0] if False else m.T
+
+
+@native(M, Tensor(1))
+def index_by_tensor(m, i):
+    return m[i], m[:, i]
+
+
+@native(X)
+def integer_arithmetic(x):
+    n = x.shape[0]
+    return x * (n // 2) + n % 2 - (n << 1) + ~n
+
+
+@native(X)
+@native(-X)
+def deep_ternary(x):
+    s = x.sum()
+    return x if s > 3 else x * 2 if s > 0 else x * 3 if s > -3 else x * 4
+
+
+@native(X)
+@native(-X)
+def pass_and_ellipsis(x):
+    if x.sum() > 0:
+        pass
+    else:
+        ...
+    return x
+
+
+@native(X)
+@native(-X)
+def only_else_assigns(x):
+    y = x
+    if x.sum() > 0:
+        pass
+    else:
+        y = x * 2
+    return y
+
+
+@python(X)
+def operators_of_objects(x):
+    return Recursive() + x
+
+
+@native(X)
+def isinstance_and_type(x):
+    return x * 2 if isinstance(x, Tensor) and type(x) is Tensor and hasattr(x, "shape") else x
+
+
+@native(X)
+def nested_data(x):
+    tree = {"a": [x, (x + 1, {"b": x * 2})], "c": None}
+    tree["a"][1][1]["b"] = tree["a"][0] * 5
+    return tree
+
+
+@native(X)
+def string_formatting(x):
+    return "{}-{:>4}".format(x.shape, "a") + "%d" % x.ndim, x  # noqa: UP031
+
+
+@native(X)
+@native(-X)
+def mutates_captured_list(x):
+    found = []
+
+    def note(v):
+        found.append(v)
+        return v * 2
+
+    y = note(x) + note(x + 1)
+    return y, found
+
+
+@native(X)
+@native(-X)
+def abs_of_branches(x):
+    total = 0.0
+    for v in x:
+        total += v if v > 0 else -v
+    return total
+
+
+@python(X)
+def grows_list_in_branch(x):
+    xs = [x]
+    if x.sum() > 0:
+        xs.append(x * 2)
+    return xs
+
+
+@python(X)
+def global_assignment(x):
+    global COUNT
+    COUNT = 3
+    return x * COUNT
+
+
+@python(X)
+def star_import_of_numbers(x):
+    return x * np.asarray(x).max()
+
+
+@python(X)
+def generator_with_branch(x):
+    def positive():
+        for v in x:
+            if v > 0:
+                yield v
+
+    return sum(positive())
+
+
+STATE = Parameter([1.0, 2.0, 3.0], name="state")
+
+
+@native(X)
+def reads_parameter(x):
+    return x * STATE
+
+
+@native(X)
+def aliases_parameter(x):
+    w = STATE
+    return w + x, w * 2
