@@ -1,6 +1,6 @@
 """The loop IR: index expressions, scalar expressions, kernels, programs. Codegen gives them machine code."""
 
-from mycelia.loops.calls import Convolution, Layout, LibraryCall, Matmul, Pooling, Window
+from mycelia.loops.calls import Convolution, Layout, LibraryCall, Matmul, Window
 from mycelia.loops.expr import (
     Buffer,
     Expr,
@@ -57,7 +57,6 @@ __all__ = [
     "Operand",
     "Place",
     "Plan",
-    "Pooling",
     "Program",
     "Quotient",
     "Remainder",

@@ -17,12 +17,15 @@ class Layout:
 
 @dataclass(frozen=True)
 class Matmul:
-    """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs."""
+    """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs, and a bias for
+    each column if there is one.
+    """
 
     dtype: DType
     lhs: Layout
     rhs: Layout
     out: Layout
+    bias: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,19 +51,7 @@ class Convolution:
     w: Layout
     out: Layout
     window: Window
+    bias: bool = False
 
 
-@dataclass(frozen=True)
-class Pooling:
-    """Average or maximum over windows ("forward", input x), or its gradient ("input": average takes ct)."""
-
-    direction: str
-    kind: str  # "max", "average", "average_padded"
-    dtype: DType
-    x: Layout
-    out: Layout
-    size: Shape
-    window: Window
-
-
-LibraryCall = Matmul | Convolution | Pooling
+LibraryCall = Matmul | Convolution

@@ -61,34 +61,46 @@ def _axes(op: Contract) -> _Axes:
 
 @lower_step.register
 def _(op: Contract, v: Value, body: Body) -> None:
-    x, y = v.inputs
-    out = body.memory[v]
-    if not v.tensor.size:
-        return
+    if v.tensor.size:
+        _contract(op, v.inputs[0], v.inputs[1], body.memory[v], body)
+
+
+def contract_with_bias(op: Contract, v: Value, out: Buffer, body: Body) -> None:
+    """A contraction with a bias for each column, which the call adds."""
+    x, y, bias = v.inputs
+    _contract(op, x, y, out, body, body.dense(bias))
+
+
+def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: Buffer | None = None) -> None:
     axes = _axes(op)
     size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
-    if v.dtype is not float32 or work < SMALL or not work or not axes.columns or not axes.rows:
+    if bias is None and (
+        out.type.dtype is not float32 or work < SMALL or not work or not axes.columns or not axes.rows
+    ):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
-    if not _ends_with(op.out, axes.columns, size, out) and _ends_with(op.out, axes.rows, size, out):
+    columns_last = _ends_with(op.out, axes.columns, size, out)
+    if bias is None and not columns_last and _ends_with(op.out, axes.rows, size, out):
         x, y, lhs, rhs = y, x, rhs, lhs  # the transposed product lies in memory as the library writes it
         op, axes = Contract(op.rhs, op.lhs, op.out), replace(axes, rows=axes.columns, columns=axes.rows)
     result = out
     steps = dict(zip(op.out, out.strides, strict=True))
     if not _runs_on(axes.rows, size, steps) or not _ends_with(op.out, axes.columns, size, out):
         steps = _dense(axes.batch + axes.rows + axes.columns, size)
-        result = body.shared.buffer(v.type, tuple(steps[c] for c in op.out))
+        result = body.shared.buffer(out.type, tuple(steps[c] for c in op.out))
     left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed))
     right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(
-        v.dtype,
+        out.type.dtype,
         Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1])),
         Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1])),
         Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps)),
+        bias is not None,
     )
-    body.steps.append(Invoke(call, (left[0], right[0]), (Operand(result),)))
+    added = (Operand(bias),) if bias is not None else ()
+    body.steps.append(Invoke(call, (left[0], right[0], *added), (Operand(result),)))
     if result is not out:
         body.steps.append(copy(result, out))
 

@@ -10,7 +10,7 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Cond, Map, NamedCall, Recurse, Scan, While
-from mycelia.primitives.control import AddFrame, AddSequence, MakeFrame, Null, OpenFrame
+from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.types import TensorType, Type, int64, row_major
 
 COUNT = TensorType(int64, ())
@@ -206,3 +206,15 @@ def _(op: Null, v: Value, body: Body) -> None:
 def _(op: AddSequence | AddFrame, v: Value, body: Body) -> None:
     inputs = tuple(body.operand(x) for x in v.inputs)
     body.steps.append(Runtime("add", inputs, (body.memory[v],), (v.type,)))
+
+
+@lower_step.register
+def _(op: SplitBatch, v: Value, body: Body) -> None:
+    (x,) = v.inputs
+    body.steps.append(Runtime("split", (body.operand(x),), (body.memory[v],), (op.type, x.type)))
+
+
+@lower_step.register
+def _(op: JoinBatch, v: Value, body: Body) -> None:
+    (x,) = v.inputs
+    body.steps.append(Runtime("join", (body.operand(x),), (body.memory[v],), (op.type, v.type)))

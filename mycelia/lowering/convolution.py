@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from mycelia.ir import Value
@@ -76,6 +77,14 @@ def _(op: Conv, v: Value, body: Body) -> None:
         return
     image, layout = _image(x, body)
     _invoke(body, _call(op, "forward", layout, w.shape, Layout(v.shape, out.strides)), [image, body.dense(w)], out)
+
+
+def convolve_with_bias(op: Conv, v: Value, out: Buffer, body: Body) -> None:
+    """A convolution with a bias for each channel, which the call adds."""
+    x, w, bias = v.inputs
+    image, layout = _image(x, body)
+    call = _call(op, "forward", layout, w.shape, Layout(out.type.shape, out.strides))
+    _invoke(body, replace(call, bias=True), [image, body.dense(w), body.dense(bias)], out)
 
 
 @lower_step.register

@@ -55,7 +55,7 @@ def relu(input: Any) -> Tensor:
     [0.0, 2.0]
     """
     x = tensor(input)
-    return p.select(x > 0, x, number(0, x))
+    return p.select(x <= 0, number(0, x), x)  # what is not a number stays so
 
 
 def relu6(x: Any) -> Tensor:

@@ -44,7 +44,8 @@ def one(prepared: Prepared, operands: int) -> Bound:
 @bind.register
 def _(call: Matmul) -> Bound:
     lhs, rhs, out = (_layout(x, call.dtype) for x in (call.lhs, call.rhs, call.out))
-    return one(onednn.matmul(lhs, rhs, out), 3)
+    prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
+    return one(prepared, 3 + call.bias)
 
 
 @bind.register
@@ -53,6 +54,9 @@ def _(call: Convolution) -> Bound:
     plain = [_layout(layout, call.dtype) for layout in _operands(call)]
     weight = _operands(call).index(call.w)
     plain[weight] = plain[weight].grouped(call.window.groups)
+    if call.bias:
+        channels = call.out.shape[1:2]
+        plain.insert(2, _layout(Strided(channels, (1,)), call.dtype))
     tries = [_variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed]
     main = min((t for t in tries if t is not None), key=lambda t: _rank(t, plain))
     room = 0
@@ -64,7 +68,7 @@ def _(call: Convolution) -> Bound:
             where.append((i, 0))
             continue
         where.append((ROOM, room))
-        if i < 2:
+        if i < 2:  # an input that is packed; the bias is plain
             before.append((onednn.reorder(given, slot.layout), ((i, 0), (ROOM, room))))
         else:
             after.append((onednn.reorder(slot.layout, given), ((ROOM, room), (i, 0))))
@@ -91,7 +95,7 @@ def _variant(call: Convolution, packed: tuple[int, ...]) -> Prepared | None:
     groups = call.window.groups
     try:
         if call.direction == "forward":
-            return onednn.convolution(a, b, c, window, groups=groups)
+            return onednn.convolution(a, b, c, window, groups=groups, bias=call.bias)
         if call.direction == "input":
             return onednn.convolution_source_gradient(c, b, a, window, groups=groups)
         return onednn.convolution_weights_gradient(a, c, b, window, groups=groups)

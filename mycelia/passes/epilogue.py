@@ -1,0 +1,50 @@
+"""A bias that is added to a matrix product or a convolution goes into the same library call."""
+
+from __future__ import annotations
+
+from mycelia.ir import Function, Value, located, users
+from mycelia.primitives import Add, Contract, Conv, Reshape, epilogue
+from mycelia.types import float32
+
+
+def fuse_epilogues(fn: Function) -> Function:
+    """Put `core(x, y) + bias` into one op where nobody else reads the core."""
+    readers = users(fn.results)
+    new: dict[Value, Value] = {}
+    for v in fn.values():
+        inputs = tuple(new[x] for x in v.inputs)
+        with located(v.location):
+            found = _biased(v)
+            if found is not None and set(readers[found[0]]) == {v} and found[0] not in fn.results:
+                core, bias = found
+                assert isinstance(core.op, Contract | Conv), f"{core} is no core"
+                x, y = core.inputs
+                new[v] = epilogue(core.op, new[x], new[y], new[bias])
+            else:
+                new[v] = v if inputs == v.inputs else Value(v.op, inputs)
+    return fn.with_results(new[r] for r in fn.results)
+
+
+def _biased(v: Value) -> tuple[Value, Value] | None:
+    """The core and the bias of a sum of the two."""
+    if not isinstance(v.op, Add):
+        return None
+    for core, bias in (v.inputs, v.inputs[::-1]):
+        if core.type != v.type or core.dtype is not float32 or not core.tensor.size:
+            continue
+        if isinstance(core.op, Contract) and _ends_in_columns(core.op) and bias.shape == core.shape[-1:]:
+            return core, bias
+        if isinstance(core.op, Conv) and isinstance(bias.op, Reshape):
+            (given,) = bias.inputs
+            channels = core.shape[1]
+            if given.shape == (channels,) and bias.shape == (1, channels, *[1] * (len(core.shape) - 2)):
+                return core, given
+    return None
+
+
+def _ends_in_columns(op: Contract) -> bool:
+    """Whether the product lies in memory as the library writes it: columns last, and only one axis of them."""
+    last = op.out[-1:]
+    columns = [c for c in op.out if c in op.rhs and c not in op.lhs]
+    rows = [c for c in op.out if c in op.lhs and c not in op.rhs]
+    return columns == [last] and bool(rows)
