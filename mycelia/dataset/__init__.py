@@ -3,6 +3,7 @@
 import mycelia.dataset as ds  # MindSpore offers the package under this name too
 from mycelia.api import context
 from mycelia.dataset import config
+from mycelia.dataset.batching import BatchInfo
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback, WaitedDSCallback
 from mycelia.dataset.config import ErrorSamplesMode
@@ -26,7 +27,6 @@ from mycelia.dataset.dataset import (
 from mycelia.dataset.dataset import zip_datasets as zip
 from mycelia.dataset.errors import DataError, WorkerDied
 from mycelia.dataset.iterators import DictIterator, TupleIterator
-from mycelia.dataset.operations import BatchInfo
 from mycelia.dataset.readers import (
     AGNewsDataset,
     AmazonReviewDataset,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mycelia.dataset.batching import BatchNode, BucketNode
 from mycelia.dataset.config import ErrorSamplesMode, Options
 from mycelia.dataset.debug import hooked
 from mycelia.dataset.errors import DataError, Failed, Failure
@@ -18,8 +19,9 @@ from mycelia.dataset.flow.stage import Gauge, Item, Stage
 from mycelia.dataset.flow.stream import State, Stream, TableStream
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
-from mycelia.dataset.operations import BatchNode, BucketNode, MapNode, SyncNode
+from mycelia.dataset.operations import MapNode
 from mycelia.dataset.plan import Node, table_stream
+from mycelia.dataset.syncing import SyncNode
 
 Open = Callable[[int], Stream | None]
 CHUNK = 16  # rows of one request, when rows are not batched

@@ -11,11 +11,12 @@ import numpy as np
 
 from mycelia.dataset.arrays import as_dtype, as_value, stack
 from mycelia.dataset.config import current_options
-from mycelia.dataset.dataset import Dataset, Names, names_of
+from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_row, unique
 from mycelia.dataset.random import generator_for
+from mycelia.dataset.reading import Names, names_of
 from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
 from mycelia.errors import ArgumentError

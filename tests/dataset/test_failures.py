@@ -296,3 +296,14 @@ def test_workers_do_not_outlive_a_killed_reader():
             return
         time.sleep(0.1)
     pytest.fail("a worker outlived its reader")
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_rows_around_a_bad_one_are_served_even_when_they_were_asked_for_together(processes):
+    mapped = numbers(400).map(odd, num_parallel_workers=2, python_multiprocessing=processes)
+    iterator = mapped.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    got = [int(next(iterator)[0]) for _ in range(13)]
+    with pytest.raises(ds.DataError, match="thirteen"):
+        next(iterator)
+    got += [int(row[0]) for row in iterator]
+    assert got == [i for i in range(400) if i != 13]

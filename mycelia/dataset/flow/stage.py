@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple
 
+import numpy as np
+
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import State, Stream, TableStream
+from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Answer, Ticket, Workers
 
 WORTH = 2e-3  # seconds of work that are worth a request
@@ -49,7 +52,8 @@ class _Task(NamedTuple):
     ticket: Ticket
     epoch: int
     base: State  # a table's position before the rows; otherwise the state after the one row
-    table: bool
+    table: Table | None
+    rows: int
 
 
 class _End(NamedTuple):
@@ -127,10 +131,10 @@ class Stage:
                 return
             if self.tasks and isinstance(self.tasks[-1], _Stop):
                 return
-            table = isinstance(self.stream, TableStream)
-            before = self.stream.snapshot() if table else None
+            table = self.stream.table if isinstance(self.stream, TableStream) else None
+            before = self.stream.snapshot() if table is not None else None
             try:
-                request = self.stream.pull(self.chunk * self.stride if table else 1)
+                request = self.stream.pull(self.chunk * self.stride if table is not None else 1)
             except Exception as error:
                 self.tasks.append(_Stop(error))
                 return
@@ -142,12 +146,18 @@ class Stage:
                 if not self.ahead:
                     return
                 continue
-            base = before if table else self.stream.snapshot()
-            self.tasks.append(_Task(self.workers.submit(request), self.epoch, base, table))
+            base = before if table is not None else self.stream.snapshot()
+            self.tasks.append(_Task(self.workers.submit(request), self.epoch, base, table, len(request)))
 
     def _collect(self, task: _Task) -> None:
         start = perf_counter()
-        answer = task.ticket.wait()
+        try:
+            answer = task.ticket.wait()
+        except Failed:
+            if task.table is None or task.rows == 1:
+                raise
+            self._apart(task, task.table)
+            return
         self.gauge.waited += perf_counter() - start
         for node, seconds in answer.seconds.items():
             self.gauge.seconds[node] = self.gauge.seconds.get(node, 0.0) + seconds
@@ -165,8 +175,15 @@ class Stage:
                 continue
             self.last = row if self.replace else None
             self.gauge.rows += 1
-            state = task.base + i + 1 if task.table else task.base
+            state = task.base + i + 1 if task.table is not None else task.base
             self.ready_rows.append(Item(row, task.epoch, state))
+
+    def _apart(self, task: _Task, table: Table) -> None:
+        """Ask for the rows of a request that failed one by one, so that only the bad one is an error."""
+        self.stride = 1
+        for position in reversed(range(task.base, task.base + task.rows)):
+            request = table.request(task.epoch, np.array([position]))
+            self.tasks.appendleft(_Task(self.workers.submit(request), task.epoch, position, table, 1))
 
     def _pace(self, answer: Answer) -> None:
         """Ask for more at a time where rows are light, so that handing them over costs little beside making them."""

@@ -1,0 +1,285 @@
+"""What can be asked of any plan: its rows, through iterators, queues and files; its size, columns and types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.batching import BatchNode
+from mycelia.dataset.config import current_options
+from mycelia.dataset.iterators import DictIterator, TupleIterator
+from mycelia.dataset.pipeline import Frame, walk
+from mycelia.dataset.plan import Node, RepeatNode, ShuffleNode, SourceNode
+from mycelia.dataset.sinks import DeviceQueue, save
+from mycelia.errors import ArgumentError
+
+Names = str | Sequence[str] | None
+
+
+def names_of(given: Names) -> tuple[str, ...]:
+    """Column names from one name, several, or none.
+
+    >>> names_of("a"), names_of(["a", "b"]), names_of(None)
+    (('a',), ('a', 'b'), ())
+    """
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def whole(name: str, value: Any, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise ArgumentError(f"{name} must be a whole number of at least {low}, and is {value!r}")
+    return int(value)
+
+
+class Readable:
+    """A plan whose rows can be read."""
+
+    def __init__(self, plan: Node) -> None:
+        self.plan = plan
+        self._init_step = 0
+
+    # reading
+
+    def create_dict_iterator(
+        self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
+    ) -> DictIterator:
+        """Rows as dictionaries; see `Iterator`.
+
+        >>> import mycelia.dataset as ds
+        >>> d = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False)
+        >>> [r["x"].tolist() for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
+        [1, 2]
+        """
+        return DictIterator(
+            self.plan,
+            current_options(),
+            num_epochs=num_epochs,
+            output_numpy=output_numpy,
+            do_copy=do_copy,
+            init_step=self._init_step,
+        )
+
+    def create_tuple_iterator(
+        self, columns: Names = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
+    ) -> TupleIterator:
+        """Rows as lists, of all columns or some.
+
+        >>> import mycelia.dataset as ds
+        >>> d = ds.NumpySlicesDataset({"a": [1], "b": [2]})
+        >>> [v.tolist() for v in next(d.create_tuple_iterator(["b"], 1, output_numpy=True))]
+        [2]
+        """
+        return TupleIterator(
+            self.plan,
+            current_options(),
+            num_epochs=num_epochs,
+            output_numpy=output_numpy,
+            do_copy=do_copy,
+            columns=names_of(columns),
+            init_step=self._init_step,
+        )
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return self.create_tuple_iterator(num_epochs=1)
+
+    def device_que(self, send_epoch_end: bool = True) -> DeviceQueue:
+        """A bounded queue of rows that a training loop drains; see `DeviceQueue`.
+
+        >>> import mycelia.dataset as ds
+        >>> with ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).batch(2).device_que() as queue:
+        ...     queue.get()[0].tolist()
+        [1, 2]
+        """
+        options = current_options()
+        iterator = self.create_tuple_iterator(output_numpy=True)
+        return DeviceQueue(iterator, options.prefetch_size, send_epoch_end, options.sending_batches)
+
+    def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
+        """Write all rows of one epoch to record files.
+
+        >>> import tempfile, mycelia.dataset as ds
+        >>> place = tempfile.mkdtemp() + "/numbers.mindrecord"
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).save(place)
+        >>> ds.MindDataset(place).get_dataset_size()
+        2
+        """
+        save(self.create_dict_iterator(num_epochs=1, output_numpy=True), file_name, num_files, file_type)
+
+    # questions
+
+    def get_dataset_size(self) -> int:
+        """How many rows an epoch has; endless repetition counts once. Filters must be run to know.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2, 3], ["x"]).batch(2).get_dataset_size()
+        2
+        """
+        once = _once(self.plan)
+        table = Frame(once, current_options(), current_options().seed or 0).table(once)
+        if table is not None:
+            return table.size()
+        return sum(1 for _ in TupleIterator(once, current_options(), num_epochs=1, output_numpy=True))
+
+    def __len__(self) -> int:
+        return self.get_dataset_size()
+
+    def __bool__(self) -> bool:
+        return True  # asking whether there is a dataset must not count its rows
+
+    def _first(self) -> list[Any]:
+        with self.create_tuple_iterator(num_epochs=1, output_numpy=True) as rows:
+            return next(rows, [])
+
+    def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
+        """The shape of every column, seen on the first row; with `estimate`, None where rows differ.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([[1, 2]], ["x"]).output_shapes()
+        [[2]]
+        """
+        first: list[list[int | None]] = [list(np.shape(v)) for v in self._first()]
+        if not estimate:
+            return first
+        for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            for known, value in zip(first, row, strict=True):
+                for axis, size in enumerate(np.shape(value)):
+                    known[axis] = known[axis] if known[axis] == size else None
+        return first
+
+    def output_types(self) -> list[np.dtype[Any]]:
+        """The element type of every column, seen on the first row.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1.5], ["x"]).output_types()
+        [dtype('float64')]
+        """
+        return [np.asarray(v).dtype for v in self._first()]
+
+    def get_col_names(self) -> list[str]:
+        """The names of the columns.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1], ["x"]).get_col_names()
+        ['x']
+        """
+        return list(self.plan.columns)
+
+    def get_batch_size(self) -> int:
+        """How many rows the last batch operation puts together; 1 without one.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).batch(2).get_batch_size()
+        2
+        """
+        sizes = [n.size for n in walk(self.plan) if isinstance(n, BatchNode) and isinstance(n.size, int)]
+        return sizes[0] if sizes else 1
+
+    def get_repeat_count(self) -> int:
+        """How often the rows are repeated; 1 without `repeat`.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).repeat(3).get_repeat_count()
+        3
+        """
+        counts = [n.count or -1 for n in walk(self.plan) if isinstance(n, RepeatNode)]
+        return counts[0] if counts else 1
+
+    def get_class_indexing(self) -> dict[str, Any]:
+        """The number of every class by its name, when the source knows.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).get_class_indexing()
+        {}
+        """
+        for node in walk(self.plan):
+            if isinstance(node, SourceNode) and hasattr(node.data, "class_indexing"):
+                return dict(node.data.class_indexing)
+        return {}
+
+    def num_classes(self) -> int | None:
+        """How many classes there are, when the source knows.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).num_classes() is None
+        True
+        """
+        return len(self.get_class_indexing()) or None
+
+    def is_shuffled(self) -> bool:
+        """Whether the order of rows is random.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).is_shuffled()
+        True
+        """
+        mixed = [n for n in walk(self.plan) if isinstance(n, ShuffleNode)]
+        sampled = [n for n in walk(self.plan) if isinstance(n, SourceNode) and n.sampler.is_shuffled()]
+        return bool(mixed or sampled)
+
+    def is_sharded(self) -> bool:
+        """Whether only a share of the rows is read.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"], num_shards=2, shard_id=0).is_sharded()
+        True
+        """
+        return any(isinstance(n, SourceNode) and n.sampler.is_sharded() for n in walk(self.plan))
+
+    def set_init_step(self, init_step: int) -> None:
+        """Let iterators begin after that many rows, as if they had been read.
+
+        >>> import mycelia.dataset as ds
+        >>> d = ds.NumpySlicesDataset([1, 2, 3], ["x"], shuffle=False); d.set_init_step(2)
+        >>> next(d.create_dict_iterator(output_numpy=True))["x"].tolist()
+        3
+        """
+        self._init_step = whole("init_step", init_step, 0)
+
+    def get_init_step(self) -> int:
+        """After how many rows iterators begin.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1], ["x"]).get_init_step()
+        0
+        """
+        return self._init_step
+
+    def reset(self) -> None:
+        """Let iterators begin at the first row again.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1], ["x"]).reset()
+        """
+        self._init_step = 0
+
+    def to_json(self, filename: str = "") -> dict[str, Any]:
+        """The plan as plain data; functions are named, not stored.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).batch(2).to_json()["op_type"]
+        'Batch'
+        """
+        told = describe(self.plan)
+        if filename:
+            Path(filename).write_text(json.dumps(told, indent=2))
+        return told
+
+
+def describe(plan: Node) -> dict[str, Any]:
+    """A plan as plain data."""
+    own = {"op_type": plan.label.split("(")[0], "num_parallel_workers": plan.workers, **plan.describe()}
+    return {**own, "children": [describe(c) for c in plan.children]}
+
+
+def _once(plan: Node) -> Node:
+    """The plan without endless repetition, so that its rows can be counted."""
+    if isinstance(plan, RepeatNode) and not plan.count:
+        return _once(plan.child)
+    if not any(isinstance(n, RepeatNode) and not n.count for n in walk(plan)):
+        return plan
+    return replace(plan, children=tuple(_once(c) for c in plan.children))
