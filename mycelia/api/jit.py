@@ -148,7 +148,7 @@ class Jitted:
         fn = self.__captured__
         try:
             with _no_collection():
-                return Compiled(capture.capture(WORLD, fn, args, kwargs), leaves)
+                return Compiled(capture.capture(WORLD, fn, args, kwargs), fn, leaves)
         except capture.Unstageable as reason:
             if self._fallback:
                 fn, parts = self._pieces(reason.line)

@@ -71,8 +71,9 @@ class Fallback:
 class Compiled:
     """A captured program, and the native function that runs it."""
 
-    def __init__(self, captured: Captured, alive: Any) -> None:
-        self.captured, self.alive = captured, alive
+    def __init__(self, captured: Captured, fn: Callable[..., Any], alive: Any) -> None:
+        self.captured, self.fn, self.alive = captured, fn, alive
+        self.changes_arguments = any(isinstance(target, Given) for target, _ in captured.writes)
         fn = captured.function
         first = len(captured.arguments)
         places = {id(x): first + i for i, x in enumerate(captured.outside)}
@@ -102,6 +103,8 @@ class Compiled:
 
     def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
         captured = self.captured
+        if self.changes_arguments and len({id(x) for x in leaves}) < len(leaves):
+            return self.fn(*args, **kwargs)  # a tensor that was given twice changes in both places
         inputs = [leaves[i] for i in captured.arguments]
         inputs += captured.outside
         if recording():

@@ -67,11 +67,14 @@ class Guards:
         key = id(obj), name
         if key in self.reads:
             return
-        watched = getattr(type(obj), "__watched__", False) and not isinstance(value, list | dict | set | np.ndarray)
         owner = self._name(obj)
         read = f"{owner}.{name}" if name.isidentifier() else f"getattr({owner}, {name!r})"
-        if type(getattr(obj, "__dict__", None)) is dict and name in obj.__dict__:
+        own = type(getattr(obj, "__dict__", None)) is dict and name in obj.__dict__
+        if own:
             read = f"{self._name(obj.__dict__)}[{name!r}]"
+        # nobody tells us when a class or a container changes
+        watched = own and getattr(type(obj), "__watched__", False)
+        watched = watched and not isinstance(value, list | dict | set | np.ndarray)
         self.reads[key] = self._expects(read, value), watched, f"{type(obj).__name__}.{name}"
 
     def of_contents(self, mapping: dict[str, Any], what: str) -> None:

@@ -16,7 +16,7 @@ from mycelia import primitives as p
 from mycelia.capture import branch, loop, recursion
 from mycelia.capture.branch import Unbound
 from mycelia.capture.convert import conversion, convertible, inner_codes, is_library, with_hooks
-from mycelia.capture.stage import AttributeSlot, ItemsSlot, Stage, VariableSlot, current
+from mycelia.capture.stage import STATEFUL, AttributeSlot, ItemsSlot, Stage, VariableSlot, current
 from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
 
@@ -30,19 +30,10 @@ CHANGES = frozenset((
     "add", "discard", "difference_update", "intersection_update", "symmetric_difference_update",
 ))  # fmt: skip
 EFFECTS = frozenset((print, input, open, builtins.breakpoint, builtins.setattr, builtins.delattr))
-CHANCE = frozenset(  # modules whose functions give something else each time
-    (
-        "random",
-        "time",
-        "secrets",
-        "uuid",
-        "os",
-        "posix",
-        "numpy.random",
-        "numpy.random._generator",
-        "numpy.random.mtrand",
-    )
-)
+CHANCE = frozenset((  # modules whose functions give something else each time
+    "random", "time", "datetime", "secrets", "uuid", "os", "posix",
+    "numpy.random", "numpy.random._generator", "numpy.random.mtrand",
+))  # fmt: skip
 TEXTS = (str, repr, format, ascii)
 HIGHER = (map, filter, sorted, functools.reduce, min, max)
 
@@ -53,7 +44,11 @@ HIGHER = (map, filter, sorted, functools.reduce, min, max)
 def attribute(obj: Any, name: str) -> Any:
     """`obj.name`: guarded, if the object is from outside."""
     stage = current()
-    if stage is None or isinstance(obj, stage.world.tensor):
+    if stage is None:
+        return getattr(obj, name)
+    if isinstance(obj, stage.world.tensor):
+        if _own(obj, name):  # the name of a parameter, or whether it is trained
+            stage.guards.of_attribute(obj, name, getattr(obj, name))
         return getattr(obj, name)
     found = _in_class(type(obj), name)
     if isinstance(found, property) and found.fget is not None and convertible(found.fget):
@@ -122,7 +117,7 @@ def _changes_items(obj: Any) -> None:
         raise Unstageable(f"a {type(obj).__name__} from outside is changed")
     if isinstance(obj, list | dict | set):
         stage.changing(ItemsSlot(obj))
-    elif id(obj) not in stage.inside:
+    elif id(obj) not in stage.inside and not isinstance(obj, STATEFUL):
         raise Unstageable(f"a {type(obj).__name__} is changed, which may be from outside")
 
 
@@ -161,7 +156,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     for x in (f, *args, *kwargs.values()):
         if isinstance(x, Unbound):
             x.complain()
-    if getattr(f, "__module__", None) in CHANCE or type(getattr(f, "__self__", None)).__module__ in CHANCE:
+    owner = getattr(f, "__self__", None)
+    if {getattr(f, "__module__", None), getattr(owner, "__module__", None)} & CHANCE:
         raise Unstageable(f"{getattr(f, '__name__', f)} gives something else each time")
     if isinstance(f, FunctionType):
         return _function(stage, f, args, kwargs)
@@ -189,6 +185,8 @@ def _function(stage: Stage, f: FunctionType, args: tuple[Any, ...], kwargs: dict
 def _method(stage: Stage, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     inner, owner = f.__func__, f.__self__
     if isinstance(inner, FunctionType) and convertible(inner):
+        if getattr(type(owner), inner.__name__, None) is inner:
+            stage.guards.of_attribute(type(owner), inner.__name__, inner)
         return call(inner, owner, *args, **kwargs)
     if not isinstance(owner, stage.world.tensor):
         stage.snapshot(owner)
@@ -228,8 +226,12 @@ def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if f in (any, all) and len(args) == 1:
         return _fold(stage, f, args[0])
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, list | dict | set) and f.__name__ in CHANGES:
+    if f.__name__ in CHANGES and isinstance(owner, (list, dict, set, *STATEFUL)):
         _changes_items(owner)
+    elif f is next and id(args[0]) in stage.outside:
+        raise Unstageable("an iterator from outside is used up")
+    elif f is vars and args:
+        return attribute(args[0], "__dict__")
     elif isinstance(owner, ModuleType | None) and f in HIGHER:
         kwargs = {k: _hooked(v) for k, v in kwargs.items()}
         args = tuple(_hooked(a) for a in args)

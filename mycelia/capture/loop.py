@@ -74,6 +74,8 @@ def for_(
 ) -> None:
     """`for item in iterable: body(item)`, until a flag in `stops` is true."""
     stage = current()
+    if stage is not None and id(iterable) in stage.outside and hasattr(iterable, "__next__"):
+        raise Unstageable("an iterator from outside is used up")
     if stage is not None and isinstance(iterable, Range):
         _counted(stage, iterable, body, get, put, names, stops)
     elif stage is not None and stage.symbolic(iterable):

@@ -357,7 +357,7 @@ class Writer(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         f = node.func
-        if isinstance(f, ast.Name) and f.id in FRAME_READERS:
+        if isinstance(f, ast.Name) and f.id in FRAME_READERS and not (f.id in ("vars", "dir") and node.args):
             if f.id == "super" and not node.args and self.first:  # blocks have no first argument to find
                 node.args = [_name("__class__", node), _name(self.first, node)]
             return node

@@ -7,6 +7,8 @@ when it is done, and the other branch begins where it began; at the end of the c
 from __future__ import annotations
 
 import threading
+from array import array
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from mycelia.ir import Value, fresh_params, located
 from mycelia.types import type_of
 
 MISSING = object()
+STATEFUL = (deque, bytearray, array)  # containers whose contents are not guarded: they may not be used up or changed
 
 
 class Slot:
@@ -183,6 +186,8 @@ class Stage:
                 self.outside[id(value)] = value
                 for part in value if isinstance(value, list | tuple | set) else value.values():
                     self.observe(part)
+        elif isinstance(value, STATEFUL) or hasattr(type(value), "__next__"):
+            self.outside[id(value)] = value
         elif isinstance(value, MethodType) and not isinstance(value.__self__, ModuleType):
             self.observe(value.__self__)
 

@@ -1,6 +1,7 @@
 """A compiled program is used only while everything that it read is as it was."""
 
 import types
+from collections import deque
 
 import numpy as np
 import pytest
@@ -232,3 +233,63 @@ def test_an_effect_happens_at_every_call(kind):
         assert thing.last.tolist() == [2.0, 4.0]
     else:
         assert [y.tolist() for y in thing.log] == [[2.0, 4.0]] * 3
+
+
+def test_an_attribute_of_the_class_of_a_cell(monkeypatch):
+    class Limited(nn.Cell):
+        limit = 2.0
+
+        def construct(self, x):
+            return x * self.limit
+
+    net = Limited()
+    f = same(jit(net), X)
+    monkeypatch.setattr(Limited, "limit", 5.0)
+    same(f, X)
+    net.limit = 7.0
+    same(f, X)
+    monkeypatch.setattr(Limited, "construct", lambda self, x: x - 1)
+    same(f, X)
+
+
+def test_an_attribute_of_a_parameter():
+    w = Parameter([1.0, 2.0], name="w")
+    f = same(lambda x: x * w if w.requires_grad else x, X)
+    w.requires_grad = False
+    same(f, X)
+
+
+def test_the_dictionary_of_an_object():
+    thing = Thing()
+    f = same(lambda x: x * vars(thing)["k"], X)
+    thing.k = 8.0
+    same(f, X)
+
+
+@pytest.mark.parametrize("kind", ["next", "for", "deque"])
+def test_what_is_used_up_outside_is_used_up_at_every_call(kind):
+    numbers = iter([1.0, 2.0, 3.0])
+    queue = deque([1.0, 2.0, 3.0])
+
+    def f(x):
+        if kind == "next":
+            return x * next(numbers)
+        if kind == "deque":
+            return x * queue.pop()
+        for n in numbers:
+            return x * n
+
+    compiled = jit(f)
+    found = {compiled(X).tolist()[0] for _ in range(3)}
+    assert found == {1.0, 2.0, 3.0}
+
+
+def test_a_tensor_given_twice_changes_in_both_places():
+    @jit
+    def f(x, y):
+        x[0] = 10.0
+        return y * 2
+
+    assert f(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).tolist() == [6.0, 8.0]
+    x = Tensor([1.0, 2.0])
+    assert f(x, x).tolist() == [20.0, 4.0]
