@@ -15,12 +15,9 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 
+from mycelia.capture.expressions import Expressions, load, run, thunk
 from mycelia.capture.jumps import HOOKS, ITEM, RETURNED, Lowering, assign, hook, inside, placed, returns
 from mycelia.capture.source import Definition
-
-# These look at the frame that calls them.
-FRAME_READERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
-
 
 NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
 OUTER, FUNCTION = "__ms_outer__", "__ms_function__"  # names that no variable of the program has
@@ -87,7 +84,7 @@ def names_bound(stmts: Sequence[ast.stmt]) -> list[str]:
     return sorted(set(bound([_Hidden().visit(copy.deepcopy(s)) for s in stmts])))
 
 
-class Writer(ast.NodeTransformer):
+class Writer(Expressions):
     """One function, being written with hooks."""
 
     def __init__(self, args: ast.arguments, body: list[ast.stmt], cls: str) -> None:
@@ -118,7 +115,7 @@ class Writer(ast.NodeTransformer):
         start += [assign(n, hook("unbound", [ast.Constant(n)], at), at) for n in empty]
         self.locals += self.arguments
         written = sorted(outside & set(bound(lowered)))
-        start += [_stmt(hook("writes_outside", [ast.Constant(n), _thunk(_name(n, at), at)], at)) for n in written]
+        start += [run(hook("writes_outside", [ast.Constant(n), thunk(load(n, at), at)], at)) for n in written]
         return [*start, *self.tail(lowered)] or [ast.copy_location(ast.Pass(), at)]
 
     # --------------------------------------------------------------------------------------------------- statements
@@ -134,7 +131,7 @@ class Writer(ast.NodeTransformer):
             then, other = list(s.body), list(s.orelse)
             if not _always_returns(then) and not _always_returns(other) and rest:
                 name = f"__ms_rest_{next(self.numbers)}__"
-                call = ast.copy_location(ast.Call(_name(name, s), [], []), s)
+                call = ast.copy_location(ast.Call(load(name, s), [], []), s)
                 out.append(self.block(name, rest, self.tail(rest)))
                 rest = [ast.copy_location(ast.Return(call), s)]
                 then, other = then + rest, other + rest
@@ -151,7 +148,7 @@ class Writer(ast.NodeTransformer):
         if isinstance(s, ast.If):
             body, orelse = s.body, s.orelse
             made, parts = self.branch(s, lambda: (self.statements(body), self.statements(orelse)), [*body, *orelse])
-            return [*made, _stmt(hook("if_", parts, s.test))]
+            return [*made, run(hook("if_", parts, s.test))]
         if isinstance(s, ast.While):
             return self.while_(s)
         if isinstance(s, ast.For):
@@ -159,7 +156,7 @@ class Writer(ast.NodeTransformer):
         if isinstance(s, ast.AugAssign) and not isinstance(s.target, ast.Name):
             return self.augmented(s)
         if isinstance(s, ast.AugAssign):
-            return [_stmt(hook("augmenting", [_name(s.target.id, s)], s)), self.visit(s)]  # type: ignore[union-attr]  # a name
+            return [run(hook("augmenting", [load(s.target.id, s)], s)), self.visit(s)]  # type: ignore[union-attr]  # a name
         if isinstance(s, ast.ClassDef):
             return [s]
         if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -191,7 +188,7 @@ class Writer(ast.NodeTransformer):
                 for part in old:
                     part.body = self.statements(part.body)
                     if isinstance(part, ast.ExceptHandler):
-                        part.body.insert(0, _stmt(hook("caught", [], part)))
+                        part.body.insert(0, run(hook("caught", [], part)))
             elif name == "items":
                 for item in old:
                     item.context_expr = self.visit(item.context_expr)
@@ -218,13 +215,13 @@ class Writer(ast.NodeTransformer):
         names = [n for n in names_bound(stmts) if n in self.locals]  # type: ignore[arg-type]  # statements and expressions
         setter = f"__ms_set_{next(self.numbers)}__"
         new = [f"__ms_new_{i}__" for i in range(len(names))]
-        pairs: list[ast.stmt] = [assign(n, _name(v, at), at) for n, v in zip(names, new, strict=True)]
+        pairs: list[ast.stmt] = [assign(n, load(v, at), at) for n, v in zip(names, new, strict=True)]
         declared: list[ast.stmt] = [ast.Nonlocal(names)] if names else []
         args = ast.arguments([], [ast.arg(v) for v in new], None, [], [], None, [])
         made = placed(ast.FunctionDef(setter, args, [*declared, *(pairs or [ast.Pass()])], [], None), at)
-        got = _tuple([_name(n, at) for n in names], at)
+        got = _tuple([load(n, at) for n in names], at)
         called = _tuple([ast.copy_location(ast.Constant(n), at) for n in names], at)
-        return made, [_thunk(got, at), _name(setter, at), called]
+        return made, [thunk(got, at), load(setter, at), called]
 
     def branch(
         self, s: ast.If, make: Callable[[], tuple[list[ast.stmt], list[ast.stmt]]], written: Sequence[ast.stmt]
@@ -238,7 +235,7 @@ class Writer(ast.NodeTransformer):
             self.block(other, written or s.body, blocks[1]),
             setter,
         ]
-        return made, [test, _name(then, s), _name(other, s), *parts]
+        return made, [test, load(then, s), load(other, s), *parts]
 
     def while_(self, s: ast.While) -> list[ast.stmt]:
         n = next(self.numbers)
@@ -246,18 +243,18 @@ class Writer(ast.NodeTransformer):
         setter, parts = self.variables([s.test, *s.body], s)
         asked = ast.copy_location(ast.Return(self.visit(s.test)), s.test)
         made = [self.block(test, [], [asked]), self.block(body, s.body, self.statements(s.body)), setter]
-        return [*made, _stmt(hook("while_", [_name(test, s), _name(body, s), *parts], s.test))]
+        return [*made, run(hook("while_", [load(test, s), load(body, s), *parts], s.test))]
 
     def for_(self, s: ast.For) -> list[ast.stmt]:
         body = f"__ms_body_{next(self.numbers)}__"
         flags = getattr(s, "stops", ())
         old = list(s.body)
         if not flags:
-            old.insert(0, ast.copy_location(ast.Assign([s.target], _name(ITEM, s.target)), s.target))
+            old.insert(0, ast.copy_location(ast.Assign([s.target], load(ITEM, s.target)), s.target))
         setter, parts = self.variables(old, s)
         block = self.block(body, old, self.statements(old), ITEM)
-        stops = _thunk(_tuple([_name(f, s) for f in flags], s), s)
-        return [block, setter, _stmt(hook("for_", [self.visit(s.iter), _name(body, s), *parts, stops], s.iter))]
+        stops = thunk(_tuple([load(f, s) for f in flags], s), s)
+        return [block, setter, run(hook("for_", [self.visit(s.iter), load(body, s), *parts, stops], s.iter))]
 
     def assigned(self, s: ast.Assign) -> list[ast.stmt]:
         """An assignment to attributes and items asks first; the value is computed before."""
@@ -268,7 +265,7 @@ class Writer(ast.NodeTransformer):
         name = f"__ms_value_{next(self.numbers)}__"
         out = [assign(name, value, s)]
         for t in s.targets:
-            out += self.unpacked(t, _name(name, s))
+            out += self.unpacked(t, load(name, s))
         return out
 
     def unpacked(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
@@ -286,7 +283,7 @@ class Writer(ast.NodeTransformer):
                 elif isinstance(node, ast.Starred) and isinstance(old, ast.expr):
                     node.value = self._held(old, later)
         out.append(ast.copy_location(ast.Assign([target], value), target))
-        out += [self.stored(t, _name(name, t)) for t, name in later]
+        out += [self.stored(t, load(name, t)) for t, name in later]
         return out
 
     def _held(self, target: ast.expr, later: list[tuple[ast.expr, str]]) -> ast.expr:
@@ -299,9 +296,9 @@ class Writer(ast.NodeTransformer):
     def stored(self, target: ast.expr, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Attribute):
             name = ast.copy_location(ast.Constant(self.spelled(target.attr)), target)
-            return _stmt(hook("set_attribute", [self.visit(target.value), name, value], target))
+            return run(hook("set_attribute", [self.visit(target.value), name, value], target))
         assert isinstance(target, ast.Subscript), f"{target} is no target"
-        return _stmt(hook("set_item", [self.visit(target.value), _index(self.visit(target.slice)), value], target))
+        return run(hook("set_item", [self.visit(target.value), _index(self.visit(target.slice)), value], target))
 
     def augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         """`a.b += c`: the object is looked up once."""
@@ -312,109 +309,31 @@ class Writer(ast.NodeTransformer):
         old: ast.expr
         if isinstance(target, ast.Attribute):
             name = ast.copy_location(ast.Constant(self.spelled(target.attr)), target)
-            old = hook("attribute", [_name(holder, s), name], target)
+            old = hook("attribute", [load(holder, s), name], target)
             store, place = "set_attribute", name
         else:
             out.append(assign(key, _index(self.visit(target.slice)), s))
-            old = ast.copy_location(ast.Subscript(_name(holder, s), _name(key, s), ast.Load()), target)
-            store, place = "set_item", _name(key, s)  # type: ignore[assignment]  # both are expressions
+            old = ast.copy_location(ast.Subscript(load(holder, s), load(key, s), ast.Load()), target)
+            store, place = "set_item", load(key, s)  # type: ignore[assignment]  # both are expressions
         value = f"__ms_value_{n}__"
         out.append(assign(value, old, s))
         aug = ast.AugAssign(ast.Name(value, ast.Store()), s.op, self.visit(s.value))
         out.append(placed(aug, s))
-        out.append(_stmt(hook(store, [_name(holder, s), place, _name(value, s)], target)))
+        out.append(run(hook(store, [load(holder, s), place, load(value, s)], target)))
         return out
 
     def deleted(self, s: ast.Delete) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for t in s.targets:
             if isinstance(t, ast.Subscript):
-                out.append(_stmt(hook("delete_item", [self.visit(t.value), _index(self.visit(t.slice))], t)))
+                out.append(run(hook("delete_item", [self.visit(t.value), _index(self.visit(t.slice))], t)))
             elif isinstance(t, ast.Attribute):
                 name = ast.copy_location(ast.Constant(self.spelled(t.attr)), t)
-                out.append(_stmt(hook("delete_attribute", [self.visit(t.value), name], t)))
+                out.append(run(hook("delete_attribute", [self.visit(t.value), name], t)))
             else:
                 assert isinstance(t, ast.Name), f"{t} cannot be deleted"
                 out.append(assign(t.id, hook("unbound", [ast.Constant(t.id)], t), t))
         return out
-
-    # -------------------------------------------------------------------------------------------------- expressions
-
-    def visit_Assert(self, s: ast.Assert) -> ast.stmt:
-        message = self.visit(s.msg) if s.msg else ast.copy_location(ast.Constant(None), s)
-        return _stmt(hook("assert_", [self.visit(s.test), _thunk(message, s)], s.test))
-
-    def visit_Raise(self, s: ast.Raise) -> ast.stmt:
-        self.generic_visit(s)
-        return s
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if not isinstance(node.ctx, ast.Load):
-            node.value = self.visit(node.value)
-            return node
-        name = ast.copy_location(ast.Constant(self.spelled(node.attr)), node)
-        return hook("attribute", [self.visit(node.value), name], node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        f = node.func
-        if isinstance(f, ast.Name) and f.id in FRAME_READERS and not (f.id in ("vars", "dir") and node.args):
-            if f.id == "super" and not node.args and self.first:  # blocks have no first argument to find
-                node.args = [_name("__class__", node), _name(self.first, node)]
-            return node
-        new = hook("call", [self.visit(f), *[self.visit(a) for a in node.args]], node)
-        new.keywords = [self.visit(k) for k in node.keywords]
-        return new
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        if _unmovable(node):
-            return node
-        name = "and_" if isinstance(node.op, ast.And) else "or_"
-        first, *others = [self.visit(v) for v in node.values]
-        return hook(name, [first, *[_thunk(o, o) for o in others]], node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        operand = self.visit(node.operand)
-        if isinstance(node.op, ast.Not):
-            return hook("not_", [operand], node)
-        node.operand = operand
-        return node
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        if _unmovable(node):
-            return node
-        test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
-        return hook("choose", [test, _thunk(body, node.body), _thunk(orelse, node.orelse)], node)
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if len(node.ops) == 1 or _unmovable(node):
-            self.generic_visit(node)
-            return node
-        first = self.visit(node.left)
-        links: list[ast.expr] = []
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            compare = ast.Compare(_name("a", node), [op], [_name("b", node)])
-            pair = ast.arguments([], [ast.arg("a"), ast.arg("b")], None, [], [], None, [])
-            links += [placed(ast.Lambda(pair, compare), node), _thunk(self.visit(right), right)]
-        return hook("chain", [first, *links], node)
-
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        self.generic_visit(node)
-        node.value = hook("shown", [node.value], node)
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        self.visit_defaults(node.args)
-        return node
-
-    def visit_defaults(self, args: ast.arguments) -> None:
-        args.defaults = [self.visit(d) for d in args.defaults]
-        args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
-
-    def spelled(self, name: str) -> str:
-        """An attribute as the class body spells it."""
-        if self.cls and name.startswith("__") and not name.endswith("__"):
-            return f"_{self.cls.lstrip('_')}{name}"
-        return name
 
 
 def _always_returns(stmts: Sequence[ast.stmt]) -> bool:
@@ -427,21 +346,8 @@ def _always_returns(stmts: Sequence[ast.stmt]) -> bool:
     return isinstance(last, ast.Return | ast.Raise)
 
 
-def _unmovable(node: ast.AST) -> bool:
-    """Whether parts of an expression cannot be put into a function of their own."""
-    return any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
-
-
-def _name(name: str, at: ast.AST) -> ast.Name:
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
-
-
 def _tuple(parts: list[ast.expr], at: ast.AST) -> ast.expr:
     return ast.copy_location(ast.Tuple(parts, ast.Load()), at)
-
-
-def _thunk(body: ast.expr, at: ast.AST) -> ast.expr:
-    return placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), at)
 
 
 def _index(slice_: ast.expr) -> ast.expr:
@@ -452,7 +358,3 @@ def _index(slice_: ast.expr) -> ast.expr:
         return slice_
     ends = [e or placed(ast.Constant(None), slice_) for e in (slice_.lower, slice_.upper, slice_.step)]
     return hook("interval", ends, slice_)
-
-
-def _stmt(value: ast.expr) -> ast.stmt:
-    return ast.copy_location(ast.Expr(value), value)
