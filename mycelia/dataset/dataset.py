@@ -24,7 +24,7 @@ from mycelia.dataset.plan import (
     SourceNode,
     ZipNode,
 )
-from mycelia.dataset.reading import Names, Readable, names_of, whole
+from mycelia.dataset.reading import Names, Readable, megabytes, names_of, whole
 from mycelia.dataset.samplers import Sampler, as_sampler
 from mycelia.dataset.syncing import Gate, SyncNode
 from mycelia.errors import ArgumentError
@@ -48,6 +48,7 @@ class Dataset(Readable):
         output_columns: Names = None,
         num_parallel_workers: int | None = None,
         python_multiprocessing: bool = False,
+        max_rowsize: int | Sequence[int] | None = None,
         callbacks: DSCallback | Sequence[DSCallback] | None = None,
     ) -> Dataset:
         """Every row through one operation or several, which take the input columns and give the output columns.
@@ -73,6 +74,7 @@ class Dataset(Readable):
             children=(self.plan,),
             workers=workers,
             processes=python_multiprocessing,
+            max_rowsize=megabytes(max_rowsize),
         )
         assert node.columns, "names are checked when they are made"
         return MapDataset(node)
@@ -102,6 +104,7 @@ class Dataset(Readable):
         input_columns: Names = None,
         output_columns: Names = None,
         python_multiprocessing: bool = False,
+        max_rowsize: int | Sequence[int] | None = None,
     ) -> Dataset:
         """Rows put together into batches of `batch_size`, a number or a function of `BatchInfo`.
 
@@ -124,6 +127,7 @@ class Dataset(Readable):
             children=(self.plan,),
             workers=_workers(num_parallel_workers),
             processes=python_multiprocessing,
+            max_rowsize=megabytes(max_rowsize),
         )
         return BatchDataset(node)
 

@@ -161,7 +161,8 @@ class Pipeline(Frame):
             return InlineWorkers(self.blueprint)
         count = max((n.workers or self.options.num_parallel_workers for n in segment if n.works), default=1)
         if any(n.processes for n in segment):
-            return ProcessWorkers(self.blueprint, count, self.options)
+            limits = [n.max_rowsize for n in segment if n.max_rowsize is not None]
+            return ProcessWorkers(self.blueprint, count, self.options, max(limits) if limits else None)
         return ThreadWorkers(self.blueprint, count)
 
     # the reader

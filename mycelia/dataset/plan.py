@@ -85,6 +85,7 @@ class Node(ABC):
     children: tuple[Node, ...] = field(default=(), kw_only=True)
     workers: int | None = field(default=None, kw_only=True)
     processes: bool = field(default=False, kw_only=True)
+    max_rowsize: int | None = field(default=None, kw_only=True)  # megabytes of an answer in shared memory
 
     works = False  # whether it has work for a worker
     materialises = False  # whether the rows below are made before this node decides

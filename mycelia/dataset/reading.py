@@ -36,6 +36,19 @@ def whole(name: str, value: Any, low: int) -> int:
     return int(value)
 
 
+def megabytes(given: int | Sequence[int] | None) -> int | None:
+    """A bound for shared memory: one number, the larger of two, or none; -1 is none too.
+
+    >>> megabytes(16), megabytes([6, 8]), megabytes(-1)
+    (16, 8, None)
+    """
+    if given is None:
+        return None
+    sizes = [given] if isinstance(given, int) else list(given)
+    bound = max(whole("max_rowsize", s, -1) for s in sizes)
+    return None if bound == -1 else bound
+
+
 class Readable:
     """A plan whose rows can be read."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_dtype, as_value
+from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
@@ -95,6 +96,7 @@ class MindDataset(MappableDataset):
         padded_sample: dict[str, Any] | None = None,
         num_padded: int | None = None,
         num_samples: int | None = None,
+        cache: DatasetCache | None = None,
     ) -> None:
         if (padded_sample is None) != (num_padded is None):
             raise ArgumentError("padded_sample and num_padded come together")
@@ -108,6 +110,7 @@ class MindDataset(MappableDataset):
             choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes),
             workers=num_parallel_workers,
             arguments={"dataset_files": paths, "columns_list": columns_list},
+            cache=cache,
         )
 
 
@@ -184,6 +187,7 @@ class TFRecordDataset(MappableDataset):
         num_shards: int | None = None,
         shard_id: int | None = None,
         shard_equal_rows: bool = False,
+        cache: DatasetCache | None = None,
         compression_type: str | None = None,
     ) -> None:
         paths = listed(dataset_files, "TFRecordDataset")
@@ -192,4 +196,4 @@ class TFRecordDataset(MappableDataset):
         if shard_equal_rows and hasattr(order, "equal_rows"):
             order.equal_rows = True
         told = {"dataset_files": paths, "columns_list": columns_list, "compression_type": compression_type}
-        super().__init__(data, order, workers=num_parallel_workers, arguments=told)
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told, cache=cache)

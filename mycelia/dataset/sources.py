@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_dtype, as_value, stack
+from mycelia.dataset.cache import CachedData, DatasetCache
 from mycelia.dataset.config import current_options
 from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_row, unique
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.reading import Names, names_of
+from mycelia.dataset.reading import Names, megabytes, names_of
 from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
 from mycelia.errors import ArgumentError
@@ -41,8 +42,10 @@ class MappableDataset(SourceDataset):
         exclusive: bool = False,
         processes: bool = False,
         arguments: dict[str, Any] | None = None,
+        cache: DatasetCache | None = None,
     ) -> None:
         name = type(self).__name__
+        data = data if cache is None else CachedData(data, cache)
         super().__init__(
             SourceNode(data, sampler, name, exclusive, arguments or {}, workers=workers, processes=processes)
         )
@@ -176,6 +179,7 @@ class GeneratorDataset(SourceDataset):
         num_shards: int | None = None,
         shard_id: int | None = None,
         python_multiprocessing: bool = True,
+        max_rowsize: int | Sequence[int] | None = None,
         batch_sampler: Iterable[Sequence[int]] | None = None,
         collate_fn: Callable[[list[Any]], Any] | None = None,
     ) -> None:
@@ -208,6 +212,7 @@ class GeneratorDataset(SourceDataset):
                 {"column_names": list(names)},
                 workers=workers,
                 processes=python_multiprocessing and workers > 1,
+                max_rowsize=megabytes(max_rowsize),
             )
         else:
             if shuffle or sampler is not None or num_shards is not None:
@@ -347,6 +352,7 @@ class RandomDataset(MappableDataset):
         columns_list: Sequence[str] | None = None,
         num_samples: int | None = None,
         num_parallel_workers: int | None = None,
+        cache: DatasetCache | None = None,
         shuffle: bool | None = None,
         num_shards: int | None = None,
         shard_id: int | None = None,
@@ -364,6 +370,7 @@ class RandomDataset(MappableDataset):
             choose(num_samples, None, shuffle, num_shards, shard_id),
             workers=num_parallel_workers,
             arguments={"total_rows": rows},
+            cache=cache,
         )
 
 

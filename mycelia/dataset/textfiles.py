@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
@@ -84,11 +85,12 @@ class TextFileDataset(MappableDataset):
         shuffle: Mode = Shuffle.GLOBAL,
         num_shards: int | None = None,
         shard_id: int | None = None,
+        cache: DatasetCache | None = None,
     ) -> None:
         paths = listed(dataset_files, "TextFileDataset")
         data = LineData(paths)
         order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths})
+        super().__init__(data, order, workers=num_parallel_workers, arguments={"dataset_files": paths}, cache=cache)
 
 
 class CSVData(LineData):
@@ -163,6 +165,7 @@ class CSVDataset(MappableDataset):
         shuffle: Mode = Shuffle.GLOBAL,
         num_shards: int | None = None,
         shard_id: int | None = None,
+        cache: DatasetCache | None = None,
     ) -> None:
         if len(field_delim) != 1 or field_delim in '\n\r"':
             raise ArgumentError(f"field_delim is one character, and is {field_delim!r}")
@@ -171,4 +174,4 @@ class CSVDataset(MappableDataset):
         order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
         told = {"dataset_files": paths, "field_delim": field_delim, "column_defaults": column_defaults}
         told["column_names"] = column_names
-        super().__init__(data, order, workers=num_parallel_workers, arguments=told)
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told, cache=cache)

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -27,7 +28,7 @@ QUEUED = 1 << 16  # a request below this may wait in a busy worker's pipe withou
 log = logging.getLogger("mycelia.dataset")
 
 
-def serve(connection: Connection, blueprint: Blueprint, reader: int, shared: bool, processors: set[int]) -> None:
+def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: float, processors: set[int]) -> None:
     """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the reader's; it tells us to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -37,7 +38,7 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, shared: boo
         turn = getattr(node, "turn", None)
         if turn is not None:
             turn.lock = threading.Lock()
-    giver = Giver(connection, reader, shared and available)
+    giver = Giver(connection, reader, limit if available else 0)
     try:
         while True:
             while not connection.poll(1.0):
@@ -106,8 +107,10 @@ class ProcessWorkers(Workers):
 
     kind = "processes"
 
-    def __init__(self, blueprint: Blueprint, count: int, options: Options) -> None:
+    def __init__(self, blueprint: Blueprint, count: int, options: Options, max_rowsize: int | None = None) -> None:
         self.blueprint, self.options, self.count = blueprint, options, count
+        self.limit = inf if max_rowsize is None else max_rowsize * 2.0**20
+        self.limit = self.limit if options.enable_shared_mem else 0
         method = options.multiprocessing_start_method
         self.context: Any = multiprocessing.get_context(method)
         if method != "fork":
@@ -157,7 +160,7 @@ class ProcessWorkers(Workers):
     def _start(self, index: int) -> _Worker:
         here, there = self.context.Pipe(duplex=True)
         processors = _processors(index) if self.options.numa_enable else set()
-        args = (there, self.blueprint, os.getpid(), self.options.enable_shared_mem, processors)
+        args = (there, self.blueprint, os.getpid(), self.limit, processors)
         process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
         process.start()
         there.close()

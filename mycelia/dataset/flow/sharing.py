@@ -42,7 +42,7 @@ class Giver:
 
     connection: Connection
     reader: int  # process id
-    enabled: bool
+    limit: float  # bytes of an answer that may go through shared memory
     free: list[Block] = field(default_factory=list)
     lent: dict[int, Block] = field(default_factory=dict)
     count: int = 0
@@ -50,10 +50,10 @@ class Giver:
     def send(self, task: int, answer: Any) -> None:
         """Hand over an answer."""
         buffers: list[pickle.PickleBuffer] = []
-        skeleton = pickle.dumps(answer, protocol=5, buffer_callback=buffers.append if self.enabled else None)
+        skeleton = pickle.dumps(answer, protocol=5, buffer_callback=buffers.append if self.limit else None)
         raws = [b.raw() for b in buffers]
         size = sum(-(-r.nbytes // ALIGN) * ALIGN for r in raws)
-        if not raws or size < SMALLEST or len(self.lent) >= MOST:
+        if not raws or not SMALLEST <= size <= self.limit or len(self.lent) >= MOST:
             copies = [bytes(r) for r in raws]
             self.connection.send_bytes(pickle.dumps((task, skeleton, None, copies)))
             return

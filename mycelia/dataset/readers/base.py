@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mycelia.dataset.cache import CachedData, DatasetCache
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.plan import Data
@@ -77,11 +76,10 @@ class Reader(MappableDataset):
         data = self.open(**given)
         if not len(data):
             raise DataError(f"{type(self).__name__} found no samples", given={"looked in": folder or told})
-        if isinstance(cache, DatasetCache):
-            data = CachedData(data, cache)
         if isinstance(order["shuffle"], str):
             order["shuffle"] = order["shuffle"] != "false" and Shuffle(order["shuffle"])
-        super().__init__(data, choose(**order, default=self.shuffled), workers=workers, arguments=told)
+        sampler = choose(**order, default=self.shuffled)
+        super().__init__(data, sampler, workers=workers, arguments=told, cache=cache)
 
     @abstractmethod
     def open(self, **given: Any) -> Data:
@@ -151,13 +149,23 @@ def image(path: Any) -> Array:
     return decode(raw(path))
 
 
-def pixels(decoded: bool | None) -> Load:
-    """How images are loaded: as they are stored, or decoded.
+Decrypt = Callable[[str], bytes] | None
+
+
+def pixels(decoded: bool | None, decrypt: Decrypt = None) -> Load:
+    """How images are loaded: as they are stored, or decoded; `decrypt` reads the bytes of a file in its own way.
 
     >>> pixels(False) is raw
     True
     """
-    return image if decoded else raw
+    if decrypt is None:
+        return image if decoded else raw
+
+    def load(path: Any) -> Array:
+        data = np.frombuffer(decrypt(str(path)), np.uint8)
+        return decode(data) if decoded else data
+
+    return load
 
 
 def text(value: Any) -> Array:

@@ -13,6 +13,7 @@ from mycelia.dataset.readers.base import (
     COMMON,
     IMAGES,
     SAMPLED,
+    Decrypt,
     Reader,
     Samples,
     files_in,
@@ -37,7 +38,7 @@ class ImageFolderDataset(Reader):
 
     words = (
         "dataset_dir, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, extensions=None,"
-        " class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None"
+        " class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None, decrypt=None"
     )
 
     def open(  # type: ignore[override]  # every reader has arguments of its own
@@ -46,6 +47,7 @@ class ImageFolderDataset(Reader):
         extensions: Sequence[str] | None,
         class_indexing: dict[str, int] | None,
         decode: bool,
+        decrypt: Decrypt,
     ) -> Data:
         endings = [e.lower() for e in extensions] if extensions else IMAGES
         names = [p.name for p in subfolders(dataset_dir)]
@@ -55,7 +57,7 @@ class ImageFolderDataset(Reader):
             raise ArgumentError(f"class_indexing names folders that are missing: {absent}", given={"there are": names})
         folders = [(Path(dataset_dir, name), classes[name]) for name in names if name in classes]
         rows = [(str(path), number) for folder, number in folders for path in files_in(folder, endings)]
-        return Samples(("image", "label"), rows, (pixels(decode), i32), classes)
+        return Samples(("image", "label"), rows, (pixels(decode, decrypt), i32), classes)
 
 
 class ManifestDataset(Reader):

@@ -16,6 +16,7 @@ from mycelia.dataset.plan import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     SAMPLED,
+    Decrypt,
     Reader,
     Samples,
     f32,
@@ -48,7 +49,7 @@ class VOCDataset(Reader):
     words = (
         "dataset_dir, task='Segmentation', usage='train', class_indexing=None, num_samples=None,"
         " num_parallel_workers=None, shuffle=None, decode=False, sampler=None, num_shards=None, shard_id=None,"
-        " cache=None, extra_metadata=False"
+        " cache=None, extra_metadata=False, decrypt=None"
     )
 
     def open(  # type: ignore[override]  # every reader has arguments of its own
@@ -59,13 +60,14 @@ class VOCDataset(Reader):
         class_indexing: dict[str, int] | None,
         decode: bool,
         extra_metadata: bool,
+        decrypt: Decrypt,
     ) -> Data:
         one_of("task", task, ("Segmentation", "Detection"))
         root = Path(dataset_dir)
         folder = "Segmentation" if task == "Segmentation" else "Main"
         names = [line.split()[0] for line in lines_of(root / "ImageSets" / folder / f"{usage}.txt")]
         photo = [str(root / "JPEGImages" / f"{n}.jpg") for n in names]
-        load = pixels(decode)
+        load = pixels(decode, decrypt)
         if task == "Segmentation":
             masks = [str(root / "SegmentationClass" / f"{n}.png") for n in names]
             rows: list[Any] = list(zip(photo, masks, names, strict=True))
@@ -115,11 +117,17 @@ class CocoDataset(Reader):
 
     words = (
         "dataset_dir, annotation_file, task='Detection', num_samples=None, num_parallel_workers=None, shuffle=None,"
-        " decode=False, sampler=None, num_shards=None, shard_id=None, cache=None, extra_metadata=False"
+        " decode=False, sampler=None, num_shards=None, shard_id=None, cache=None, extra_metadata=False, decrypt=None"
     )
 
     def open(  # type: ignore[override]  # every reader has arguments of its own
-        self, dataset_dir: str, annotation_file: str, task: str, decode: bool, extra_metadata: bool
+        self,
+        dataset_dir: str,
+        annotation_file: str,
+        task: str,
+        decode: bool,
+        extra_metadata: bool,
+        decrypt: Decrypt,
     ) -> Data:
         tasks = {
             "Detection": (("bbox", "category_id", "iscrowd"), (f32, u32, u32), _detection),
@@ -145,7 +153,7 @@ class CocoDataset(Reader):
             if made is not None:
                 rows.append((str(Path(dataset_dir, name)), *made, name))
         classes = {c["name"]: [c["id"]] for c in told.get("categories", [])}
-        samples = _named(("image", *columns), rows, (pixels(decode), *loaders), extra_metadata)
+        samples = _named(("image", *columns), rows, (pixels(decode, decrypt), *loaders), extra_metadata)
         samples.class_indexing = classes
         return samples
 
@@ -180,12 +188,12 @@ class CelebADataset(Reader):
 
     words = (
         "dataset_dir, num_parallel_workers=None, shuffle=None, usage='all', sampler=None, decode=False,"
-        " extensions=None, num_samples=None, num_shards=None, shard_id=None, cache=None"
+        " extensions=None, num_samples=None, num_shards=None, shard_id=None, cache=None, decrypt=None"
     )
     usages = ("train", "valid", "test", "all")
 
     def open(  # type: ignore[override]  # every reader has arguments of its own
-        self, dataset_dir: str, usage: str, decode: bool, extensions: list[str] | None
+        self, dataset_dir: str, usage: str, decode: bool, extensions: list[str] | None, decrypt: Decrypt
     ) -> Data:
         root = Path(dataset_dir)
         lines = lines_of(root / "list_attr_celeba.txt")[2:]
@@ -199,7 +207,7 @@ class CelebADataset(Reader):
         for name, *marks in (line.split() for line in lines):
             if (wanted is None or name in wanted) and (not extensions or Path(name).suffix in extensions):
                 rows.append((str(folder / name), [int(m == "1") for m in marks]))
-        return Samples(("image", "attr"), rows, (pixels(decode), u32))
+        return Samples(("image", "attr"), rows, (pixels(decode, decrypt), u32))
 
 
 class Caltech101Dataset(Reader):
