@@ -10,33 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.driver import NATIVE_STACK, TOO_DEEP
+from mycelia.codegen.driver import TOO_DEEP
 from mycelia.codegen.heap import WORDS
 from mycelia.errors import MyceliaError
 from mycelia.runtime.assemble import Assembled
+from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import ALIGN, empty
 from mycelia.types import Array
 
 STACK = 1 << 32  # bytes for the tensors of recursive calls
-DEEPEST = 1 << 18  # calls inside calls
-
-
-def on_deep_stack(run: Callable[[int], int]) -> Callable[[int], int]:
-    """`run` in a thread whose stack holds the deepest recursion that is allowed."""
-
-    def deep(address: int) -> int:
-        status: list[int] = []
-        before = threading.stack_size(NATIVE_STACK)
-        try:
-            thread = threading.Thread(target=lambda: status.append(run(address)))
-            thread.start()
-        finally:
-            threading.stack_size(before)
-        thread.join()
-        return status[0]
-
-    return deep
 
 
 class Handle(np.ndarray[Any, Any]):
