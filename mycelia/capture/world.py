@@ -25,10 +25,10 @@ class World:
     hold: Callable[[Any, Any], None]  # make a tensor hold an array or value, and nothing else
     state: tuple[Any, ...]  # tensors that library code reads and changes by itself
     mode: Callable[[Any], AbstractContextManager[Any]]  # inside, ops on tensors write the graph of this stage
-    concrete: type[Exception]  # raised when a number is asked for that only exists when the program runs
+    concrete: type[BaseException]  # raised when a number is asked for that only exists when the program runs
 
 
-class Unstageable(Exception):  # a reason, which becomes a fallback or an error
+class Unstageable(BaseException):  # which no program catches by accident
     """Something that a graph cannot do, and Python can: where, and why."""
 
     def __init__(self, why: str, at: Location | None = None) -> None:
