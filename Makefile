@@ -14,7 +14,7 @@ help:
 	@echo "make test    run the tests, the doctests and the tour"
 	@echo "make lint    check style, types and layers"
 	@echo "make format  let ruff put the style right"
-	@echo "make bench   time Mycelia beside the other frameworks that are installed"
+	@echo "make bench   time Mycelia beside other frameworks; BENCH_HOME says where the harness is"
 	@echo "make docs    run the tour and write the reference to build/docs"
 	@echo "make clean   remove the environment and everything else that was made"
 
