@@ -15,6 +15,7 @@ from hashlib import sha256
 
 from llvmlite import ir
 
+from mycelia.codegen.examples import examples, join, split
 from mycelia.codegen.heap import Heap, count, item_bytes
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
@@ -451,6 +452,27 @@ class Frame:
         total = self.b.call(self.heap.add(step.types[0]), [self.heap_record(), x, y])
         self.b.store(total, self.at(step.outputs[0]))
 
+    def split(self, step: Runtime) -> None:
+        one, together = step.types
+        size = examples(together)
+        x = self.b.load(self.at(step.inputs[0]), typ=pointer)
+        made = self.b.call(self.heap.sequence(), [self.heap_record(), i64(size), i64(8)])
+        handles = Heap.get(self.b, made, 2)
+
+        def part(i: ir.Value) -> None:
+            of_one = self.b.call(split(self.heap, one, together), [self.heap_record(), x, i])
+            self.b.store(of_one, self.b.gep(handles, [i], inbounds=True, source_etype=pointer))
+
+        count(self.b, i64(size), part)
+        self.b.store(made, self.at(step.outputs[0]))
+
+    def join(self, step: Runtime) -> None:
+        x, out = self.b.load(self.at(step.inputs[0]), typ=pointer), self.at(step.outputs[0])
+        self.b.store(pointer(None), out)
+        with self.b.if_then(self.b.icmp_unsigned("!=", x, pointer(None))):
+            handles = Heap.get(self.b, x, 2)
+            self.b.store(self.b.call(join(self.heap, *step.types), [self.heap_record(), handles]), out)
+
 
 def _bytes(t: object) -> int:
     return t.nbytes if isinstance(t, TensorType) else 8
@@ -465,6 +487,8 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "open_frame": Frame.open_frame,
     "null": Frame.null,
     "add": Frame.add,
+    "split": Frame.split,
+    "join": Frame.join,
 }
 
 __all__ = ["NATIVE_STACK", "TOO_DEEP", "FrameType", "Slots", "Unit", "count", "emit_program", "frame_fields"]
