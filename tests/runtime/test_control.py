@@ -128,7 +128,7 @@ def test_what_a_call_that_went_too_deep_left_behind_does_no_harm():
 
 def test_large_recursive_functions_run_out_of_depth_in_words_too():
     """Each activation takes more of the native stack than there is for the deepest recursion."""
-    v = TensorType(float64, (33, 33))
+    v = TensorType(float64, (3, 3))
     call = p.NamedCall("wide", (v,))
 
     def deeper(x, n):
@@ -140,7 +140,7 @@ def test_large_recursive_functions_run_out_of_depth_in_words_too():
     base, step = Function.build(lambda x, n: (x,), v, N), Function.build(deeper, v, N)
     body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), v, N)
     native = compile(Function.build(lambda x, n: p.Recurse((("wide", body),), "wide")(x, n), v, N))
-    x = np.full((33, 33), 0.01)
+    x = np.full((3, 3), 0.01)
     (want,) = native(x, count(2))
     with pytest.raises(MyceliaError, match="a recursive function went too deep"):
         native(x, count(10**8))
