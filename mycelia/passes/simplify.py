@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import frexp, prod
 
+import numpy as np
+
 from mycelia import primitives as p
 from mycelia.ir import Function, Rule, Value, constant, rewrite, rule, rule_for
 from mycelia.primitives import (
@@ -150,7 +152,8 @@ def fold(fn: Function) -> Function:
     new: dict[Value, Value] = {}
     for v in fn.values():
         if v.closed and isinstance(v.type, TensorType) and v.type.shape == () and not isinstance(v.op, Full):
-            new[v] = p.full(constant(v).item(), v.type.dtype, ())
+            with np.errstate(all="ignore"):  # dividing by zero is nobody's mistake here: it may never be read
+                new[v] = p.full(constant(v).item(), v.type.dtype, ())
         else:
             inputs = tuple(new[x] for x in v.inputs)
             new[v] = v if inputs == v.inputs else Value(v.op, inputs)

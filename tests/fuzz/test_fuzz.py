@@ -38,22 +38,22 @@ def check_batched_gradients(seed: int) -> None:
             check(mapped(case, s), f"batch of the gradient of program {s}")
 
 
-@programs(0, 9)
+@programs(0, 8)
 def test_compiled_programs_give_what_the_interpreter_gives(seed: int) -> None:
     check_programs(seed)
 
 
-@programs(10_000, 5)
+@programs(10_000, 4)
 def test_gradients_of_programs_are_compiled_right(seed: int) -> None:
     check_gradients(seed)
 
 
-@programs(20_000, 4)
+@programs(20_000, 3)
 def test_batches_of_programs_are_compiled_right(seed: int) -> None:
     check_batches(seed)
 
 
-@programs(30_000, 3)
+@programs(30_000, 2)
 def test_batches_of_gradients_are_compiled_right(seed: int) -> None:
     check_batched_gradients(seed)
 

@@ -77,6 +77,12 @@ def test_numbers_that_depend_on_nothing_are_computed_now():
     check_pass(fold, lambda x: x * (p.full(2.0, float32, ()) * 3.0), lambda x: x * 6.0, V)
 
 
+def test_known_numbers_may_be_infinite_or_divided_by_nothing():
+    check_pass(fold, lambda x: x * (p.full(1.0, float32, ()) / 0.0), lambda x: x * float("inf"), V)
+    seven, nothing = p.full(7, int32, ()), p.full(0, int32, ())
+    check_pass(fold, lambda: p.floor_divide(seven, nothing), lambda: p.full(0, int32, ()))
+
+
 def test_tensors_that_depend_on_nothing_are_left_to_be_computed_where_they_are_read():
     def fn(x):
         return x + p.sin(p.iota(float32, (3,), 0))
