@@ -232,6 +232,8 @@ class Stage:
                 self._within(part)
         elif isinstance(value, dict | MappingProxyType):
             self._within(list(value.values()))
+        elif hasattr(value, "__captured__"):  # what we keep about a compiled function is no part of the program
+            self._within(value.__captured__)
         elif _runs(value) and not isinstance(value, self.world.tensor | type | ModuleType | FunctionType):
             self.snapshot(value)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mycelia import nn
+from mycelia.api.context import GRAPH_MODE, PYNATIVE_MODE, set_context
 from mycelia.api.jit import jit
 from mycelia.eager import Parameter, Tensor
 
@@ -293,3 +294,15 @@ def test_a_tensor_given_twice_changes_in_both_places():
     assert f(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).tolist() == [6.0, 8.0]
     x = Tensor([1.0, 2.0])
     assert f(x, x).tolist() == [20.0, 4.0]
+
+
+def test_a_cell_in_graph_mode_is_compiled_once_however_often_it_is_called():
+    net = nn.Dense(4, 3)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), nn.Adam(net.trainable_params(), 1e-2))
+    set_context(mode=GRAPH_MODE)
+    try:
+        losses = [step(Tensor(np.ones((2, 4), "f")), Tensor([0, 1])).item() for _ in range(5)]
+    finally:
+        set_context(mode=PYNATIVE_MODE)
+    assert losses == sorted(losses, reverse=True)
+    assert step._compiled().explain().count("one native call") == 1
