@@ -19,7 +19,7 @@ from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.ir import Value
-from mycelia.types import DType, bool_, float64
+from mycelia.types import DType, bool_, int8
 
 NUMBERS: frozenset[Any] = frozenset((float, int, bool))
 BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
@@ -193,9 +193,9 @@ def _power(self: Any, other: Any) -> Any:
     if pair is None:
         return NotImplemented
     x, y = pair
-    if x.dtype.is_float:
-        return p.power(x, y)
-    return cast(p.power(cast(x, float64), cast(y, float64)), x.dtype)
+    if x.dtype is bool_:
+        return cast(p.power(cast(x, int8), cast(y, int8)), bool_)
+    return p.power(x, y)
 
 
 def _install() -> None:

@@ -28,7 +28,10 @@ __all__ = [
 
 
 def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean zero and variance one along axes; the mean and the variance besides."""
+    """Mean zero and variance one along axes; the mean and the variance besides, in single precision at least."""
+    if x.dtype.bits < 32:  # squares of half-precision numbers soon leave their range
+        out, mean, variance = _normalised(cast(x, float32), axes, eps)
+        return cast(out, x.dtype), mean, variance
     mean = p.mean(x, axes, True)
     away = x - mean
     variance = p.mean(away * away, axes, True)

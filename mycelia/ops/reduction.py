@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, number, tensor
 from mycelia.ops.math import truth
-from mycelia.types import bool_, int32, int64
+from mycelia.types import bool_, float32, int32, int64
 
 __all__ = [
     "all",
@@ -210,6 +210,9 @@ def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     [1.0, 2.0]
     """
     x = floated(input)
+    if x.dtype.bits < 32:  # squares of half-precision numbers soon leave their range
+        spread, center = var_mean(cast(x, float32), axis, ddof, keepdims)
+        return cast(spread, x.dtype), cast(center, x.dtype)
     axes = axes_of(x, axis)
     center = p.mean(x, axes, True)
     away = x - center
@@ -237,7 +240,7 @@ def std(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = Fa
     >>> std(Tensor([1.0, 3.0])).item()
     1.0
     """
-    return p.sqrt(var(input, axis, ddof, keepdims))
+    return std_mean(input, axis, ddof, keepdims)[0]
 
 
 def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
@@ -246,8 +249,9 @@ def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     >>> [t.item() for t in std_mean(Tensor([1.0, 3.0]))]
     [1.0, 2.0]
     """
-    spread, center = var_mean(input, axis, ddof, keepdims)
-    return p.sqrt(spread), center
+    x = floated(input)
+    spread, center = var_mean(cast(x, float32) if x.dtype.bits < 32 else x, axis, ddof, keepdims)
+    return cast(p.sqrt(spread), x.dtype), cast(center, x.dtype)
 
 
 @method()

@@ -163,11 +163,32 @@ def _floor_divide_float(x: Expr, y: Expr) -> Expr:
     return select(binary("eq", y, zero), x / y, whole)
 
 
-class Power(Binary):
-    """x to the power y, of floating numbers."""
+def _power(x: Array, y: Array) -> Any:
+    """NumPy refuses integers to a negative power: they are whole for 1 and -1, and 0 is left of the others."""
+    if x.dtype.kind not in "iu":
+        return np.power(x, y)
+    odd = np.where(y & 1, x, x * x)  # for 1 and -1 all that matters of the exponent
+    return np.where(y < 0, np.where(abs(x) == 1, odd, 0), np.power(x, np.maximum(y, 0))).astype(x.dtype)
 
-    kind, oracle, domain = "pow", np.power, (0.3, 2.0)
+
+class Power(Binary):
+    """x to the power y. Integers wrap around; to a negative power they give the whole part, and 0 gives 0.
+
+    >>> Power().reference(np.array([3, -1, 2]), np.array([39, -3, -1]))
+    array([4052555153018976267,                  -1,                   0])
+    """
+
+    dtypes, oracle, domain = NUMBERS, _power, (0.3, 2.0)
     points = (0.0, 1.0, 2.0, -3.0, 0.5)
+
+    def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
+        power = binary("pow", x, y)
+        if x.dtype.kind != "i":
+            return power
+        zero, one = const(0, x.dtype), const(1, x.dtype)
+        whole = select(binary("eq", binary("and", y, one), one), x, x * x)
+        unit = binary("or", binary("eq", x, one), binary("eq", x, const(-1, x.dtype)))
+        return select(binary("lt", y, zero), select(unit, whole, zero), power)
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         at_zero = p.equal(x, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import nan, prod
 from typing import Any as Anything
 from typing import ClassVar
 
@@ -373,7 +373,10 @@ def mean(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
     >>> mean(p.zeros(float32, (2, 3)), -1).shape
     (2,)
     """
-    return reduce_sum(x, dims, keepdims) * (1.0 / max(1, prod(x.shape[d] for d in axes_of(x, dims))))
+    if x.dtype.bits < 32:  # the sum of half-precision numbers may not be one, while their mean is
+        return p.cast(mean(p.cast(x, float32), dims, keepdims), x.dtype)
+    count = prod(x.shape[d] for d in axes_of(x, dims))
+    return reduce_sum(x, dims, keepdims) * (1.0 / count if count else nan)
 
 
 def cumsum(x: Anything, axis: int) -> Anything:
