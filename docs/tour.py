@@ -296,7 +296,7 @@ assert rewrite(wasteful, [log_of_exp]) == Function.build(lambda x: x + x, f32(3)
 # %% [markdown]
 # That one is not in the compiler: it changes what happens on overflow. The passes are a list in
 # `passes/__init__.py`: inline calls, expand ops that are defined by others, fold numbers, simplify by identities that
-# never change a result, and reduce large tensors to few numbers in two rounds.
+# never change a result, reduce large tensors to few numbers in two rounds, and let a library add the bias.
 
 # %%
 plain = Function.build(lambda x: p.reshape(p.reshape(x * 1.0, (6,)), (3, 2)) / 4.0, f32(2, 3))
