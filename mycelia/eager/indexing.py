@@ -131,7 +131,7 @@ def _spread(x: Tensor, parts: tuple[Any, ...]) -> _Axes:
             layout.append("slice")
         else:
             slices.append(FULL)
-            arrays.append((axis, _within(i, x, axis)))
+            arrays.append((axis, within(i, x, axis)))
             layout.append("array")
     return _Axes(tuple(slices), tuple(arrays), tuple(layout))
 
@@ -145,7 +145,7 @@ def _positions(i: Any) -> list[Any]:
     return [wrap(axis) for axis in np.nonzero(i.numbers())]
 
 
-def _within(i: Any, x: Tensor, axis: int) -> Tensor:
+def within(i: Any, x: Tensor, axis: int) -> Tensor:
     """Positions counted from the front, and known to exist where they are known."""
     extent = x.shape[axis]
     if not isinstance(i, Tensor):

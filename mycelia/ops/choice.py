@@ -12,9 +12,9 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, created, wrap
-from mycelia.eager.indexing import linear
+from mycelia.eager.indexing import linear, within
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ops.arguments import axis_of, method, pair, tensor
+from mycelia.ops.arguments import axis_of, method, number, pair, tensor
 from mycelia.ops.math import truth
 from mycelia.primitives.indexing import batched_gather
 from mycelia.types import int64
@@ -116,14 +116,12 @@ def argwhere(input: Any) -> Tensor:
 # ---------------------------------------------------------------------------------------------------------- positions
 
 
-def _positions(indices: Any, extent: int, what: str) -> Tensor:
-    """Positions as integers counted from the front."""
+def _positions(indices: Any, x: Tensor, axis: int, what: str) -> Tensor:
+    """Positions on an axis as integers counted from the front."""
     i = tensor(indices)
     if not i.dtype.is_integer:
         raise DTypeError(f"{what} takes whole numbers as positions, not {i.dtype!r}", hint="cast them to int32")
-    if i.dtype.kind == "u":
-        return i
-    return p.select(i < 0, i + extent, i)
+    return within(i, x, axis)
 
 
 @method("gather")
@@ -135,7 +133,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     """
     x = tensor(input_params)
     place = axis_of(x, axis)
-    i = _positions(input_indices, x.shape[place], "gather")
+    i = _positions(input_indices, x, place, "gather")
     if not batch_dims:
         return p.gather(x, i, place)
     batch = x.shape[:batch_dims]
@@ -190,7 +188,7 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     """
     x = tensor(input)
     place = axis_of(x, dim)
-    i = _positions(index, x.shape[place], "gather_elements")
+    i = _positions(index, x, place, "gather_elements")
     if i.ndim != x.ndim:
         raise ShapeError(f"gather_elements needs as many axes in {i.shape} as in {x.shape}")
     return x[_grid(i, place)]
@@ -235,7 +233,7 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """
     x, i = tensor(input_x), tensor(indices)
     depth = i.shape[-1]
-    columns = [_positions(column, x.shape[axis], "scatter") for axis, column in enumerate(_columns(i))]
+    columns = [_positions(column, x, axis, "scatter") for axis, column in enumerate(_columns(i))]
     flat = linear(columns, x.shape[:depth])
     rows = p.reshape(x, (prod(x.shape[:depth]), *x.shape[depth:]))
     return p.reshape(p.scatter_add(rows, flat, cast(tensor(updates), x.dtype), 0), x.shape)
@@ -269,7 +267,7 @@ def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int 
     """
     x, values = tensor(input_x), tensor(updates)
     place = axis_of(x, axis)
-    i = _positions(indices, x.shape[place], "scatter")
+    i = _positions(indices, x, place, "scatter")
     if reduction not in ("none", "add"):
         raise ArgumentError(f"scatter has no reduction {reduction!r}", hint='say "none" or "add"')
     rows = p.concat([p.reshape(cast(g, int64), (i.size, 1)) for g in _grid(i, place)], 1)
@@ -294,7 +292,7 @@ def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     [6.0, 2.0]
     """
     x = tensor(input_x)
-    i = _positions(indices, x.shape[0], "scatter_add")
+    i = _positions(indices, x, 0, "scatter_add")
     x.become(p.scatter_add(x.alias(), i, cast(tensor(updates), x.dtype), 0))
     return x
 
@@ -308,7 +306,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
     """
     x = tensor(x)
     place = axis_of(x, axis)
-    return p.scatter_add(x, _positions(indices, x.shape[place], "index_add"), cast(tensor(y), x.dtype), place)
+    return p.scatter_add(x, _positions(indices, x, place, "index_add"), cast(tensor(y), x.dtype), place)
 
 
 @method("index_fill")
@@ -324,14 +322,17 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
 
 
 def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """Sums of the slices that belong to the same segment.
+    """Sums of the slices that belong to the same segment; those of a segment that does not exist are left out.
 
-    >>> unsorted_segment_sum(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2).tolist()
+    >>> unsorted_segment_sum(Tensor([1.0, 2.0, 3.0, 7.0]), Tensor([0, 1, 0, -1]), 2).tolist()
     [4.0, 2.0]
     """
-    x, ids = tensor(input_x), tensor(segment_ids)
+    x, ids = tensor(input_x), cast(tensor(segment_ids), int64)
     rest = x.shape[ids.ndim :]
-    return p.scatter_add(created(p.Full(0, x.dtype, (num_segments, *rest))), ids, x, 0)
+    inside = p.logical_and(ids >= 0, ids < num_segments)
+    sums = created(p.Full(0, x.dtype, (num_segments + 1, *rest)))  # the last one takes what belongs nowhere
+    sums = p.scatter_add(sums, p.select(inside, ids, number(num_segments, ids)), x, 0)
+    return p.take(sums, 0, 0, num_segments)
 
 
 # -------------------------------------------------------------------------------------------------------------- classes

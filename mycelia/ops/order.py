@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, created, wrap
-from mycelia.errors import DTypeError, ShapeError
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
 from mycelia.types import bool_, int32, int64
@@ -117,6 +117,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     x = tensor(input)
     if x.dtype is bool_ or not x.dtype.is_integer:
         raise DTypeError(f"bincount counts whole numbers, not {x.dtype!r}")
+    if x.numbers().min(initial=0) < 0:
+        raise ArgumentError(f"bincount counts numbers from 0 on, not {x.numbers().min()}")
     count = max(minlength, int(x.numbers().max(initial=-1)) + 1)
     ones = created(p.Full(1, int64, x.shape)) if weights is None else tensor(weights)
     return unsorted_segment_sum(ones, x, count)
