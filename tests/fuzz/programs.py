@@ -387,3 +387,18 @@ def mapped(case: Case, seed: int) -> Case:
     types = [TensorType(t.dtype, (size, *t.shape)) for t in case.fn.types if isinstance(t, TensorType)]
     inputs = [numbers(rng, t) if m else x for t, m, x in zip(types, which, case.inputs, strict=True)]
     return Case(vmap(case.fn, size, which), tuple(inputs))
+
+
+def training_case(seed: int, steps: int = 8) -> tuple[Case, dict[int, int]]:
+    """A program that gives new values for its parameters, in some order; and which result takes over which."""
+    rng = np.random.default_rng(seed)
+    writer = Writer(rng, control=True)
+    types = writer.types(int(rng.integers(2, 5)))
+    order = [int(i) for i in rng.permutation(len(types))]
+
+    def program(*xs: Value) -> tuple[Value, ...]:
+        made = writer.body(xs, steps)
+        return (*[writer.fitted(types[i]) for i in order], *made)
+
+    fn = Function.build(program, *types)
+    return Case(fn, tuple(numbers(rng, t) for t in types)), dict(enumerate(order))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from mycelia.runtime import compile
 from tests.fuzz.judge import check
-from tests.fuzz.programs import Case, mapped, pulled_back, random_case
+from tests.fuzz.programs import Case, mapped, pulled_back, random_case, training_case
 
 PACK = 20  # programs to a test
 
@@ -72,3 +74,26 @@ def test_many_programs_give_what_the_interpreter_gives(seed: int) -> None:
 def test_long_programs_give_what_the_interpreter_gives(seed: int) -> None:
     for s in range(seed, seed + PACK // 4):
         check(random_case(s, steps=40), f"long program {s}")
+
+
+def check_updates(seed: int) -> None:
+    for s in range(seed, seed + PACK // 2):
+        case, donated = training_case(s)
+        want = compile(case.fn)(*case.inputs)
+        arrays = [x.copy() for x in case.inputs]
+        got = compile(case.fn, donated)(*arrays)
+        for result, param in donated.items():
+            assert got[result] is arrays[param], f"program {s}"
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5, err_msg=f"result {i} of program {s}")
+
+
+@programs(40_000, 3)
+def test_parameters_updated_in_place_get_what_they_would_get_elsewhere(seed: int) -> None:
+    check_updates(seed)
+
+
+@pytest.mark.slow
+@programs(300_000, 40)
+def test_many_parameters_updated_in_place_get_what_they_would_get_elsewhere(seed: int) -> None:
+    check_updates(seed)
