@@ -17,6 +17,8 @@ from mycelia.transforms import vjp, vmap
 from mycelia.types import Array, DType, TensorType, bool_, float32, float64, int32, int64
 
 EXTENTS = (0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33)
+LARGE = (1, 3, 40, 65, 128, 130)  # extents that make library calls and several threads worth while
+LARGEST = 300_000  # elements of one value
 COUNT = TensorType(int64, ())
 FLOATS = (float32, float64)
 SMOOTH: tuple[Callable[[Value], Value], ...] = (
@@ -44,10 +46,10 @@ def numbers(rng: np.random.Generator, t: TensorType) -> Array:
     return np.asarray(drawn / 8 if t.dtype.is_float else drawn).astype(t.dtype.numpy)
 
 
-def random_case(seed: int, steps: int = 10, control: bool = True) -> Case:
+def random_case(seed: int, steps: int = 10, extents: Sequence[int] = EXTENTS) -> Case:
     """The program of a seed, and inputs for it."""
     rng = np.random.default_rng(seed)
-    writer = Writer(rng, control)
+    writer = Writer(rng, True, extents)
     types = writer.types(int(rng.integers(1, 5)))
     fn = Function.build(lambda *xs: writer.body(xs, steps), *types)
     return Case(fn, tuple(numbers(rng, t) for t in types))
@@ -56,8 +58,8 @@ def random_case(seed: int, steps: int = 10, control: bool = True) -> Case:
 class Writer:
     """Writes random functions."""
 
-    def __init__(self, rng: np.random.Generator, control: bool) -> None:
-        self.rng, self.control = rng, control
+    def __init__(self, rng: np.random.Generator, control: bool, extents: Sequence[int] = EXTENTS) -> None:
+        self.rng, self.control, self.extents = rng, control, extents
         self.exact: set[Value] = set()
         self.pool: list[Value] = []
 
@@ -71,7 +73,7 @@ class Writer:
 
     def shape(self) -> tuple[int, ...]:
         rank = int(self.rng.integers(0, 4))
-        return tuple(int(self.pick(EXTENTS)) for _ in range(rank))
+        return tuple(int(self.pick(self.extents)) for _ in range(rank))
 
     def types(self, count: int) -> list[TensorType]:
         """Types that share extents, so that values meet."""
@@ -115,7 +117,7 @@ class Writer:
         return (*others, last)
 
     def keep(self, v: Value, exact: bool = False) -> None:
-        if v.tensor.size <= 40_000:
+        if v.tensor.size <= LARGEST:
             self.pool.append(v)
             if exact:
                 self.exact.add(v)

@@ -7,7 +7,7 @@ import pytest
 
 from mycelia.runtime import compile
 from tests.fuzz.judge import check
-from tests.fuzz.programs import Case, mapped, pulled_back, random_case, training_case
+from tests.fuzz.programs import LARGE, Case, mapped, pulled_back, random_case, training_case
 
 PACK = 20  # programs to a test
 
@@ -86,6 +86,21 @@ def check_updates(seed: int) -> None:
             assert got[result] is arrays[param], f"program {s}"
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             np.testing.assert_allclose(g, w, rtol=1e-4, atol=1e-5, err_msg=f"result {i} of program {s}")
+
+
+@programs(50_000, 2)
+def test_programs_over_larger_tensors_give_what_the_interpreter_gives(seed: int) -> None:
+    for s in range(seed, seed + PACK // 2):
+        check(random_case(s, steps=8, extents=LARGE), f"large program {s}")
+
+
+@pytest.mark.slow
+@programs(400_000, 10)
+def test_gradients_over_larger_tensors_are_compiled_right(seed: int) -> None:
+    for s in range(seed, seed + PACK // 4):
+        case = pulled_back(random_case(s, steps=6, extents=LARGE), s)
+        if case is not None:
+            check(case, f"gradient of large program {s}")
 
 
 @programs(40_000, 3)
