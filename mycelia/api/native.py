@@ -12,10 +12,12 @@ import numpy as np
 
 from mycelia import runtime
 from mycelia.eager import Tensor, wrap
+from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
+from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
-from mycelia.ir import Function, interpret
-from mycelia.transforms import Split, depends, split, spread, vjp
+from mycelia.ir import Function, Value, interpret
+from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array, TensorType
 
 Mask = tuple[bool, ...]
@@ -51,7 +53,9 @@ class Native:
         return self._run(*arrays)
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The results at these tensors, recorded if a gradient is being taken."""
+        """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""
+        if mode.capturing and any(x._data.__class__ is Value for x in tensors):
+            return run(self.function, tensors)
         tape = tape_of(tensors)
         if tape is None:
             return [wrap(a) for a in self.run([x._data for x in tensors])]
@@ -100,6 +104,13 @@ def recorded(function: Function, wrt: Mask) -> Recorded:
     return Recorded(function, wrt)
 
 
+@lru_cache(maxsize=1024)
+def pushed(function: Function, moving: Mask) -> Native:
+    """From parameters, and tangents of those that move, to tangents of the results; made once."""
+    joint = jvp(function, moving)
+    return Native(joint.with_results(joint.results[len(function.results) :]))
+
+
 class Node:
     """One call of a compiled function, on the tape."""
 
@@ -118,3 +129,9 @@ class Node:
         cts = self.step.cotangents(ct, lambda t: wrap(np.zeros(t.shape, t.dtype.numpy)))
         given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
         return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
+
+    def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
+        """Tangents of the results, as tensors that can be differentiated again."""
+        step = pushed(self.step.function, tuple(t is not None for t in tangents))
+        smooth = [t.differentiable for t in self.step.function.result_types]
+        return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

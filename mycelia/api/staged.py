@@ -48,15 +48,20 @@ class Staged(linearized):
             stage.world.hold(x, param)
         try:
             outputs = capture.call(fn, *marked, **kwargs)
-            changes = [(slot, slot.content()) for slot in stage.changed_since(mark)]
+            slots = stage.changed_since(mark)
+            leaves, structure = flatten((outputs, [slot.content() for slot in slots]))
+            values = [as_value(x) for x in leaves if isinstance(x, Tensor)]  # as they are before all is undone
         finally:
             stage.undo(mark)
             for w, v in zip(self.weights, originals[len(self.leaves) :], strict=True):
                 stage.world.hold(w, v)
         count = len(self._differentiated(outputs, has_aux))
-        self.outputs, contents = self._derived(fresh, originals, (outputs, [c for _, c in changes]), count)
-        self.differentiated = self._differentiated(self.outputs, has_aux)
-        for (slot, _), content in zip(changes, contents, strict=True):
+        found = iter(self._derived(fresh, originals, values, count))
+        made = [wrap(next(found)) if isinstance(x, Tensor) else x for x in leaves]
+        self.differentiated = self._differentiated(unflatten(structure, made)[0], has_aux)
+        kept = [x if stage.is_itself(x) else new for x, new in zip(leaves, made, strict=True)]
+        self.outputs, contents = unflatten(structure, kept)
+        for slot, content in zip(slots, contents, strict=True):
             stage.changing(slot)
             slot.fill(content)
         return self
@@ -70,13 +75,12 @@ class Staged(linearized):
         """A tensor of its own in place of an argument."""
         return wrap(as_value(x))
 
-    def _derived(self, fresh: Sequence[Value], originals: Sequence[Value], everything: Any, count: int) -> Any:
+    def _derived(
+        self, fresh: Sequence[Value], originals: Sequence[Value], values: Sequence[Value], count: int
+    ) -> Sequence[Value]:
         """All that the call gave, at the original arguments, computed such that the way back from the first `count`
-        tensors is known.
+        is known.
         """
-        leaves, structure = flatten(everything)
-        tensors = [x for x in leaves if isinstance(x, Tensor)]
-        values = [as_value(x) for x in tensors]
         captured = [v for v in independent(values, fresh) if v not in set(fresh)]
         self.function = closed((*fresh, *captured), values)
         self.operands = (*originals, *captured)
@@ -86,9 +90,8 @@ class Staged(linearized):
         joint = vjp(self.function, self.wrt, self.live)
         self.given = fresh_params(tuple(cotangent_type(t) for t, m in zip(types, self.live, strict=True) if m))
         found = joint(*self.operands, *self.given)
-        self.pulled = found[len(tensors) :]
-        results = iter(found)
-        return unflatten(structure, [wrap(next(results)) if isinstance(x, Tensor) else x for x in leaves])
+        self.pulled = found[len(values) :]
+        return found[: len(values)]
 
     def back(self, cotangents: list[Any] | None, once: bool = False) -> tuple[list[Any], list[Tensor]]:
         """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""

@@ -10,12 +10,13 @@ from mycelia import primitives as p
 from mycelia.capture.closing import now
 from mycelia.capture.join import Conflict, Joining
 from mycelia.capture.jumps import RESULT
-from mycelia.capture.stage import Stage, current
+from mycelia.capture.stage import Stage, TensorSlot, current
 from mycelia.capture.truth import truth
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable
 from mycelia.errors import PACKAGE, BranchError, Location, MyceliaError, caller, location_of
 from mycelia.ir import Value, toposort
+from mycelia.tree import flatten
 from mycelia.types import TensorType, bool_
 
 TRUTH = TensorType(bool_, ())
@@ -34,6 +35,11 @@ class Way:
     result: Any
     variables: tuple[Any, ...]
     changes: tuple[tuple[Any, Any], ...]
+
+    @property
+    def ends(self) -> dict[int, Any]:
+        """By the ids of tensors that this way changed: tensors with what they held at its end."""
+        return {id(slot.tensor): content for slot, content in self.changes if isinstance(slot, TensorSlot)}
 
 
 def alternative(
@@ -83,7 +89,7 @@ def if_(test: Any, then: Callable[[], Any], other: Callable[[], Any], get: Any, 
     if ways[0] is None or ways[1] is None:
         _only(stage, ways[0] or ways[1], put)
         return
-    joining = Joining(stage, moment)
+    joining = Joining(stage, moment, (ways[0].ends, ways[1].ends))
     fills = [n == RESULT for n in names]
     builds = [
         _variable(joining, name, a, b, fill, at)
@@ -119,6 +125,7 @@ def _changes(joining: Joining, left: Way, right: Way) -> list[tuple[Any, Any]]:
     found = []
     for key, (slot, _) in {**first, **second}.items():
         a, b = (way[key][1] if key in way else slot.content() for way in (first, second))
+        _same_parameters(joining.stage, slot, a, b)
         try:
             found.append((slot, joining.join(a, b)))
         except Conflict as conflict:
@@ -126,6 +133,14 @@ def _changes(joining: Joining, left: Way, right: Way) -> list[tuple[Any, Any]]:
                 f"{slot} is changed differently on two ways: {conflict.left} and {conflict.right}"
             ) from None
     return found
+
+
+def _same_parameters(stage: Stage, slot: Any, a: Any, b: Any) -> None:
+    """A place can hold other numbers on two ways, but not another parameter: that is known by more than its numbers."""
+    kind = stage.world.parameter
+    for x, y in zip(flatten(a)[0], flatten(b)[0], strict=False):
+        if x is not y and (isinstance(x, kind) or isinstance(y, kind)):
+            raise Unstageable(f"{slot} holds another parameter on one of two ways")
 
 
 def _make(stage: Stage, changes: Sequence[tuple[Any, Any]]) -> None:
@@ -169,7 +184,7 @@ def _chosen(stage: Stage, test: Any, then: Any, other: Any, get: Any, put: Any, 
     ways = alternative(stage, then, get, put), alternative(stage, other, get, put)
     if ways[0] is None or ways[1] is None:
         return _only(stage, ways[0] or ways[1], None)
-    joining = Joining(stage, moment)
+    joining = Joining(stage, moment, (ways[0].ends, ways[1].ends))
     for way in ways:
         if isinstance(way.result, Unbound):  # type: ignore[union-attr]  # both are ways
             way.result.complain()  # type: ignore[union-attr]
@@ -209,7 +224,7 @@ def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) 
     if plain and _total(truth(stage, y)):
         return stage.world.wrap(op(predicate, truth(stage, y)))
     left, right = sides(y)
-    joining = Joining(stage, moment)
+    joining = Joining(stage, moment, (way.ends, {}) if left is y else ({}, way.ends))
     try:
         build = joining.join(left, right)
     except Conflict:

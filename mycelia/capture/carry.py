@@ -79,7 +79,7 @@ class Carry:
         leaves, structure = flatten(start)
         made = [Leaf(x) for x in leaves]
         for leaf in made:
-            if isinstance(leaf.start, self.stage.world.tensor):
+            if isinstance(leaf.start, self.stage.world.tensor) and not self.stage.is_itself(leaf.start):
                 leaf.type = self.stage.world.value(leaf.start).tensor
         return Variable(name, structure, made)
 
@@ -162,7 +162,12 @@ class Carry:
     def _fit(self, leaf: Leaf, now: Any) -> bool | None:
         """Whether a leaf must be carried otherwise; None if it cannot be."""
         if leaf.type is None:
-            if now is leaf.start or (type(now) is type(leaf.start) and _equal(now, leaf.start)):
+            if now is leaf.start:
+                return False
+            if isinstance(leaf.start, self.stage.world.tensor):
+                leaf.type = self.stage.world.value(leaf.start).tensor  # from now on its numbers, not itself
+                return True
+            if type(now) is type(leaf.start) and _equal(now, leaf.start):
                 return False
             if number_type(leaf.start) is None or self._type(now) is None:
                 return None
@@ -198,12 +203,12 @@ class Carry:
     def _results(self, way: Way) -> list[Value]:
         contents = {slot.key: content for slot, content in way.changes}
         after = [*way.variables, *[contents[key] for key in self.slots]]
-        results = []
+        results, ends = [], way.ends
         for variable, x in zip(self.everything, after, strict=True):
             if variable.dropped is None:
                 for leaf, now in zip(variable.leaves, flatten(x)[0], strict=True):
                     if leaf.type is not None:
-                        results.append(self._value(now, leaf.type))
+                        results.append(self._value(ends.get(id(now), now), leaf.type))
         return results
 
     def _value(self, now: Any, t: TensorType) -> Value:

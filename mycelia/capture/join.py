@@ -15,6 +15,7 @@ from mycelia.types import TensorType, Type, bool_, float32, int64
 
 NUMBERS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float32, ())}
 Build = Callable[[Sequence[Value]], Any]
+Ends = tuple[dict[int, Any], dict[int, Any]]  # by the ids of tensors that a way changed: what they held at its end
 
 
 class Conflict(Exception):  # a finding, which becomes a BranchError where the variable is known
@@ -49,8 +50,8 @@ def as_type(number: Any, t: TensorType) -> Value:
 class Joining:
     """The pairs of values that differ between two ways, and how to build variables from whichever is chosen."""
 
-    def __init__(self, stage: Stage, moment: int) -> None:
-        self.stage, self.moment = stage, moment
+    def __init__(self, stage: Stage, moment: int, ends: Ends = ({}, {})) -> None:
+        self.stage, self.moment, self.ends = stage, moment, ends
         self.left: list[Value] = []
         self.right: list[Value] = []
 
@@ -80,6 +81,7 @@ class Joining:
     def _leaf(self, a: Any, b: Any) -> Build:
         if a is b:
             return lambda outs: a
+        a, b = self.ends[0].get(id(a), a), self.ends[1].get(id(b), b)
         tensor = self.stage.world.tensor
         if not isinstance(a, tensor) and not isinstance(b, tensor):
             if type(a) is type(b) and self._equal(a, b):

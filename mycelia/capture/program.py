@@ -11,7 +11,7 @@ from mycelia.capture.branch import Bottom, origin
 from mycelia.capture.guards import Guards
 from mycelia.capture.hooks import call
 from mycelia.capture.source import definition
-from mycelia.capture.stage import AttributeSlot, Stage, TensorSlot, staging
+from mycelia.capture.stage import MISSING, AttributeSlot, Stage, TensorSlot, staging
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
@@ -153,7 +153,6 @@ def _mark(stage: Stage, container: Any) -> None:
 def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, int], result: Any) -> Captured:
     world = stage.world
     values: list[Value] = []
-    from_outside = {id(x): x for x, _, _ in stage.lifted}
 
     def nest(thing: Any) -> Nest:
         leaves, structure = flatten(thing)
@@ -163,8 +162,10 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
         if isinstance(x, world.tensor):
             if id(x) in tensors:
                 return Given(tensors[id(x)])
-            if id(x) in from_outside:
+            if id(x) in stage.known:
                 return Kept(x)
+            if isinstance(x, world.parameter):
+                raise Unstageable(f"{x} is made inside and kept")
             return computed(x)
         _refuse(stage, x)
         return Kept(x)
@@ -180,10 +181,13 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
     for slot in stage.changed_since(0):
         if isinstance(slot, TensorSlot):
             target = Given(tensors[id(slot.tensor)]) if id(slot.tensor) in tensors else Kept(slot.tensor)
-            if isinstance(target, Given) or id(slot.tensor) in from_outside:
+            if isinstance(target, Given) or id(slot.tensor) in stage.known:
                 writes.append((target, computed(slot.tensor).place))
         elif isinstance(slot, AttributeSlot) and id(slot.owner) not in stage.inside:
-            effects.append((slot.owner, slot.name, nest(slot.content())))
+            if slot.content() is not MISSING:
+                effects.append((slot.owner, slot.name, nest(slot.content())))
+            elif stage.before(slot) is not MISSING:
+                raise Unstageable(f"{slot} is deleted")
     used = set(toposort(values))
     arguments = [(i, v) for i, v in params if v in used]
     outside = [(x, v) for x, _, v in stage.lifted if v in used]

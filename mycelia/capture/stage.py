@@ -149,6 +149,7 @@ class Stage:
     world: World
     guards: Guards = field(default_factory=Guards)
     lifted: list[tuple[Any, Any, Value]] = field(default_factory=list)  # tensor, what it held, the parameter
+    known: set[int] = field(default_factory=set)  # the ids of those tensors
     log: list[tuple[Any, Any]] = field(default_factory=list)  # slot, what was there before
     inside: dict[int, Any] = field(default_factory=dict)  # objects that this capture made
     outside: dict[int, Any] = field(default_factory=dict)  # containers from outside
@@ -166,6 +167,10 @@ class Stage:
         data = self.world.data(x)
         return data.__class__ is Value and not data.closed
 
+    def is_itself(self, x: Any) -> bool:
+        """Whether `x` is a tensor that somebody outside knows: another with the same numbers cannot take its place."""
+        return id(x) in self.known or isinstance(x, self.world.parameter)
+
     def lift(self, x: Any) -> Value:
         """The value that stands for a tensor from outside, which holds it from now until the end of the capture."""
         data = self.world.data(x)
@@ -174,6 +179,7 @@ class Stage:
         with located(None):
             (param,) = fresh_params((type_of(data),))
         self.lifted.append((x, self.world.read(x), param))
+        self.known.add(id(x))
         self.world.hold(x, param)
         return param
 
@@ -264,6 +270,10 @@ class Stage:
     def changed_since(self, mark: int) -> list[Any]:
         """The places that were changed since the log had this length, each once."""
         return list({slot.key: slot for slot, _ in self.log[mark:]}.values())
+
+    def before(self, slot: Any) -> Any:
+        """What a place that was changed held before the capture."""
+        return next(held for other, held in self.log if other.key == slot.key)
 
     def undo(self, mark: int) -> None:
         """Everything as it was when the log had this length."""

@@ -115,9 +115,9 @@ class Cell:
     def _hold(self, name: str, value: Any) -> None:
         """Make `value` the attribute `name`; what was called so belongs to the cell no more."""
         Epoch.turn()
-        if name in self._params:
+        if name in self._params and not isinstance(value, Parameter):  # another takes its place in the order
             object.__setattr__(self, "_params", without(self._params, [name]))
-        if name in self._cells:
+        if name in self._cells and not isinstance(value, Cell):
             object.__setattr__(self, "_cells", without(self._cells, [name]))
         before = self.__dict__.get(name)
         if isinstance(before, ParameterTuple):
