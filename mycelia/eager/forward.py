@@ -9,7 +9,7 @@ from mycelia import transforms
 from mycelia.eager.backward import as_tensor
 from mycelia.eager.dispatch import Ready
 from mycelia.eager.plan import replay
-from mycelia.eager.tape import Identity, Tape
+from mycelia.eager.tape import Forward, Step, Tape
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.ir import Function, Op
 from mycelia.types import Type, type_of
@@ -25,20 +25,18 @@ def push_forward(
         if here in tangents or step is None or not any(place in moving for place in places):
             continue
         given = [moving.get(place) for place in places]
-        if isinstance(step, Identity):
-            moving[here] = moving[places[0]]
-            continue
-        assert isinstance(step, Ready), "a compiled function is differentiated in reverse"
-        moved = _pushed(step.op, given, [wrap(x, tape, place) for x, place in zip(inputs, places, strict=True)])
+        tensors = [wrap(x, tape, place) for x, place in zip(inputs, places, strict=True)]
+        moved = step.push(given, tensors) if isinstance(step, Forward) else _pushed(step, given, tensors)
         first = here + 1 if out.__class__ is tuple else here
         moving.update({first + i: t for i, t in enumerate(moved) if t is not None})
     return [moving.get(place) for place in results]
 
 
-def _pushed(op: Op, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> list[Tensor | None]:
+def _pushed(step: Step, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> list[Tensor | None]:
     """The tangents of the results of one op."""
+    assert isinstance(step, Ready), f"{step} cannot be differentiated forward"
     types = tuple(getattr(x._data, "type", None) or type_of(x._data) for x in inputs)
-    fn, smooth = _tangent_of(op, types, tuple(t is not None for t in tangents))
+    fn, smooth = _tangent_of(step.op, types, tuple(t is not None for t in tangents))
     moved = iter(replay(fn, [*inputs, *[t for t in tangents if t is not None]]))
     return [as_tensor(next(moved)) if s else None for s in smooth]
 

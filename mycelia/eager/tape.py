@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mycelia.eager.dispatch import mode
 
@@ -30,6 +30,14 @@ class Step(Protocol):
 
     def derive(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """The same on tensors, such that it can be differentiated again."""
+
+
+@runtime_checkable
+class Forward(Protocol):
+    """A step that knows its own way forward; an op has the rule of its kind."""
+
+    def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
+        """Tangents of the results, from those of the inputs (None: it does not move)."""
 
 
 # the step (None: a beginning), the places of its inputs (-1: not on the tape), which inputs are on the tape, what the
@@ -78,6 +86,9 @@ class Identity:
         return (ct,)
 
     derive = pull
+
+    def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
+        return tangents
 
 
 IDENTITY = Identity()
