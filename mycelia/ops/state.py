@@ -189,11 +189,16 @@ def print_(*input_x: Any) -> None:
     print(*input_x)
 
 
-accumulate_n, make_range, scalar_cast = (
-    addn,
-    range,
-    lambda input_x, input_y: as_dtype(input_y).numpy.type(input_x).item(),
-)
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
+    """A Python number as a number of another element type.
+
+    >>> scalar_cast(2.7, "int32")
+    2
+    """
+    return as_dtype(input_y).numpy.type(input_x).item()
+
+
+accumulate_n, make_range = addn, range
 __all__ = [
     "accumulate_n", "addn", "assign", "assign_add", "assign_sub", "cast", "deepcopy", "depend", "dtype", "identity",
     "is_floating_point", "is_tensor", "make_range", "numel", "partial", "print_", "rank", "scalar_cast", "shape",

@@ -11,7 +11,7 @@ from mycelia.types import Array, TensorType
 
 ALIGN = 64
 SMALL = 1 << 15  # bytes that NumPy serves well by itself
-KEPT = 1 << 31  # bytes that may lie idle
+KEPT = 1 << 30  # bytes that may lie idle
 
 
 class _Block:
