@@ -6,6 +6,7 @@ import functools
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import FunctionType
 from typing import Any, overload
 
@@ -23,6 +24,15 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "dynamic": (0, 1),
     "fullgraph": (False, True),
     "backend": ("", "ms_backend", "GE"),
+}
+OPTIONS: dict[str, tuple[Any, ...]] = {  # what MindSpore hands to its backends
+    "infer_boost": ("off", "on"),
+    "disable_format_transform": (False, True),
+    "exec_order": ("bfs", "dfs"),
+    "exc_mode": ("auto", "sink", "no_sink"),
+    "jit_syntax_level": ("", "STRICT", "LAX"),
+    "debug_level": ("RELEASE", "DEBUG"),
+    "ge_options": (),  # a dictionary of its own
 }
 MANY = 16  # specialisations of one kind of arguments, after which Python runs the function: its guards never settle
 
@@ -65,17 +75,25 @@ def jit(
         "fullgraph": fullgraph,
         "backend": backend,
     }
-    for name, value in given.items():
-        if value not in CHOICES[name]:
-            raise ArgumentError(
-                f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, CHOICES[name]))}"
-            )
     settings = {**given, **options}
+    for name, value in settings.items():
+        _check(name, value)
     if fn is None:
         return lambda fn: Jitted(fn, fallback and not fullgraph, settings)
     if not callable(fn):
         raise ArgumentError(f"jit compiles functions, methods and Cells, not {type(fn).__name__}", given={"fn": fn})
     return Jitted(fn, fallback and not fullgraph, settings)
+
+
+def _check(name: str, value: Any) -> None:
+    """Complain about a setting that nobody knows, or a value that it cannot have."""
+    known = {**CHOICES, **OPTIONS}
+    if name not in known:
+        near = get_close_matches(name, [*known, "fallback"], 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*known, 'fallback'])}"
+        raise ArgumentError(f"jit has no setting {name}", given={name: value}, hint=hint)
+    if known[name] and value not in known[name]:
+        raise ArgumentError(f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, known[name]))}")
 
 
 class Jitted:

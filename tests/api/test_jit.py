@@ -423,3 +423,25 @@ def test_vmap_captures_what_it_cannot_call():
         assert mapped(Tensor([1.0, 3.0, 5.5, 20.0])).tolist() == [-16.0, -12.0, 11.0, -20.0]
     slopes = grad(lambda x: vmap(f)(x).sum())(Tensor([1.0, 3.0, 5.5, 20.0]))
     assert slopes.tolist() == [-16.0, -4.0, 2.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("fulgraph", "fullgraph"), ("jitlevel", "jit_level"), ("infer_bost", "infer_boost")]
+)
+def test_a_misspelled_setting_is_an_error_that_names_the_right_one(wrong, right):
+    with pytest.raises(ArgumentError, match=rf"no setting {wrong}[\s\S]*did you mean {right}\?"):
+        jit(lambda x: x, **{wrong: True})
+    with pytest.raises(ArgumentError, match="there are capture_mode"):
+        jit(colour="blue")
+
+
+def test_settings_of_mindspore_are_accepted_and_shown():
+    settings = {
+        "capture_mode": "bytecode", "jit_level": "O1", "dynamic": 1, "fullgraph": True, "backend": "ms_backend",
+        "infer_boost": "on", "disable_format_transform": True, "exec_order": "dfs", "ge_options": {"global": {}},
+    }  # fmt: skip
+    f = jit(lambda x: x * 2, **settings)
+    assert f(X).tolist() == [2.0, 4.0]
+    assert all(f"{name}={value!r}" in f.explain() for name, value in settings.items())
+    with pytest.raises(ArgumentError, match="infer_boost cannot be 'maybe'"):
+        jit(lambda x: x, infer_boost="maybe")
