@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mycelia.eager.dispatch import Concrete, mode
+from mycelia.eager.parameter import Parameter
 from mycelia.eager.plan import replay
 from mycelia.eager.tape import set_aside
 from mycelia.eager.tensor import Tensor, as_value, wrap
-from mycelia.errors import CaptureError
-from mycelia.ir import Function, Value, fresh_params
+from mycelia.errors import ArgumentError, CaptureError
+from mycelia.ir import Function, Value, fresh_params, toposort
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
@@ -44,19 +45,30 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
             lifted[key] = x.alias(), fresh_params((type_of(x._data),))[0]
         return lifted[key][1]
 
-    before = mode.capturing, mode.lift
-    mode.capturing, mode.lift = True, lift
+    before = mode.capturing, mode.lift, mode.changing
+    changed: dict[int, tuple[Parameter, Any]] = {}
+
+    def changing(x: Tensor) -> None:
+        if isinstance(x, Parameter):
+            changed.setdefault(id(x), (x, x._data))
+        if before[2] is not None:
+            before[2](x)
+
+    mode.capturing, mode.changing = True, changing
+    if not before[0]:  # inside a capture a tensor from outside is an input of that capture, which may also change it
+        mode.lift = lift
     try:
         with set_aside():
             leaves, structure = flatten(fn(*[wrap(v) for v in params]))
             values = [as_value(x) for x in leaves if isinstance(x, Tensor)]
+            _check_changes(changed.values(), params)
     except Concrete as reason:
         raise CaptureError(
             f"a number was asked for while many examples are computed at once: {reason}",
             hint="choose with ops.where instead of if, and keep asnumpy(), float() and bool() out of the function",
         ) from None
     finally:
-        mode.capturing, mode.lift = before
+        mode.capturing, mode.lift, mode.changing = before
     outside = list(lifted.values())
     function, captured = Function.close([*params, *[v for _, v in outside]], values)
     return Traced(
@@ -65,6 +77,17 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         structure,
         tuple(None if isinstance(x, Tensor) else x for x in leaves),
     )
+
+
+def _check_changes(changed: Iterable[tuple[Parameter, Any]], params: Sequence[Value]) -> None:
+    """Complain of parameters that would hold something else for each example, after giving them back what they held."""
+    for x, held in changed:
+        if x._data.__class__ is Value and not set(toposort([x._data])).isdisjoint(params):
+            x._data = held
+            raise ArgumentError(
+                f"while many examples are computed at once, each would change the parameter {x.name!r} in its own way",
+                hint="return the new value, and assign what should remain of all examples outside of vmap",
+            )
 
 
 def run(fn: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
