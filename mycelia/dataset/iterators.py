@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import queue
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any, Self
@@ -91,7 +94,10 @@ class Iterator:
         self.pipeline = Pipeline(
             self.plan, self.options, self.seed, epochs=self.num_epochs, epoch=self.epoch, state=self.position
         )
-        self._finish = weakref.finalize(self, self.pipeline.close)
+        self._finish = weakref.finalize(self, _closer.dropped.put, self.pipeline)
+        self._finish.atexit = False  # the end of the program closes what is left itself, and waits
+        _running.add(self.pipeline)
+        _closer.ready()
         self.tuner = Tuner(self.pipeline, self.options) if self.options.enable_autotune else None
         return self.pipeline
 
@@ -136,8 +142,8 @@ class Iterator:
     def stop(self) -> None:
         """End all workers; what was measured can still be asked for."""
         self.stopped = True
-        if self._finish is not None:
-            self._finish()
+        if self._finish is not None and self._finish.detach() is not None and self.pipeline is not None:
+            self.pipeline.close()
 
     close = stop
 
@@ -162,6 +168,36 @@ class Iterator:
         if self.pipeline is None:
             raise DataError("nothing has run yet", hint="read some rows first")
         return profile(self.pipeline)
+
+
+_running: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+
+
+class _Closer:
+    """A thread that closes dropped pipelines: the collector finds them in the midst of anything, and must not wait."""
+
+    def __init__(self) -> None:
+        self.dropped: queue.SimpleQueue[Pipeline] = queue.SimpleQueue()  # may be put to while it is put to
+        self.thread: threading.Thread | None = None
+
+    def ready(self) -> None:
+        """See that the thread lives; it does not in a forked process."""
+        if self.thread is None or not self.thread.is_alive():
+            self.thread = threading.Thread(target=self._work, name="mycelia-closer", daemon=True)
+            self.thread.start()
+
+    def _work(self) -> None:
+        while True:
+            self.dropped.get().close()
+
+
+_closer = _Closer()
+
+
+@atexit.register
+def _close_all() -> None:
+    for pipeline in list(_running):
+        pipeline.close()
 
 
 class DictIterator(Iterator):

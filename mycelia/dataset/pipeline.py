@@ -248,7 +248,7 @@ class Pump:
     def close(self) -> None:
         self.closed.set()
         for _ in range(250):  # a user's own iterator may never return: leave it to itself then
-            if self.thread is None or not self.thread.is_alive():
+            if self.thread is None or not self.thread.is_alive() or self.thread is threading.current_thread():
                 return
             try:
                 self.items.get_nowait()

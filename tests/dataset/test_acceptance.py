@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 
@@ -61,3 +62,22 @@ def test_a_long_run_holds_no_more_at_its_end_than_at_its_beginning():
     first, last = ({k: v for k, v in told[when].items() if k != "rss"} for when in ("first", "last"))
     assert first == last
     assert told["after"]["processes"] == told["after"]["shared"] == 0
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_pipelines_that_only_the_collector_finds_are_closed_without_a_deadlock():
+    """The collector runs in whichever thread allocates: in the midst of starting a thread, or of dealing to workers."""
+    numbers = ds.NumpySlicesDataset(np.arange(2000), ["x"])
+    before = gc.get_threshold()
+    gc.set_threshold(50, 2, 2)
+    try:
+        for turn in range(120):
+            mapped = numbers.map(noisy, num_parallel_workers=2, python_multiprocessing=turn % 4 == 0)
+            dataset = mapped.batch(8) if turn % 2 else mapped.filter(lambda x: x[0] > 0).batch(4)
+            holder = {"rows": dataset.create_tuple_iterator(output_numpy=True)}
+            holder["itself"] = holder
+            for _ in range(3):
+                next(holder["rows"])
+            del holder
+    finally:
+        gc.set_threshold(*before)

@@ -6,6 +6,7 @@ costs none.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import defaultdict, deque
@@ -44,8 +45,14 @@ class _Store:
                 if not self.free[oldest]:
                     del self.free[oldest]
 
+    def forget(self) -> None:
+        """Begin anew in a forked process, where a thread that was not copied may have held the lock."""
+        self.free.clear()
+        self.lock = threading.RLock()
+
 
 _store = _Store()
+os.register_at_fork(after_in_child=_store.forget)
 
 
 def room(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:

@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+import warnings
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from math import inf
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from mycelia.dataset.config import Options
@@ -115,7 +116,7 @@ class ProcessWorkers(Workers):
         self.context: Any = multiprocessing.get_context(method)
         if method != "fork":
             check_picklable(blueprint)
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a collector may close the pool in a thread that holds it
         self.waiting: deque[_Promise] = deque()
         self.closed = False
         self.numbered = 0
@@ -162,7 +163,9 @@ class ProcessWorkers(Workers):
         processors = _processors(index) if self.options.numa_enable else set()
         args = (there, self.blueprint, os.getpid(), self.limit, processors)
         process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
-        process.start()
+        with warnings.catch_warnings():  # newer Pythons warn of any fork beside threads; locks are made anew in `serve`
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
         there.close()
         return _Worker(process, here, Taker(here))
 
@@ -316,7 +319,11 @@ def _gone(worker: _Worker) -> None:
     if worker.process.is_alive():
         worker.process.kill()
         worker.process.join()
-    worker.process.close()
+    for _ in range(100):  # another thread that starts a process may be asking after this one just now
+        with suppress(ValueError):
+            worker.process.close()
+            return
+        sleep(0.01)
 
 
 def check_picklable(blueprint: Blueprint) -> None:
