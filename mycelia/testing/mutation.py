@@ -242,7 +242,7 @@ def _impatient() -> Iterator[None]:
         raise TimeoutError(f"no answer within {PATIENCE} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE, 0.5)  # again, where a callback swallowed the first
     try:
         yield
     finally:
