@@ -20,9 +20,12 @@ def load_openmp() -> ctypes.CDLL:
     """
     os.environ.setdefault("GOMP_SPINCOUNT", str(SPIN))  # it is read when the library is loaded
     try:
-        return ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
+        library = ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
         raise DependencyError(
             "GNU OpenMP (libgomp.so.1) is needed to run compiled code, and this system lacks it",
             hint="install it with the system's package manager; on Debian and Ubuntu: apt install libgomp1",
         ) from error
+    # a forked child has this thread only, and would wait forever for the others that its parent had
+    os.register_at_fork(after_in_child=lambda: library.omp_set_num_threads(1))
+    return library
