@@ -236,6 +236,11 @@ def _gathered(x: Tensor, axes: _Axes) -> tuple[Tensor, int]:
     return p.transpose(out, order), before
 
 
+def _clamped(i: Tensor, extent: int) -> Tensor:
+    """Positions that stay on their axis: beyond its end they would be elements of the next row."""
+    return p.minimum(p.maximum(i, 0), extent - 1)  # type: ignore[no-any-return]
+
+
 def linear(indices: Sequence[Tensor], extents: Sequence[int]) -> Tensor:
     """Positions on several axes as positions on one that has all their elements."""
     shape = np.broadcast_shapes(*[i.shape for i in indices])
@@ -244,9 +249,10 @@ def linear(indices: Sequence[Tensor], extents: Sequence[int]) -> Tensor:
         for i, extent in zip(indices, extents, strict=True):
             flat = flat * extent + i._data
         return wrap(flat)
-    out = p.broadcast(cast(indices[0], int64), shape)
-    for i, extent in zip(indices[1:], extents[1:], strict=True):
-        out = out * extent + cast(i, int64)
+    kept = [_clamped(cast(i, int64), extent) for i, extent in zip(indices, extents, strict=True)]
+    out = p.broadcast(kept[0], shape)
+    for i, extent in zip(kept[1:], extents[1:], strict=True):
+        out = out * extent + i
     return out  # type: ignore[no-any-return]
 
 

@@ -51,3 +51,18 @@ def test_slices_of_no_segment_are_left_out_of_the_sums() -> None:
 def test_bincount_refuses_negative_numbers() -> None:
     with pytest.raises(ArgumentError, match="from 0 on, not -1"):
         ops.bincount(Tensor([0, -1]))
+
+
+def test_a_compiled_position_beyond_a_row_does_not_reach_another_row() -> None:
+    def write(x: Any, i: Any) -> Any:
+        x = x * 1
+        x[0, i] = 50.0
+        return x
+
+    def add(x: Any, i: Any) -> Any:
+        return ops.tensor_scatter_add(x, ops.reshape(ops.stack([i * 0, i]), (1, 2)), Tensor([50.0]))
+
+    for fn in (write, add):
+        got = ms.jit(fn)(Tensor(TABLE), Tensor(5)).asnumpy()
+        np.testing.assert_array_equal(got[1:], TABLE[1:])
+    assert ms.jit(lambda x, i: x[0, i])(Tensor(TABLE), Tensor(5)).item() == TABLE[0, 3]
