@@ -14,7 +14,7 @@ from mycelia import capture
 from mycelia.api.numbers import CHANGING, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
-from mycelia.eager.dispatch import mode
+from mycelia.eager.dispatch import captures, mode
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.tree import Structure, flatten, unflatten
 
@@ -111,22 +111,39 @@ class Jitted:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs) if capture.current() is None else capture.call(fn, *args, **kwargs)
-        key = None if kwargs else plain_signature(args)
-        leaves: Sequence[Any] = args
-        if key is None:
-            leaves, structure = flatten((args, kwargs))
-            key = structure, signature(leaves)
+        leaves, key = self._key(args, kwargs)
         ways = self._ways.get(key, ())
         for i, way in enumerate(ways):
             if way.holds():
                 if i:
                     self._ways[key].insert(0, self._ways[key].pop(i))  # it will probably be the next one too
                 return way.run(args, kwargs, leaves)
+        with captures:
+            way, leaves = self._found(args, kwargs)
+        return way.run(args, kwargs, leaves)
+
+    @staticmethod
+    def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:
+        """The leaves of the arguments, and what a specialisation depends on."""
+        key = None if kwargs else plain_signature(args)
+        if key is not None:
+            return args, key
+        leaves, structure = flatten((args, kwargs))
+        return leaves, (structure, signature(leaves))
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Compiled | Fallback, Sequence[Any]]:
+        """A way to run, and the leaves it takes: one that another thread has made meanwhile, or a new one."""
+        leaves, key = self._key(args, kwargs)  # again: while another thread captured, tensors were symbols
+        for way in self._ways.get(key, ()):
+            if way.holds():
+                return way, leaves
         if has_numbers(leaves):
             return self._with_numbers(key, args, kwargs, leaves)
-        return self._specialised(key, args, kwargs, leaves).run(args, kwargs, leaves)
+        return self._specialised(key, args, kwargs, leaves), leaves
 
-    def _with_numbers(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
+    def _with_numbers(
+        self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]
+    ) -> tuple[Compiled | Fallback, Sequence[Any]]:
         """A call with Python numbers not met before: what has changed since the first call is a tensor now."""
         structure = key[0]
         types = tuple(x.__class__ if x.__class__ in CHANGING else s for x, s in zip(leaves, key[1], strict=True))
@@ -135,15 +152,15 @@ class Jitted:
         if way is None and kind.first is not None:
             way = kind.generalise(leaves, functools.partial(self._opened, structure))
         if way is not None:
-            return way.run(args, kwargs, kind.opened(leaves))
+            return way, kind.opened(leaves)
         kind.calls += 1
         if kind.calls > MANY and self._fallback:
             way = kind.sample = Fallback("a number that must be known changes", None, always, self.__captured__, leaves)
-            return way.run(args, kwargs, leaves)
+            return way, leaves
         way = self._specialised(key, args, kwargs, leaves)
         if kind.first is None:
             kind.first, kind.sample = list(leaves), way
-        return way.run(args, kwargs, leaves)
+        return way, leaves
 
     def _opened(self, structure: Structure, leaves: list[Any]) -> Compiled | Fallback:
         args, kwargs = unflatten(structure, leaves)

@@ -9,8 +9,10 @@ from typing import Any
 from mycelia.api.native import Native
 from mycelia.capture import Captured, Computed, Given, Kept
 from mycelia.eager import Parameter, Tensor, wrap
+from mycelia.eager.dispatch import settle
 from mycelia.eager.tape import recording
 from mycelia.errors import Location
+from mycelia.ir import Value
 from mycelia.types import TensorType
 
 
@@ -107,12 +109,16 @@ class Compiled:
             return self.fn(*args, **kwargs)  # a tensor that was given twice changes in both places
         inputs = [leaves[i] for i in captured.arguments]
         inputs += captured.outside
+        held = [x._data for x in inputs]
+        if Value in map(type, held):
+            settle()  # another thread has begun to capture
+            held = [x._data for x in inputs]
         if recording():
             outs: Sequence[Tensor] = self.native.apply(inputs)
             for target, place in captured.writes:
                 _target(target, leaves).become(outs[place])
         else:
-            arrays = self.native.run([x._data for x in inputs])
+            arrays = self.native.run(held)
             for target, place in captured.writes:
                 tensor = _target(target, leaves)
                 tensor._data, tensor._tape = arrays[place], None

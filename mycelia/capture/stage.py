@@ -284,8 +284,9 @@ class Stage:
     def close(self) -> None:
         """Everything as it was before the capture."""
         self.undo(0)
-        for x, before, _ in reversed(self.lifted):
-            self.world.write(x, before)
+        for x, before, param in reversed(self.lifted):
+            if self.world.data(x) is param:  # else another thread has made it hold something new
+                self.world.write(x, before)
 
 
 def _runs(value: Any) -> bool:

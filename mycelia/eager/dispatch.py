@@ -37,6 +37,14 @@ class _Mode(threading.local):
 
 
 mode = _Mode()
+captures = threading.RLock()  # held by the thread that captures: until it is done, the tensors it reads hold symbols
+PATIENCE = 60.0  # seconds to wait for that thread, which might be waiting for this one
+
+
+def settle() -> None:
+    """Wait until no other thread captures, so that tensors from outside hold their numbers again."""
+    if not mode.capturing and captures.acquire(timeout=PATIENCE):
+        captures.release()
 
 
 class Concrete(BaseException):  # which no program catches by accident

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager.convert import as_array, shown, spelled
-from mycelia.eager.dispatch import Concrete, mode, ready
+from mycelia.eager.dispatch import Concrete, mode, ready, settle
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.errors import ArgumentError, ShapeError
@@ -167,6 +167,9 @@ class Tensor(Operators):
         if data.__class__ is not Value:
             return data  # type: ignore[no-any-return]
         if not data.closed:
+            settle()
+            if self._data is not data:
+                return self.numbers()
             raise Concrete(f"{data.type} has no numbers before the program runs")
         return constant(data)  # type: ignore[no-any-return]
 
@@ -292,6 +295,11 @@ def as_value(x: Any) -> Value:
 
 
 def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
+    if not mode.capturing:
+        before = [x._data for x in inputs if isinstance(x, Tensor) and x._data.__class__ is Value]
+        settle()
+        if before != [x._data for x in inputs if isinstance(x, Tensor) and x._data.__class__ is Value]:
+            return Tensor.apply(op, inputs)  # another thread gave a tensor its numbers back
     held = tuple([as_value(x) for x in inputs])
     value = Value(op, held)
     out = op.results(value)
