@@ -77,6 +77,12 @@ class Guards:
         watched = watched and not isinstance(value, list | dict | set | np.ndarray)
         self.reads[key] = self._expects(read, value), watched, f"{type(obj).__name__}.{name}"
 
+    def of_missing(self, obj: Any, name: str) -> None:
+        """An attribute was asked for and not there."""
+        if (id(obj), name) not in self.reads:
+            condition = f"not hasattr({self._name(obj)}, {name!r})"
+            self.reads[id(obj), name] = condition, False, f"{type(obj).__name__}.{name}, which was missing"
+
     def of_contents(self, mapping: dict[str, Any], what: str) -> None:
         """Everything in a dictionary was read."""
         if (id(mapping), "*") not in self.reads:

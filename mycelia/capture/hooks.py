@@ -55,7 +55,11 @@ def attribute(obj: Any, name: str) -> Any:
         return call(found.fget, obj)
     if isinstance(obj, Unbound):
         obj.complain()
-    value = getattr(obj, name)
+    try:
+        value = getattr(obj, name)
+    except AttributeError:
+        stage.missing(obj, name)
+        raise
     if isinstance(found, property) or (callable(found) and not _own(obj, name)):
         return value
     if hasattr(obj, "__dict__") or found is not None:
@@ -219,8 +223,8 @@ def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         raise Unstageable(f"{f.__name__} has an effect each time it runs")
     if f in TEXTS and any(stage.symbolic(a) for a in args):
         raise Unstageable("a tensor is turned into text")
-    if f is getattr and len(args) >= 2 and isinstance(args[1], str):
-        return attribute(args[0], args[1]) if len(args) == 2 or hasattr(*args[:2]) else args[2]
+    if f in (getattr, hasattr) and len(args) >= 2 and isinstance(args[1], str):
+        return _looked_up(stage, f, *args)
     if f in (min, max) and not kwargs and len(args) > 1 and any(stage.symbolic(a) for a in args):
         return _extreme(stage, f, args)
     if f in (any, all) and len(args) == 1:
@@ -236,6 +240,17 @@ def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         kwargs = {k: _hooked(v) for k, v in kwargs.items()}
         args = tuple(_hooked(a) for a in args)
     return f(*args, **kwargs)
+
+
+def _looked_up(stage: Stage, f: Any, obj: Any, name: str, *default: Any) -> Any:
+    """`getattr` and `hasattr`, where it counts as well that there is no such attribute."""
+    if f is getattr and not default:
+        return attribute(obj, name)
+    if not hasattr(obj, name):
+        stage.missing(obj, name)
+        return default[0] if default else False
+    value = attribute(obj, name)
+    return value if default else True
 
 
 def _extreme(stage: Stage, f: Any, args: tuple[Any, ...]) -> Any:

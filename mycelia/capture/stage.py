@@ -252,6 +252,11 @@ class Stage:
         self.guards.of_attribute(obj, name, value)
         self.observe(value)
 
+    def missing(self, obj: Any, name: str) -> None:
+        """An attribute of an object was asked for and not there."""
+        if id(obj) not in self.inside and ("attribute", id(obj), name) not in self.written():
+            self.guards.of_missing(obj, name)
+
     # ------------------------------------------------------------------------------------------------------ changing
 
     def written(self) -> set[tuple[Any, ...]]:

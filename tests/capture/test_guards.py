@@ -306,3 +306,43 @@ def test_a_cell_in_graph_mode_is_compiled_once_however_often_it_is_called():
         set_context(mode=PYNATIVE_MODE)
     assert losses == sorted(losses, reverse=True)
     assert step._compiled().explain().count("one native call") == 1
+
+
+class Lazy(nn.Cell):
+    """Keeps something from its first call."""
+
+    def with_hasattr(self, x):
+        if not hasattr(self, "kept"):
+            self.kept = x * 2
+        return x + self.kept
+
+    def with_getattr(self, x):
+        kept = getattr(self, "kept", None)
+        if kept is None:
+            kept = self.kept = x * 2
+        return x + kept
+
+    def with_try(self, x):
+        try:
+            return x + self.kept
+        except AttributeError:
+            self.kept = x * 2
+            return x + self.kept
+
+
+@pytest.mark.parametrize("way", ["with_hasattr", "with_getattr", "with_try"])
+def test_what_is_missing_at_first_and_there_later_is_guarded(way):
+    net = Lazy()
+    f = jit(getattr(net, way))
+    assert [f(Tensor([x])).item() for x in (1.0, 2.0, 3.0)] == [3.0, 4.0, 5.0]
+    del net.kept
+    assert f(Tensor([4.0])).item() == 12.0
+    assert f.explain().count("one native call") == 2
+
+
+def test_an_attribute_that_appears_on_any_object_is_seen():
+    thing = Thing()
+    f = jit(lambda x: x * (thing.extra if hasattr(thing, "extra") else 1))
+    assert f(X).tolist() == [1.0, 2.0]
+    thing.extra = 3
+    assert f(X).tolist() == [3.0, 6.0]
