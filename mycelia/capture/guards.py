@@ -102,18 +102,18 @@ class Guards:
             )
         if isinstance(value, np.ndarray):
             return f"same({read}, {self._name(value)}, {self._name(value.copy())})"
-        if type(value) in (list, tuple):
+        if isinstance(value, list | tuple):
             t = self._temporary()
             parts = [f"{t}[{i}]" for i in range(len(value))]
             return self._all(t, read, value, zip(parts, value, strict=True))
-        if type(value) is dict:
+        if isinstance(value, dict):
             t = self._temporary()
             keys = list(value)
             order = f"list({t}) == {self._name(keys)}"
             parts = [f"{t}[{self._name(keys)}[{i}]]" for i in range(len(keys))]
             return self._all(t, read, value, zip(parts, value.values(), strict=True), order)
-        if type(value) in (set, frozenset):
-            return f"{read} == {self._name(type(value)(value))}"
+        if isinstance(value, set | frozenset):
+            return f"{read} == {self._name(frozenset(value))}"
         return f"{read} is {self._name(value)}"
 
     def _all(self, t: str, read: str, value: Any, parts: Any, order: str = "True") -> str:

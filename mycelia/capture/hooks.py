@@ -90,6 +90,9 @@ def set_attribute(obj: Any, name: str, value: Any) -> None:
 def _refuse_property(obj: Any, name: str) -> None:
     if isinstance(_in_class(type(obj), name), property):
         raise Unstageable(f"{type(obj).__name__}.{name} is set by a property")
+    setter = _in_class(type(obj), "__setattr__")
+    if isinstance(setter, FunctionType) and convertible(setter):
+        raise Unstageable(f"{type(obj).__name__} says itself what setting an attribute does")
 
 
 def delete_attribute(obj: Any, name: str) -> None:

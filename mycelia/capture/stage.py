@@ -153,7 +153,7 @@ class Stage:
     log: list[tuple[Any, Any]] = field(default_factory=list)  # slot, what was there before
     inside: dict[int, Any] = field(default_factory=dict)  # objects that this capture made
     outside: dict[int, Any] = field(default_factory=dict)  # containers from outside
-    functions: set[int] = field(default_factory=set)  # whose outside reads are guarded
+    functions: dict[int, Any] = field(default_factory=dict)  # whose outside reads are guarded
     snapshots: dict[int, Any] = field(default_factory=dict)
     depth: int = 0  # how many branches and loops are around
     calls: list[Any] = field(default_factory=list)  # the functions that are being called, for recursion
@@ -201,8 +201,9 @@ class Stage:
         """What a function reads outside is guarded: its globals, and the variables around it unless they are ours."""
         if id(fn) in self.functions:
             return
-        self.functions.add(id(fn))
-        self.inside[id(fn)] = fn  # keeps the id from being used again
+        self.functions[id(fn)] = fn  # keeps the id from being used again
+        if nested:
+            self.inside[id(fn)] = fn
         for name in made.globals:
             self.guards.of_global(fn.__globals__, name)
             self.observe(fn.__globals__.get(name))

@@ -1,7 +1,7 @@
 """A compiled program is used only while everything that it read is as it was."""
 
 import types
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
 import pytest
@@ -346,3 +346,50 @@ def test_an_attribute_that_appears_on_any_object_is_seen():
     assert f(X).tolist() == [1.0, 2.0]
     thing.extra = 3
     assert f(X).tolist() == [3.0, 6.0]
+
+
+def test_counters_and_other_dictionaries_are_guarded_by_what_they_hold():
+    for table in (Counter(a=1), defaultdict(int, a=1), OrderedDict(a=1)):
+        f = jit(lambda x, table=table: x * table["a"])
+        assert f(X).tolist() == [1.0, 2.0]
+        table["a"] += 1
+        assert f(X).tolist() == [2.0, 4.0]
+
+
+def test_a_counter_that_the_function_itself_changes_counts():
+    count = Counter()
+
+    @jit
+    def f(x):
+        count["calls"] += 1
+        return x * count["calls"]
+
+    assert [f(X).tolist() for _ in range(3)] == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+
+
+def test_an_attribute_of_the_function_itself_is_set():
+    def f(x):
+        f.calls = getattr(f, "calls", 0) + 1
+        return x * f.calls
+
+    compiled = jit(f)
+    assert [compiled(X).tolist() for _ in range(3)] == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+    assert f.calls == 3
+
+
+class Doubling:
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 2)
+
+
+def test_an_object_that_says_what_setting_an_attribute_does_is_asked_once():
+    thing = Doubling()
+    thing.h = Tensor([1.0, 1.0])
+
+    @jit
+    def f(x):
+        thing.h = thing.h + x
+        return thing.h
+
+    assert f(X).tolist() == [6.0, 8.0]
+    assert thing.h.tolist() == [6.0, 8.0]
