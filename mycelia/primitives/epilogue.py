@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Mistake, Op, Sample, Value
+from mycelia.ir import Function, Op, Sample, Value
 from mycelia.primitives.contraction import Contract
 from mycelia.primitives.control import Call
 from mycelia.primitives.convolution import Conv
@@ -42,10 +42,6 @@ class Epilogue(Call):
         conv = Conv((1, 1), ((1, 1), (1, 1)), (1, 1), 1)
         for core, arrays in ((Contract("mk", "kn", "mn"), (x, w, b)), (conv, (image, kernel, c))):
             yield Sample(made(core, *map(type_of, arrays)), arrays)
-
-    @classmethod
-    def mistakes(cls) -> Iterable[Mistake]:
-        return ()
 
 
 def made(core: Op, *types: Type) -> Epilogue:

@@ -248,7 +248,8 @@ def test_every_op_with_functions_is_in_these_tests():
     def all_subclasses(cls):
         return {cls}.union(*map(all_subclasses, cls.__subclasses__()))
 
-    assert all_subclasses(Structured) - {Structured} == {*OPS, p.NamedCall}
+    made_by_passes = {p.Epilogue}  # a call of another kind: the laws hold it
+    assert all_subclasses(Structured) - {Structured} == {*OPS, p.NamedCall} | made_by_passes
 
 
 def test_functions_inside_are_found():

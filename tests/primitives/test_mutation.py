@@ -10,6 +10,8 @@ FAMILIES = (
     *("elementwise", "unary", "binary", "comparison", "select", "movement", "pieces", "reduction", "contraction"),
     *("indexing", "convolution", "pooling", "random", "creation"),
 )
+# a fault that never ends is interrupted wherever it stands, also where Python can only report the interruption
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 FAULTS = faults(*(f"mycelia.primitives.{family}" for family in FAMILIES))
 
 
