@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import deque
 from collections.abc import Callable
 from enum import Enum
 from types import CellType, MethodType, ModuleType
@@ -74,7 +76,7 @@ class Guards:
             read = f"{self._name(obj.__dict__)}[{name!r}]"
         # nobody tells us when a class or a container changes
         watched = own and getattr(type(obj), "__watched__", False)
-        watched = watched and not isinstance(value, list | dict | set | np.ndarray)
+        watched = watched and not isinstance(value, list | dict | set | np.ndarray | deque | bytearray | array)
         self.reads[key] = self._expects(read, value), watched, f"{type(obj).__name__}.{name}"
 
     def of_missing(self, obj: Any, name: str) -> None:
@@ -102,7 +104,9 @@ class Guards:
             )
         if isinstance(value, np.ndarray):
             return f"same({read}, {self._name(value)}, {self._name(value.copy())})"
-        if isinstance(value, list | tuple):
+        if isinstance(value, bytearray | array):
+            return f"{read} == {self._name(value[:])}"
+        if isinstance(value, list | tuple | deque):
             t = self._temporary()
             parts = [f"{t}[{i}]" for i in range(len(value))]
             return self._all(t, read, value, zip(parts, value, strict=True))

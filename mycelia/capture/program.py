@@ -128,6 +128,8 @@ def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure
                 params.append((i, param))
                 given[i] = world.wrap(param)
                 tensors[id(given[i])] = i
+            else:
+                stage.observe(x)
         for x in world.state:
             stage.lift(x)
         arguments, keywords = unflatten(structure, given)

@@ -12,17 +12,19 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
-from mycelia.capture.convert import Converted
+from mycelia.capture.convert import Converted, conversion, convertible
 from mycelia.capture.guards import Guards, observable
 from mycelia.capture.world import World
 from mycelia.ir import Value, fresh_params, located
 from mycelia.types import type_of
 
 MISSING = object()
-STATEFUL = (deque, bytearray, array)  # containers whose contents are not guarded: they may not be used up or changed
+STATEFUL = (deque, bytearray, array)  # containers that may not be used up or changed
+ORDINARY = frozenset(("__init__", "__new__", "__call__", "__repr__", "__str__", "__setattr__", "__delattr__"))
 
 
 class Slot:
@@ -194,8 +196,14 @@ class Stage:
                     self.observe(part)
         elif isinstance(value, STATEFUL) or hasattr(type(value), "__next__"):
             self.outside[id(value)] = value
+            for part in value if isinstance(value, deque) else ():
+                self.observe(part)
         elif isinstance(value, MethodType) and not isinstance(value.__self__, ModuleType):
             self.observe(value.__self__)
+        elif id(value) not in self.snapshots and (methods := special_methods(type(value))):  # type: ignore[arg-type]  # classes are hashable
+            self.snapshot(value)  # Python calls these by itself, so that nobody sees what they read
+            for fn, made in methods:
+                self.enter(fn, made, nested=False)
 
     def enter(self, fn: FunctionType, made: Converted, nested: bool) -> None:
         """What a function reads outside is guarded: its globals, and the variables around it unless they are ours."""
@@ -228,7 +236,10 @@ class Stage:
         if id(obj) in self.snapshots or id(obj) in self.inside or not hasattr(obj, "__dict__"):
             return
         self.snapshots[id(obj)] = obj
+        written = self.written()
         for name, value in list(obj.__dict__.items()):
+            if ("attribute", id(obj), name) in written:
+                continue
             self.guards.of_attribute(obj, name, value)
             self.observe(value)
             self._within(value)
@@ -298,6 +309,18 @@ class Stage:
 def _runs(value: Any) -> bool:
     """Whether an object is one of ours, or a cell: library code may run it."""
     return type(value).__module__.startswith("mycelia") or hasattr(value, "construct")
+
+
+@lru_cache(maxsize=4096)
+def special_methods(cls: type) -> tuple[tuple[FunctionType, Converted], ...]:
+    """The methods that a user wrote for operators, lengths, items and the like, with what they read.
+
+    >>> special_methods(int)
+    ()
+    """
+    named = {name: f for c in reversed(cls.__mro__) for name, f in vars(c).items()}
+    own = [f for n, f in named.items() if n[:2] == "__" == n[-2:] and n not in ORDINARY and convertible(f)]
+    return tuple((f, made) for f in own if (made := conversion(f.__code__)) is not None)
 
 
 class _Current(threading.local):

@@ -1,6 +1,7 @@
 """A compiled program is used only while everything that it read is as it was."""
 
 import types
+from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 
 import numpy as np
@@ -393,3 +394,78 @@ def test_an_object_that_says_what_setting_an_attribute_does_is_asked_once():
 
     assert f(X).tolist() == [6.0, 8.0]
     assert thing.h.tolist() == [6.0, 8.0]
+
+
+class Operators:
+    """What Python itself calls on an object reads what may change."""
+
+    def __init__(self):
+        self.k = 1
+
+    def __getitem__(self, i):
+        return self.k
+
+    def __len__(self):
+        return self.k
+
+    def __bool__(self):
+        return self.k > 1
+
+    def __iter__(self):
+        return iter([self.k])
+
+    def __contains__(self, x):
+        return self.k > 1
+
+    def __eq__(self, other):
+        return self.k > 1
+
+    def __float__(self):
+        return float(self.k) * SCALE
+
+    def __radd__(self, x):
+        return x + self.k
+
+    def __enter__(self):
+        return self.k
+
+    def __exit__(self, *error):
+        return None
+
+
+def inside_with(thing, x):
+    with thing as k:
+        return x * k
+
+
+OPERATIONS = {
+    "item": lambda thing, x: x * thing[0],
+    "length": lambda thing, x: x * len(thing),
+    "truth": lambda thing, x: x * 3 if thing else x,
+    "loop": lambda thing, x: x * sum(thing),
+    "in": lambda thing, x: x * (3 if 0 in thing else 1),
+    "equality": lambda thing, x: x * (3 if thing == 0 else 1),
+    "number": lambda thing, x: x * float(thing),
+    "operator": lambda thing, x: x + thing,
+    "with": inside_with,
+}
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_the_special_methods_of_an_object_read_is_guarded(name, given):
+    thing, operation = Operators(), OPERATIONS[name]
+    f = jit(operation) if given else jit(lambda x: operation(thing, x))
+    for thing.k in (1, 2, 3):
+        got = f(thing, X) if given else f(X)
+        assert got.tolist() == operation(thing, X).tolist()
+
+
+@pytest.mark.parametrize(
+    "held", [deque([1.0, 2.0]), array("d", [1.0, 2.0]), bytearray([1, 2])], ids=lambda x: type(x).__name__
+)
+def test_queues_and_arrays_of_python_are_guarded_by_what_they_hold(held):
+    f = jit(lambda x: x * held[0])
+    assert f(X).tolist() == [1.0, 2.0]
+    held[0] = held[1]
+    assert f(X).tolist() == [2.0, 4.0]
