@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mycelia.eager import dispatch
-from mycelia.ir import Function, interpret
+from mycelia.ir import Function, Param, interpret
+from mycelia.lowering.values import is_view
 from mycelia.runtime import compile
 from mycelia.types import Array
 
 PATIENCE = 3  # calls by NumPy before a kernel is worth compiling: shapes that change all the time never are
 
 
-def after_a_while(fn: Function) -> Callable[..., Sequence[Array]]:
-    """`fn` on arrays: by NumPy at first, by machine code when it turns out to be needed often."""
+def after_a_while(fn: Function) -> Callable[..., Sequence[Array]] | None:
+    """`fn` on arrays: by NumPy at first, by machine code when it turns out to be needed often. None for what only
+    looks at its operand in another way: NumPy does that without copying.
+    """
+    if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
+        return None
     calls = 0
     kernel: Callable[..., Sequence[Array]] | None = None
 
