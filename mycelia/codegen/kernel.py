@@ -69,6 +69,7 @@ class _Emitter:
         self.scope = _Scope()
         self.vector: Variable | None = None  # the loop variable that runs in lanes
         self.lanes = 1
+        self.coming: list[tuple[Buffer, Index]] = []
         self.pointers = {b: self._pointer(i) for i, b in enumerate(kernel.buffers())}
         for buffer in kernel.scratch:
             row = ir.ArrayType(scalar.memory_type(buffer.type.dtype), max(buffer.type.size, 1))
@@ -95,9 +96,29 @@ class _Emitter:
             self.variables[v] = self.b.urem(rest, i64(v.extent))
             rest = self.b.udiv(rest, i64(v.extent))
         self.variables[self.kernel.rows[0]] = rest
-        for stage in self.kernel.stages:
+        *earlier, last = self.kernel.stages
+        for stage in earlier:
             self.stage(stage, None)
+        self.coming = self._next_row(earlier[0], last) if earlier else []
+        self.stage(last, None)
+        self.coming = []
         return []
+
+    def _next_row(self, first: Stage, last: Stage) -> list[tuple[Buffer, Index]]:
+        """What the first stage will read of the next row, at the places where the last stage stands: it is asked for
+        early, while there is still something to compute.
+        """
+        row = self.kernel.rows[-1]
+        if first.columns != last.columns or not last.columns:
+            return []
+        ahead = {}
+        for _, e in first.folds:
+            for x in e.walk():
+                if x.kind == "load":
+                    buffer, at = x.attribute
+                    if at.coefficient(row) and at.coefficient(last.columns[-1]) == 1 and len(at.terms) > 1:
+                        ahead[buffer, at + at.coefficient(row)] = None
+        return list(ahead)
 
     def stage(self, stage: Stage, flat: tuple[ir.Value, ir.Value] | None) -> None:
         """`flat` is the part of the first column to run, when the kernel has no rows."""
@@ -199,7 +220,18 @@ class _Emitter:
                     [self._load(action.buffer, action.offset), value],
                 )  # fmt: skip
             self._write(action.buffer, action.offset, value)
+        if self.lanes > 1:
+            for buffer, at in self.coming:
+                self._prefetch(self._address(buffer, self.offset(at)))
         return now
+
+    def _prefetch(self, place: ir.Value) -> None:
+        name = "llvm.prefetch.p0"
+        module = self.function.module
+        prefetch = module.globals.get(name)
+        if prefetch is None:
+            prefetch = ir.Function(module, ir.FunctionType(ir.VoidType(), [pointer, i32, i32, i32]), name)
+        self.b.call(prefetch, [place, i32(0), i32(3), i32(1)])
 
     def loop(
         self, low: ir.Value, high: ir.Value, step: int, carried: list[ir.Value],
