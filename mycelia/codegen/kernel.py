@@ -111,7 +111,7 @@ class _Emitter:
         row = self.kernel.rows[-1]
         if first.columns != last.columns or not last.columns:
             return []
-        ahead = {}
+        ahead: dict[tuple[Buffer, Index], None] = {}
         for _, e in first.folds:
             for x in e.walk():
                 if x.kind == "load":
@@ -221,8 +221,8 @@ class _Emitter:
                 )  # fmt: skip
             self._write(action.buffer, action.offset, value)
         if self.lanes > 1:
-            for buffer, at in self.coming:
-                self._prefetch(self._address(buffer, self.offset(at)))
+            for buffer, place in self.coming:
+                self._prefetch(self._address(buffer, self.offset(place)))
         return now
 
     def _prefetch(self, place: ir.Value) -> None:
