@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import nan, prod
 from typing import Any as Anything
 from typing import ClassVar
@@ -59,7 +60,8 @@ class Reduction(Op, abstract=True):
         return TensorType(x.dtype, tuple([e for i, e in enumerate(x.shape) if i not in self.dims]))
 
     def reference(self, x: Array) -> Anything:
-        return np.asarray(type(self).oracle(wide(x), self.dims)).astype(x.dtype, copy=False)
+        out = type(self).oracle(wide(x), self.dims)
+        return out if out.dtype == x.dtype else out.astype(x.dtype)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
         return type(self)(tuple(d + 1 for d in self.dims))(x)
@@ -97,7 +99,7 @@ class Sum(Reduction):
     array([2., 2., 2.])
     """
 
-    combine, oracle = "add", np.sum
+    combine, oracle = "add", np.add.reduce
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (self.spread(ct, x),)
@@ -111,7 +113,7 @@ class Sum(Reduction):
 class Prod(Reduction):
     """The product over `dims`. The gradient multiplies the other factors, so zeros among them do no harm."""
 
-    combine, oracle = "mul", np.prod
+    combine, oracle = "mul", np.multiply.reduce
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         kept = [i for i in range(len(x.shape)) if i not in self.dims]
@@ -165,26 +167,26 @@ class Selection(Reduction, abstract=True):
 class Max(Selection):
     """The largest element along `dims`."""
 
-    combine, oracle = "max", np.max
+    combine, oracle = "max", np.maximum.reduce
 
 
 class Min(Selection):
     """The smallest element along `dims`."""
 
-    combine, oracle = "min", np.min
+    combine, oracle = "min", np.minimum.reduce
 
 
 class All(Reduction):
     """Whether all elements along `dims` are true."""
 
-    combine, oracle, dtypes = "and", np.all, BOOLS
+    combine, oracle, dtypes = "and", np.logical_and.reduce, BOOLS
     vjp = zero_gradient("its output is a bool")
 
 
 class Any(Reduction):
     """Whether any element along `dims` is true."""
 
-    combine, oracle, dtypes = "or", np.any, BOOLS
+    combine, oracle, dtypes = "or", np.logical_or.reduce, BOOLS
     vjp = zero_gradient("its output is a bool")
 
 
@@ -300,16 +302,26 @@ def axes_of(x: Anything, dims: Dims) -> tuple[int, ...]:
     >>> axes_of(p.zeros(float32, (2, 3, 4)), -1), axes_of(p.zeros(float32, (2, 3)), None)
     ((2,), (0, 1))
     """
-    rank = len(x.shape)
+    return _counted(len(x.shape), dims if dims is None or isinstance(dims, int) else tuple(dims))
+
+
+@lru_cache(maxsize=4096)
+def _counted(rank: int, dims: int | tuple[int, ...] | None) -> tuple[int, ...]:
     if dims is None:
         return tuple(range(rank))
     chosen = (dims,) if isinstance(dims, int) else dims
     return tuple(sorted(d + rank if -rank <= d < 0 else d for d in chosen))
 
 
+@lru_cache(maxsize=4096)
+def _over(op: type[Reduction], axes: tuple[int, ...]) -> Reduction:
+    """The reduction over these axes, made once."""
+    return op(axes)
+
+
 def _reduce(op: type[Reduction], x: Anything, dims: Dims, keepdims: bool) -> Anything:
     axes = axes_of(x, dims)
-    out = op(axes)(x) if axes else x
+    out = _over(op, axes)(x) if axes else x
     return p.expand_dims(out, axes) if keepdims else out
 
 
