@@ -16,7 +16,7 @@ from mycelia.errors import MyceliaError
 from mycelia.runtime.assemble import Assembled
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.link import RELEASE, Code
-from mycelia.runtime.memory import ALIGN, empty
+from mycelia.runtime.memory import ALIGN, address, maker
 from mycelia.types import Array
 
 STACK = 1 << 32  # bytes for the tensors of recursive calls
@@ -79,7 +79,7 @@ class Executable:
         self._release = code.function(RELEASE, None, ctypes.c_void_p)
         self._handles = [i for i, b in enumerate(program.outputs) if b in program.handles]
         self._fresh = [
-            (i, s, b.type)
+            (i, s, maker(b.type))
             for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))
             if d is None
         ]
@@ -103,18 +103,18 @@ class Executable:
             if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
                 assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
                 x = np.ascontiguousarray(x, dtype).reshape(shape)
-            pointer = x.ctypes.data
+            pointer = address(x)
             if i in self._owned:  # a parameter that is updated in place comes again
                 known[i] = weakref.ref(x)
             elif self._owned and pointer in table[self._owned_slots]:
                 x = x.copy()  # it must not change while it is read
-                pointer = x.ctypes.data
+                pointer = address(x)
             held[i] = x
             table[slot] = pointer
         results: list[Any] = [None] * len(self.assembled.outputs)
-        for i, slot, t in self._fresh:
-            results[i] = out = empty(t)
-            table[slot] = out.ctypes.data
+        for i, slot, make in self._fresh:
+            results[i] = out = make()
+            table[slot] = address(out)
         Calls.count += 1
         status = self._run(self._address)
         if status:

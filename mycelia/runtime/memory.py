@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,32 @@ class _Pool:
             cls.bytes -= size
             return _Block(waiting.pop(), size)
         return _Block((ctypes.c_char * (size + ALIGN))(), size)
+
+
+_word = ctypes.c_size_t.from_address
+_PROBE = np.zeros(3)
+_DATA = object.__basicsize__  # where an array keeps the address of its elements: first thing after the object's head
+_DIRECT = _word(id(_PROBE) + _DATA).value == _PROBE.ctypes.data
+
+
+def address(array: Array) -> int:
+    """Where the elements of an array are. Asking NumPy takes two microseconds, ten times longer than looking.
+
+    >>> x = np.zeros(3)
+    >>> address(x) == x.ctypes.data
+    True
+    """
+    return _word(id(array) + _DATA).value if _DIRECT else array.ctypes.data
+
+
+def maker(t: TensorType) -> Callable[[], Array]:
+    """A function that makes arrays of type `t`, whose elements are not set yet.
+
+    >>> from mycelia.types import float32
+    >>> maker(TensorType(float32, (2, 3)))().shape
+    (2, 3)
+    """
+    return partial(np.empty, t.shape, t.dtype.numpy) if t.nbytes < SMALL else partial(empty, t)
 
 
 def empty(t: TensorType) -> Array:
