@@ -38,7 +38,7 @@ from mycelia.loops import (
     Runtime,
     Stream,
 )
-from mycelia.types import FrameType, TensorType, frame_fields
+from mycelia.types import TensorType
 
 VOID = ir.VoidType()
 FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
@@ -193,8 +193,6 @@ class Frame:
         self.known: dict[tuple[bool, int], ir.Value] = {}
         self.status = room(self.top, i32)
         self.top.store(i32(0), self.status)
-        self.most = 1
-        self.lists: list[ir.Instruction] = []
         self.stack_before: ir.Value | None = None
         self.module, self.heap = driver.module, driver.heap
 
@@ -491,4 +489,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "join": Frame.join,
 }
 
-__all__ = ["NATIVE_STACK", "TOO_DEEP", "FrameType", "Slots", "Unit", "count", "emit_program", "frame_fields"]
+__all__ = ["NATIVE_STACK", "TOO_DEEP", "Slots", "Unit", "emit_program"]

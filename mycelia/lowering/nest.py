@@ -7,7 +7,21 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from mycelia.loops import Buffer, Datum, Expr, Index, Kernel, Quotient, Remainder, Stage, Store, Update, Variable, index
+from mycelia.loops import (
+    Buffer,
+    Datum,
+    Expr,
+    Index,
+    Kernel,
+    Quotient,
+    Remainder,
+    Stage,
+    Store,
+    Update,
+    Variable,
+    index,
+    mention_index,
+)
 from mycelia.loops.index import Atom
 
 Written = TypeVar("Written", bound=Store | Update)
@@ -187,8 +201,6 @@ def _row_of(at: Index, kernel: Kernel) -> Index:
 
 def _data(stage: Stage, found: dict[Buffer, None]) -> None:
     """Buffers that indices read."""
-    from mycelia.loops import mention_index
-
     for e in [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]:
         for x in e.walk():
             if x.kind == "load":
