@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.text.base import StringOperation, TextOperation, Token, Tokenizer, answer
-from mycelia.dataset.text.characters import category, fold, normalize, pattern, script
+from mycelia.dataset.text.characters import fold, normalize
+from mycelia.dataset.text.expressions import BLANKS, category, expand, pattern
 from mycelia.dataset.text.modes import NormalizeForm
+from mycelia.dataset.text.scripts import script
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.transforms.base import Array
 from mycelia.dataset.transforms.validators import flag, integer, member, text
 from mycelia.errors import DTypeError, ShapeError
+
+blank = re.compile(f"[{BLANKS}]").match
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class WhitespaceTokenizer(Tokenizer):
 
     def tokens(self, source: str) -> Iterable[Token]:
         """Runs of what is not blank."""
-        return (Token(m.group(), m.start(), m.end()) for m in re.finditer(r"\S+", source))
+        return (Token(m.group(), m.start(), m.end()) for m in re.finditer(f"[^{BLANKS}]+", source))
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class UnicodeScriptTokenizer(Tokenizer):
 
     def tokens(self, source: str) -> Iterator[Token]:
         """Runs of one script; combining marks count as a script of their own."""
-        kinds = ["blank" if c.isspace() else script(c) for c in source]
+        kinds = ["blank" if blank(c) else script(c) for c in source]
         for kind, run in groupby(range(len(source)), kinds.__getitem__):
             places = list(run)
             start, end = places[0], places[-1] + 1
@@ -90,11 +94,9 @@ def cut(source: str, delimiter: re.Pattern[str], kept: re.Pattern[str] | None) -
     last = 0
     for m in delimiter.finditer(source):
         start, end = m.span()
-        if start == end:
-            continue
         if start > last:
             yield Token(source[last:start], last, start)
-        if kept is not None and kept.fullmatch(m.group()):
+        if start < end and kept is not None and kept.fullmatch(m.group()):
             yield Token(m.group(), start, end)
         last = end
     if last < len(source):
@@ -142,9 +144,8 @@ class RegexReplace(StringOperation):
         flag("replace_all", self.replace_all)
 
     def change(self, string: str) -> str:
-        """Groups are written with a dollar sign, as in ICU."""
-        template = re.sub(r"\$(\d)", r"\\g<\1>", self.replace.replace("\\", r"\\"))
-        return pattern(self.pattern).sub(template, string, 0 if self.replace_all else 1)
+        """Expression and replacement are in ICU's notation."""
+        return pattern(self.pattern).sub(partial(expand, self.replace), string, 0 if self.replace_all else 1)
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def delimiters(preserve_unused: bool, keep_whitespace: bool) -> tuple[re.Pattern
     """Where BERT cuts: blanks, punctuation, ideographs and perhaps its own tokens; and which of these it keeps."""
     single = f"[!-/:-@\\[-`{{-~{category('P')}{IDEOGRAPHS}]"
     kept = f"{UNUSED}|{single}" if preserve_unused else single
-    return re.compile(f"{kept}|\\s+"), re.compile(f"{kept}|\\s+" if keep_whitespace else kept)
+    return re.compile(f"{kept}|[{BLANKS}]+"), re.compile(f"{kept}|[{BLANKS}]+" if keep_whitespace else kept)
 
 
 @cache
