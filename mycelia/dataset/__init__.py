@@ -2,7 +2,7 @@
 
 import mycelia.dataset as ds  # MindSpore offers the package under this name too
 from mycelia.api import context
-from mycelia.dataset import config
+from mycelia.dataset import config, debug, text, transforms, utils, vision
 from mycelia.dataset.batching import BatchInfo
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback, WaitedDSCallback
@@ -27,6 +27,7 @@ from mycelia.dataset.dataset import (
 from mycelia.dataset.dataset import zip_datasets as zip
 from mycelia.dataset.errors import DataError, WorkerDied
 from mycelia.dataset.iterators import DictIterator, TupleIterator
+from mycelia.dataset.obs import OBSMindDataset, sync_wait_for_dataset
 from mycelia.dataset.readers import (
     AGNewsDataset,
     AmazonReviewDataset,
@@ -174,6 +175,7 @@ __all__ = [
     "MnistDataset",
     "Multi30kDataset",
     "NumpySlicesDataset",
+    "OBSMindDataset",
     "OmniglotDataset",
     "PKSampler",
     "PaddedBatchDataset",
@@ -230,9 +232,15 @@ __all__ = [
     "compare",
     "config",
     "context",
+    "debug",
     "deserialize",
     "ds",
     "serialize",
     "show",
+    "sync_wait_for_dataset",
+    "text",
+    "transforms",
+    "utils",
+    "vision",
     "zip",
 ]

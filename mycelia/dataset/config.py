@@ -51,7 +51,10 @@ class Options:
     autotune_interval: int = 0
     callback_timeout: int = 60
     do_copy: bool = False
+    parallel_convert: bool = False
     sending_batches: int = 0
+    fast_recovery: bool = True
+    monitor_sampling_interval: int = 1000
 
 
 class _Settings:
@@ -341,22 +344,65 @@ def get_callback_timeout() -> int:
     return _Settings.options.callback_timeout
 
 
-def set_iterator_mode(do_copy: bool = False) -> None:
+def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
     """Whether iterators hand out copies that nothing else refers to.
 
+    `parallel_convert` asks for tensors to be made by another thread: it is checked and shown, and changes nothing,
+    since a tensor takes over the array that workers made, without work.
+
     >>> before = current_options(); set_iterator_mode(do_copy=True); get_iterator_mode(); restore(before)
-    {'do_copy': True}
+    {'do_copy': True, 'parallel_convert': False}
     """
-    _set(do_copy=_truth("do_copy", do_copy))
+    _set(do_copy=_truth("do_copy", do_copy), parallel_convert=_truth("parallel_convert", parallel_convert))
 
 
 def get_iterator_mode() -> dict[str, bool]:
     """How iterators hand out arrays.
 
     >>> sorted(get_iterator_mode())
-    ['do_copy']
+    ['do_copy', 'parallel_convert']
     """
-    return {"do_copy": _Settings.options.do_copy}
+    return {"do_copy": _Settings.options.do_copy, "parallel_convert": _Settings.options.parallel_convert}
+
+
+def set_fast_recovery(fast_recovery: bool) -> None:
+    """Whether a pipeline that resumes may draw other random numbers, to be faster.
+
+    It is checked and shown, and changes nothing: resuming takes no time and gives the same numbers, both at once.
+
+    >>> before = current_options(); set_fast_recovery(False); get_fast_recovery(); restore(before)
+    False
+    """
+    _set(fast_recovery=_truth("fast_recovery", fast_recovery))
+
+
+def get_fast_recovery() -> bool:
+    """What `set_fast_recovery` was told.
+
+    >>> isinstance(get_fast_recovery(), bool)
+    True
+    """
+    return _Settings.options.fast_recovery
+
+
+def set_monitor_sampling_interval(interval: int) -> None:
+    """How many milliseconds lie between two looks of a sampling profiler.
+
+    It is checked and shown, and changes nothing: the profiler here times every step and takes no samples.
+
+    >>> before = current_options(); set_monitor_sampling_interval(50); get_monitor_sampling_interval(); restore(before)
+    50
+    """
+    _set(monitor_sampling_interval=_whole("interval", interval, 1))
+
+
+def get_monitor_sampling_interval() -> int:
+    """What `set_monitor_sampling_interval` was told.
+
+    >>> get_monitor_sampling_interval() > 0
+    True
+    """
+    return _Settings.options.monitor_sampling_interval
 
 
 def set_sending_batches(batch_num: int) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.batching import BatchNode, BucketNode, Padding
+from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
+from mycelia.dataset.memo import Remembered
 from mycelia.dataset.operations import FilterNode, MapNode
 from mycelia.dataset.pipeline import walk
 from mycelia.dataset.plan import (
@@ -47,11 +49,17 @@ class Dataset(Readable):
         input_columns: Names = None,
         output_columns: Names = None,
         num_parallel_workers: int | None = None,
+        *,
         python_multiprocessing: bool = False,
         max_rowsize: int | Sequence[int] | None = None,
+        cache: DatasetCache | None = None,
         callbacks: DSCallback | Sequence[DSCallback] | None = None,
+        offload: bool | None = None,
     ) -> Dataset:
         """Every row through one operation or several, which take the input columns and give the output columns.
+
+        A cache keeps what was made of a row, for operations that are not random. `offload` asks for operations to run
+        on the device that trains: here that is the processor, where they run anyway.
 
         >>> import mycelia.dataset as ds
         >>> d = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
@@ -62,11 +70,13 @@ class Dataset(Readable):
         wrong = [o for o in listed if not callable(o)]
         if not listed or wrong:
             raise ArgumentError(f"map takes functions, and got {wrong or 'none'}")
+        if offload is not None and not isinstance(offload, bool):
+            raise ArgumentError(f"offload must be True, False or None, and is {offload!r}")
         before = names_of(input_columns) or self.plan.columns[: _arity(listed[0])]
         self.plan.index_of(before, "map")
         workers = _workers(num_parallel_workers)
         node = MapNode(
-            listed,
+            listed if cache is None else (Remembered.by(listed, cache),),
             before,
             names_of(output_columns) or before,
             alone=workers == 1,

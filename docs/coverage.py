@@ -1,0 +1,193 @@
+"""Which of MindSpore's names exist in Mycelia: counts them and writes docs/coverage.md.
+
+    python docs/coverage.py                  write docs/coverage.md from docs/mindspore_names.tsv
+    python docs/coverage.py --names FOLDER   first take the names anew from lists of MindSpore's names
+
+FOLDER holds `names_by_use.tsv` (rank, full name, files using it), `api_names.tsv` (every public name of a module, under
+a line `# module (count)`), `class_members.tsv` (members of a class, under a line `# class`) and
+`tensor_methods_by_use.tsv` (attribute, files using it). What we need of them is kept in `mindspore_names.tsv`: package,
+name in it, files using it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+NAMES = DOCS / "mindspore_names.tsv"
+PAGE = DOCS / "coverage.md"
+
+PACKAGES = (
+    "mindspore", "mindspore.Tensor", "mindspore.nn", "mindspore.ops", "mindspore.numpy", "mindspore.mint",
+    "mindspore.common", "mindspore.context", "mindspore.dtype", "mindspore.amp", "mindspore.train",
+    "mindspore.dataset", "mindspore.dataset.Dataset", "mindspore.dataset.vision", "mindspore.dataset.text",
+    "mindspore.dataset.audio", "mindspore.dataset.transforms", "mindspore.dataset.config", "mindspore.dataset.engine",
+    "mindspore.dataset.utils", "mindspore.mindrecord", "mindspore.communication", "mindspore.parallel",
+    "mindspore.profiler", "mindspore.log", "mindspore.runtime", "mindspore.boost",
+)  # fmt: skip
+COMPLETE = tuple(p for p in PACKAGES if p.startswith(("mindspore.dataset", "mindspore.mindrecord")))
+"""The packages whose every public name is counted, used or not."""
+
+ELSEWHERE = {
+    "mindspore.dataset.Dataset": {
+        **dict.fromkeys(
+            ("create_ir_tree", "parse", "parse_tree", "pre_parse", "post_parse", "pre_process", "iterator_bootstrap"),
+            "builds MindSpore's C++ tree; here the tree is `Dataset.plan`",
+        ),
+        "copy_batch_size": "how MindSpore's own copies of a dataset are told what `get_batch_size` says",
+        "input_indexs": "the order of columns in a device queue; here `project` puts columns in order",
+    }
+}
+"""Names that are left out, by package, with the reason; they are not counted."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name of MindSpore, the package it is counted in, and how many public files use it.
+
+    >>> Name("mindspore.nn", "Cell", 5).full
+    'mindspore.nn.Cell'
+    """
+
+    package: str
+    name: str
+    uses: int
+
+    @property
+    def full(self) -> str:
+        """As a program would write it."""
+        return f"{self.package}.{self.name}"
+
+    @property
+    def elsewhere(self) -> str | None:
+        """Why it is left out, if it is."""
+        return ELSEWHERE.get(self.package, {}).get(self.name)
+
+    def exists(self) -> bool:
+        """Whether the same path leads to something in Mycelia.
+
+        >>> Name("mindspore.nn", "Cell", 5).exists(), Name("mindspore.nn", "Sell", 0).exists()
+        (True, False)
+        """
+        parts = ["mycelia", *self.full.split(".")[1:]]
+        found: Any = None
+        for count in range(len(parts), 0, -1):
+            try:
+                found = import_module(".".join(parts[:count]))
+            except ModuleNotFoundError:
+                continue
+            break
+        for part in parts[count:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+
+
+def package_of(full: str) -> str:
+    """The package that a full name is counted in: the longest that it lies in.
+
+    >>> package_of("mindspore.dataset.vision.Inter.LINEAR"), package_of("mindspore.dataset.config")
+    ('mindspore.dataset.vision', 'mindspore.dataset')
+    """
+    return max((p for p in PACKAGES if full.startswith(f"{p}.")), key=len)
+
+
+def sections(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines of a list in sections: the section's name and the first field of the line."""
+    section = ""
+    for line in path.read_text().splitlines():
+        if line.startswith("# "):
+            section = line[2:].split(" (")[0]
+        elif line:
+            yield section, line.split("\t")[0]
+
+
+def collect(folder: Path) -> list[Name]:
+    """The names that MindSpore's lists hold, by package and by use."""
+    uses: dict[tuple[str, str], int] = {}
+    for line in (folder / "names_by_use.tsv").read_text().splitlines():
+        _, full, count = line.split("\t")
+        if "." in full:  # not the package itself
+            package = package_of(full)
+            uses[package, full.removeprefix(f"{package}.")] = int(count)
+    attributes = dict(
+        line.split("\t")
+        for line in (folder / "tensor_methods_by_use.tsv").read_text().splitlines()
+        if not line.startswith("#")
+    )
+    for section, name in sections(folder / "api_names.tsv"):
+        if section in COMPLETE:
+            uses.setdefault((section, name), 0)
+    for section, name in sections(folder / "class_members.tsv"):
+        if f"mindspore.{section}" == "mindspore.Tensor":
+            uses.setdefault(("mindspore.Tensor", name), int(attributes.get(name, 0)))
+        elif f"mindspore.{section}" in COMPLETE:
+            uses.setdefault((f"mindspore.{section}", name), 0)
+    names = (Name(package, name, count) for (package, name), count in uses.items())
+    return sorted(names, key=lambda n: (PACKAGES.index(n.package), -n.uses, n.name))
+
+
+def save(names: list[Name], path: Path = NAMES) -> None:
+    """Keep names in a file."""
+    path.write_text("".join(f"{n.package}\t{n.name}\t{n.uses}\n" for n in names))
+
+
+def load(path: Path = NAMES) -> list[Name]:
+    """The names that `save` kept."""
+    rows = (line.split("\t") for line in path.read_text().splitlines())
+    return [Name(package, name, int(uses)) for package, name, uses in rows]
+
+
+INTRODUCTION = """# Which of MindSpore's names exist
+
+Written by `python docs/coverage.py`; the names are those of MindSpore 2.10 that 6,074 public files use, with how many
+of them do. Of `dataset` and `mindrecord` every public name counts, used or not; of `Tensor` and `Dataset` every member.
+A name exists when its path leads to something under `mycelia` too; where it means something else,
+[differences.md](differences.md) says so. The share by use weighs a name with the files that use it.
+"""
+
+
+def page(names: list[Name]) -> str:
+    """The page: a table of packages, the missing names of each in order of use, and names that are left out."""
+    counted = [n for n in names if n.elsewhere is None]
+    missing = [n for n in counted if not n.exists()]
+    table = ["| package | names | exist | share | share by use |", "|---|---:|---:|---:|---:|"]
+    lists, total, lost = [], sum(n.uses for n in counted), sum(n.uses for n in missing)
+    for package in PACKAGES:
+        all_here = [n for n in counted if n.package == package]
+        none_here = [n for n in missing if n.package == package]
+        used, unmet = sum(n.uses for n in all_here), sum(n.uses for n in none_here)
+        table.append(_row(f"`{package}`", len(all_here), len(none_here), used, unmet))
+        if none_here:
+            told = ", ".join(f"`{n.name}` {n.uses}" if n.uses else f"`{n.name}`" for n in none_here)
+            lists.append(f"### {package}: {len(none_here)}\n\n{told}\n")
+    table.append(_row("**all**", len(counted), len(missing), total, lost))
+    apart = [f"- `{n.full}`: {n.elsewhere}" for n in names if n.elsewhere is not None]
+    parts = [INTRODUCTION, "\n".join(table) + "\n", "## Missing, in order of use\n", *lists]
+    return "\n".join([*parts, "## Left out\n", *apart]) + "\n"
+
+
+def _row(title: str, names: int, missing: int, uses: int, lost: int) -> str:
+    share = f"{(names - missing) / names:.0%}"
+    by_use = f"{(uses - lost) / uses:.0%}" if uses else ""
+    return f"| {title} | {names} | {names - missing} | {share} | {by_use} |"
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description="write docs/coverage.md")
+    parser.add_argument("--names", type=Path, metavar="FOLDER", help="take the names anew from lists in this folder")
+    folder = parser.parse_args().names
+    if folder is not None:
+        save(collect(folder))
+    PAGE.write_text(page(load()))
+
+
+if __name__ == "__main__":
+    main()
