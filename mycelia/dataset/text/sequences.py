@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,7 +155,7 @@ class Truncate(TensorOperation):
     max_seq_len: int
 
     def __post_init__(self) -> None:
-        integer("max_seq_len", self.max_seq_len, 0)
+        integer("max_seq_len", self.max_seq_len, 1)
 
     def apply(self, column: Array) -> Array:
         """A row, or rows."""
@@ -200,7 +201,8 @@ class AddToken(TextOperation):
     begin: bool = True
 
     def __post_init__(self) -> None:
-        text("token", self.token)
+        if not text("token", self.token):
+            raise ArgumentError("token must not be empty")
         flag("begin", self.begin)
 
     def apply(self, column: Array) -> Array:
@@ -226,10 +228,28 @@ class ToNumber(TextOperation):
             raise DTypeError("data_type must be a number type", given={"data_type": self.data_type})
 
     def apply(self, column: Array) -> Array:
-        """What does not fit the type is an error."""
+        """What is no number, or does not fit the type, is an error."""
         dtype = numpy_dtype(self.data_type)
-        try:
-            parsed = [float(w) if dtype.kind == "f" else int(w) for w in column.ravel().tolist()]
-            return np.array(parsed, dtype).reshape(column.shape)
-        except (ValueError, OverflowError) as error:
-            raise ArgumentError(f"a string is not a number of this type: {error}", given={"data_type": dtype}) from None
+        return np.array([number_of(w, dtype) for w in column.ravel().tolist()], dtype).reshape(column.shape)
+
+
+WHOLE = re.compile("[+-]?[0-9]+")
+REAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NOT_FINITE = re.compile("[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+
+def number_of(word: str, dtype: np.dtype[Any]) -> float:
+    """A decimal numeral, blanks around it allowed, as a number that the type can hold.
+
+    >>> number_of(" -2 ", np.dtype("int8")), number_of("1e3", np.dtype("float32"))
+    (-2, 1000.0)
+    """
+    numeral = word.strip()
+    with np.errstate(over="ignore"):
+        if dtype.kind == "f":
+            fits = REAL.fullmatch(numeral) and np.isfinite(dtype.type(float(numeral)))
+            if fits or NOT_FINITE.fullmatch(numeral):
+                return float(numeral)
+        elif WHOLE.fullmatch(numeral) and np.iinfo(dtype).min <= int(numeral) <= np.iinfo(dtype).max:
+            return int(numeral)
+    raise ArgumentError("a string is not a number of this type", given={"string": word, "data_type": dtype})

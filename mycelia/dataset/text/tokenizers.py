@@ -194,10 +194,11 @@ class PythonTokenizer(TextOperation):
             raise DTypeError("tokenizer must be callable", given={"tokenizer": repr(self.tokenizer)})
 
     def apply(self, column: Array) -> Array:
-        """The column holds one string."""
-        if column.size != 1:
-            raise ShapeError("PythonTokenizer needs one string", given={"shape": column.shape})
-        return np.array(list(self.tokenizer(str(column.reshape(())[()]))), np.str_)
+        """Of several strings each becomes a row; the rows must be equally long."""
+        rows = [list(self.tokenizer(word)) for word in column.ravel().tolist()]
+        if len({len(row) for row in rows}) > 1:
+            raise ShapeError("the strings have different numbers of tokens", given={"tokens": [len(r) for r in rows]})
+        return np.array(rows, np.str_).reshape(*column.shape, -1) if rows else column
 
 
 IDEOGRAPHS = (
@@ -323,7 +324,9 @@ class WordpieceTokenizer(TextOperation):
 
     def apply(self, column: Array) -> Any:
         """Offsets count within each word."""
-        words = column.ravel().tolist()
+        if column.ndim > 1:
+            raise ShapeError("WordpieceTokenizer needs a row of words", given={"shape": column.shape})
+        words = column.ravel().tolist() or [""]
         if not self.with_offsets:
             return answer((piece for word in words for piece in self.split(word) if word), "", False)
         parts = [answer(self.split(word) if word else [], word, True) for word in words]

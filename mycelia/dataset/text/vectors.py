@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -20,7 +21,6 @@ class Vectors:
     """
 
     suffix: ClassVar[str] = ""
-    header: ClassVar[bool | None] = None  # None: found out from the first line
 
     def __init__(self, table: dict[str, Array]) -> None:
         self.stoi = {word: i for i, word in enumerate(table)}
@@ -29,26 +29,34 @@ class Vectors:
 
     @classmethod
     def from_file(cls, file_path: str, max_vectors: int | None = None) -> Self:
-        """Read lines of a word and its numbers; at most `max_vectors` of them, as they come."""
+        """Read lines of a word and its numbers; at most `max_vectors` of them (all for 0), as they come.
+
+        A first line of two whole numbers is a header: how many words there are, and how long the vectors.
+        """
         path = Path(text("file_path", file_path))
-        limit = None if max_vectors is None else integer("max_vectors", max_vectors, 1)
+        limit = integer("max_vectors", 0 if max_vectors is None else max_vectors, 0)
         cls.check(path)
         table: dict[str, Array] = {}
         length = 0
         with path.open(encoding="utf8") as lines:
             for number, line in enumerate(lines, 1):
-                if limit is not None and len(table) >= limit:
+                if limit and len(table) >= limit:
                     break
                 word, *values = line.rstrip().split(" ")
-                if number == 1 and (len(values) == 1 if cls.header is None else cls.header):
-                    continue  # the number of words and of dimensions
+                if number == 1 and len(values) == 1 and word.isdecimal() and values[0].isdecimal():
+                    continue
                 length = length or len(values)
-                if not values or len(values) != length:
+                if len(values) < 2 or len(values) != length:
                     raise ArgumentError(
-                        "a line of the vector file has another length",
+                        "a line of the vector file is no word with a vector of the same length as the others",
                         given={"file": str(path), "line": number, "numbers": len(values), "expected": length},
+                        hint="vectors have at least two numbers",
                     )
-                table.setdefault(word, np.array(values, np.float32))
+                try:
+                    table.setdefault(word, np.array(values, np.float32))
+                except ValueError as error:
+                    given = {"file": str(path), "line": number}
+                    raise ArgumentError(f"a line of the vector file is not of numbers: {error}", given=given) from None
         if not table:
             raise ArgumentError("the vector file is empty", given={"file": str(path)})
         return cls(table)
@@ -82,13 +90,12 @@ class GloVe(Vectors):
     """
 
     suffix = ".txt"
-    header = False
 
     @classmethod
     def check(cls, path: Path) -> None:
         """The name begins with glove, too."""
         super().check(path)
-        if not path.name.startswith("glove."):
+        if not fnmatch(path.name, "glove.*.txt"):
             raise ArgumentError("the file must be called glove.*.txt", given={"file": str(path)})
 
 
@@ -100,7 +107,6 @@ class FastText(Vectors):
     """
 
     suffix = ".vec"
-    header = True
 
 
 class CharNGram(Vectors):
@@ -109,8 +115,6 @@ class CharNGram(Vectors):
     >>> CharNGram({"2gram-#BEGIN#o": np.array([4.0])}).look_up("o")
     array([4.], dtype=float32)
     """
-
-    header = False
 
     def look_up(self, word: str, lower_case_backup: bool = False) -> Array | None:
         """None when no n-gram is known."""

@@ -66,8 +66,8 @@ class Vocab:
     ) -> Vocab:
         """One word a line, up to `delimiter` if there is one; at most `vocab_size` of them."""
         text("delimiter", delimiter)
-        lines = Path(text("file_path", file_path)).read_text(encoding="utf8").splitlines()
-        words = [line.split(delimiter)[0] if delimiter else line for line in lines]
+        with Path(text("file_path", file_path)).open(encoding="utf8") as lines:  # other signs than \n end no line
+            words = [line.removesuffix("\n").split(delimiter or "\n")[0] for line in lines]
         if vocab_size is not None:
             words = words[: integer("vocab_size", vocab_size, 1)]
         return cls.from_list(words, special_tokens, special_first)
@@ -111,9 +111,10 @@ class Vocab:
         >>> Vocab.from_list(["a"]).tokens_to_ids("b")
         -1
         """
-        if isinstance(tokens, str):
-            return self._numbers.get(str(tokens), -1)
-        return [self._numbers.get(str(t), -1) for t in np.asarray(tokens).tolist()]
+        words = _plain(tokens)
+        if isinstance(words, list):
+            return [self._numbers.get(text("tokens", w), -1) for w in words]
+        return self._numbers.get(text("tokens", words), -1)
 
     def ids_to_tokens(self, ids: Any) -> Any:
         """The word of a number, or of each of several; the empty string for what is unknown.
@@ -121,12 +122,18 @@ class Vocab:
         >>> Vocab.from_list(["a"]).ids_to_tokens([0, 5])
         ['a', '']
         """
-        if isinstance(ids, (int, np.integer)):
-            return self._words.get(int(ids), "")
-        return [self._words.get(int(i), "") for i in np.asarray(ids).tolist()]
+        numbers = _plain(ids)
+        if isinstance(numbers, list):
+            return [self._words.get(integer("ids", i, 0), "") for i in numbers]
+        return self._words.get(integer("ids", numbers, 0), "")
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+
+def _plain(value: Any) -> Any:
+    """A value, or a list of them, of Python's own types."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _words(column: Any) -> Iterable[str]:
