@@ -9,10 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.formats import cifar_batches, find, read_idx
+from mycelia.mindrecord.formats import cifar_batches, find, png, read_idx
 from mycelia.mindrecord.tfrecord import TFRecordFile
 from mycelia.mindrecord.writer import SUCCESS, FileWriter
 
@@ -68,6 +66,7 @@ class CsvToMR(Converter):
         with Path(source).open(newline="") as file:
             names = next(csv.reader(file), [])
         self.columns = list(columns_list or names)
+        self.index = tuple(self.columns)
         unknown = [c for c in self.columns if c not in names]
         if unknown or not names:
             raise ArgumentError(f"the CSV file has no column {unknown}", given={"file": source, "columns": names})
@@ -128,6 +127,10 @@ class TFRecordToMR(Converter):
             told[name] = {"type": type} if shape is None else {"type": type, "shape": list(shape)}
         return told
 
+    def tfrecord_iterator(self) -> Iterator[Row]:
+        """The rows as they will be written."""
+        return self.rows()
+
     def rows(self) -> Iterator[Row]:
         schema = self.schema()
         source = TFRecordFile(self.source)
@@ -146,46 +149,58 @@ def _plain(value: Any, kind: str) -> Any:
     return value[0].decode() if kind == "string" else value[0]
 
 
-class Cifar10ToMR(Converter):
-    """CIFAR-10 in its binary or Python version: images as raw bytes of 32 x 32 x 3, and labels."""
+class Cifar10ToMR:
+    """CIFAR-10 in its binary or Python version: images as PNG files, and labels.
+
+    `destination` has the images for training, and `<destination>_test` those for testing.
+    """
 
     hundred = False
-    index: tuple[str, ...] = ("label",)
 
     def __init__(self, source: str, destination: str) -> None:
         self.source, self.destination = source, destination
 
-    def schema(self) -> dict[str, Any]:
-        return {"id": {"type": "int64"}, "label": {"type": "int64"}, "data": {"type": "uint8", "shape": [32, 32, 3]}}
+    def transform(self, fields: Sequence[str] | None = None) -> int:
+        """Write the record files, which can be searched by `fields`."""
+        if fields is not None and not isinstance(fields, list | tuple):
+            raise ArgumentError(f"fields is a list of columns to search by, and is {fields!r}")
+        for usage, ending in (("train", ""), ("test", "_test")):
+            _CifarPart(self.source, self.destination + ending, usage, self.hundred, tuple(fields or ())).transform()
+        return SUCCESS
 
-    def rows(self) -> Iterator[Row]:
-        number = 0
-        for images, labels in cifar_batches(self.source, "all", self.hundred):
-            for image, label in zip(images, labels, strict=True):
-                yield {"id": number, "data": image, **self.labelled(label)}
-                number += 1
-
-    def labelled(self, label: Any) -> Row:
-        """The label columns of a row."""
-        return {"label": int(label[0])}
+    run = transform
 
 
 class Cifar100ToMR(Cifar10ToMR):
-    """CIFAR-100 in its binary or Python version, with fine and coarse labels."""
+    """CIFAR-100 in its binary or Python version: images as PNG files, fine and coarse labels.
+
+    `destination` has the images for training, and `<destination>_test` those for testing.
+    """
 
     hundred = True
-    index = ("fine_label", "coarse_label")
+
+
+class _CifarPart(Converter):
+    def __init__(self, source: str, destination: str, usage: str, hundred: bool, index: tuple[str, ...]) -> None:
+        self.source, self.destination, self.usage, self.hundred, self.index = source, destination, usage, hundred, index
+        self.labels = ("coarse_label", "fine_label") if hundred else ("label",)
 
     def schema(self) -> dict[str, Any]:
-        labels = {"fine_label": {"type": "int64"}, "coarse_label": {"type": "int64"}}
-        return {"id": {"type": "int64"}, **labels, "data": {"type": "uint8", "shape": [32, 32, 3]}}
+        return {**{n: {"type": "int64"} for n in ("id", *reversed(self.labels))}, "data": {"type": "bytes"}}
 
-    def labelled(self, label: Any) -> Row:
-        return {"coarse_label": int(label[0]), "fine_label": int(label[1])}
+    def rows(self) -> Iterator[Row]:
+        number = 0
+        for images, labels in cifar_batches(self.source, self.usage, self.hundred):
+            for image, label in zip(images, labels, strict=True):
+                yield {"id": number, "data": png(image), **dict(zip(self.labels, label.tolist(), strict=True))}
+                number += 1
 
 
 class MnistToMR:
-    """MNIST's idx files, plain or gzipped: `<destination>_train.mindrecord` and `<destination>_test.mindrecord`."""
+    """MNIST's idx files, plain or gzipped, as PNG files and labels.
+
+    They go to `<destination>_train.mindrecord` and `<destination>_test.mindrecord`.
+    """
 
     def __init__(self, source: str, destination: str, partition_number: int = 1) -> None:
         self.source, self.destination, self.partition_number = source, destination, partition_number
@@ -208,18 +223,17 @@ class _MnistPart(Converter):
         self.labels = read_idx(find(source, f"{stem}-labels-idx1-ubyte", f"{stem}-labels.idx1-ubyte"))
 
     def schema(self) -> dict[str, Any]:
-        shape = [*self.images.shape[1:], 1]
-        return {"label": {"type": "int64"}, "data": {"type": "uint8", "shape": shape}}
+        return {"label": {"type": "int64"}, "data": {"type": "bytes"}}
 
     def rows(self) -> Iterator[Row]:
         for image, label in zip(self.images, self.labels, strict=True):
-            yield {"label": int(label), "data": image[..., np.newaxis]}
+            yield {"label": int(label), "data": png(image)}
 
 
 class ImageNetToMR(Converter):
     """Folders of images, one per class, and a map file with a line `folder label` for every class."""
 
-    index = ("label",)
+    index = ("label", "file_name")
 
     def __init__(self, map_file: str, image_dir: str, destination: str, partition_number: int = 1) -> None:
         self.image_dir, self.destination, self.partition_number = Path(image_dir), destination, partition_number
@@ -229,10 +243,10 @@ class ImageNetToMR(Converter):
         self.classes = {line[0]: int(line[1]) for line in lines}
 
     def schema(self) -> dict[str, Any]:
-        return {"label": {"type": "int64"}, "file_name": {"type": "string"}, "data": {"type": "bytes"}}
+        return {"label": {"type": "int32"}, "image": {"type": "bytes"}, "file_name": {"type": "string"}}
 
     def rows(self) -> Iterator[Row]:
         for folder, label in self.classes.items():
             for path in sorted((self.image_dir / folder).iterdir()):
                 if path.suffix.lower() in (".jpg", ".jpeg", ".png", ".bmp"):
-                    yield {"label": label, "file_name": path.name, "data": path.read_bytes()}
+                    yield {"label": label, "image": path.read_bytes(), "file_name": str(path)}

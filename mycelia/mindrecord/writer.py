@@ -163,6 +163,22 @@ class FileWriter:
         self.index_fields = tuple(index_fields)
         return SUCCESS
 
+    def set_header_size(self, header_size: int) -> None:
+        """How many bytes MindSpore's files keep for their header; checked only, since ours is as long as it must be.
+
+        >>> import tempfile
+        >>> FileWriter(tempfile.mkdtemp() + "/a").set_header_size(1 << 24)
+        """
+        _between("header_size", header_size, 16 << 10, 128 << 20)
+
+    def set_page_size(self, page_size: int) -> None:
+        """How many bytes MindSpore's files keep for a page; checked only, since ours have no pages to outgrow.
+
+        >>> import tempfile
+        >>> FileWriter(tempfile.mkdtemp() + "/a").set_page_size(1 << 26)
+        """
+        _between("page_size", page_size, 32 << 10, 256 << 20)
+
     def write_raw_data(self, raw_data: Sequence[dict[str, Any]], parallel_writer: bool = False) -> None:
         """Append rows; several files share them evenly. `parallel_writer` asks for nothing: writing is bound by disk.
 
@@ -232,6 +248,11 @@ class FileWriter:
     def __del__(self) -> None:
         for part in getattr(self, "parts", []):
             part.discard()
+
+
+def _between(name: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ArgumentError(f"{name} must be a whole number in [{low}, {high}], and is {value!r}")
 
 
 def shard_names(file_name: str, shard_num: int) -> list[str]:
