@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra
 from mycelia.dataset.vision.pixels import require_image
-from mycelia.errors import DTypeError
+from mycelia.errors import ArgumentError, DTypeError, MyceliaError
 
 
 def is_pil(image: Any) -> bool:
@@ -41,54 +42,95 @@ class ImageOperation(TensorOperation):
     """A transform of one image into one image; several images are treated alike, one after another.
 
     `apply` gets an array (H, W) or (H, W, C); arrays with more axes are taken as stacks of images, unless the class
-    says that it treats `stacks` itself.
+    says that it treats `stacks` itself. A Pillow image is treated by Pillow, or, where `pillow` is False, as an array.
     """
 
     stacks: ClassVar[bool] = False
+    pillow: ClassVar[bool] = True
     channels: ClassVar[int | None] = None
 
     def __call__(self, *images: Any) -> Any:
-        results = tuple(self.on_pil(x) if is_pil(x) else self.on_array(as_array(x)) for x in images)
+        results = tuple(self.in_pillow(x) if self.pillow and is_pil(x) else self.on_array(as_array(x)) for x in images)
         return results[0] if len(results) == 1 else results
 
     def on_array(self, image: Array) -> Any:
-        """Treat an array: directly, or image by image."""
-        if image.ndim > 3 and not self.stacks:
+        """Treat an array: directly, or image by image; truth values count as levels 0 and 1."""
+        require_image(image, type(self).__name__, self.channels, stack=True)
+        if self.stacks:
+            return self.apply(image)
+        if image.ndim > 3:
             frames = [self.on_array(frame) for frame in image.reshape(-1, *image.shape[-3:])]
             return np.stack(frames).reshape(image.shape[:-3] + frames[0].shape)
-        if not self.stacks or image.ndim < 2:
-            require_image(image, type(self).__name__, self.channels)
-        return self.apply(image)
+        return self.apply(image.astype(np.uint8) if image.dtype == bool else image)
+
+    def in_pillow(self, image: Any) -> Any:
+        """Treat a Pillow image by Pillow; what Pillow refuses is told in our words."""
+        try:
+            return self.on_pil(image)
+        except MyceliaError:
+            raise
+        except (NotImplementedError, OSError, TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"{type(self).__name__} cannot treat this Pillow image: {error}",
+                given={"transform": self, "mode": image.mode, "size": image.size},
+                hint="image.convert('RGB'), or ToNumpy() for an array",
+            ) from None
 
     def on_pil(self, image: Any) -> Any:
-        """Treat a Pillow image; the answer is one too."""
+        """The Pillow image that answers a Pillow image."""
         return to_pil(self.on_array(np.asarray(image)))
 
 
+def in_kind(transform: ImageOperation, image: Any) -> Any:
+    """The answer to a Pillow image as a Pillow image, and to an array as an array."""
+    return transform.in_pillow(image) if is_pil(image) else transform.on_array(as_array(image))
+
+
 class RandomImageOperation(TensorOperation):
-    """A transform that draws another transform, without chance, for each call; all images of the call get that one."""
+    """A transform that draws another transform, without chance, for each call; all images of the call get that one.
+
+    A Pillow image is treated by Pillow, or, where `pillow` is False, as an array.
+    """
+
+    pillow: ClassVar[bool] = True
 
     def __call__(self, *images: Any) -> Any:
-        height, width = size_of(images[0])
-        return self.draw(random.current(), height, width)(*images)
+        for image in images:
+            if not is_pil(image):
+                require_image(as_array(image), type(self).__name__, stack=True)
+        drawn: Any = self.draw(random.current(), *size_of(images[0]))
+        results = tuple(in_kind(drawn, x) if self.pillow else drawn(as_array(x)) for x in images)
+        return results[0] if len(results) == 1 else results
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """The transform for an image of this size."""
         raise AssertionError("every random transform says what it draws")
 
 
-class Same(TensorOperation):
-    """Leaves columns as they are.
+@dataclass(frozen=True)
+class Steps(ImageOperation):
+    """Image transforms one after another; none leaves images as they are.
 
-    >>> Same()(5)
-    5
+    >>> Steps(())(np.array([[5]]))
+    array([[5]])
     """
 
-    def __call__(self, *columns: Any) -> Any:
-        return columns[0] if len(columns) == 1 else columns
+    transforms: tuple[ImageOperation, ...]
+
+    def on_array(self, image: Array) -> Any:
+        """Each on the answer of the one before."""
+        for transform in self.transforms:
+            image = transform.on_array(image)
+        return image
+
+    def on_pil(self, image: Any) -> Any:
+        """The same by Pillow."""
+        for transform in self.transforms:
+            image = transform.in_pillow(image)
+        return image
 
 
-SAME = Same()
+SAME = Steps(())
 
 
 def size_of(image: Any) -> tuple[int, int]:

@@ -19,8 +19,15 @@ class ArrayOperation(TensorOperation):
     """A transform whose answer is an array whatever kind of image it gets; several columns are treated alike."""
 
     def __call__(self, *images: Any) -> Any:
-        results = tuple(self.apply(np.asarray(x) if is_pil(x) else as_array(x)) for x in images)
+        results = tuple(self.one(x) for x in images)
         return results[0] if len(results) == 1 else results
+
+    def one(self, image: Any) -> Array:
+        """The answer to an array, or to the pixels of a Pillow image."""
+        array = as_array(image)
+        if array.dtype.kind not in "iufb":
+            raise DTypeError(f"{type(self).__name__} needs numbers", given={"dtype": array.dtype, "shape": array.shape})
+        return np.asarray(self.apply(array))
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,14 @@ class ToTensor(ArrayOperation):
             raise ShapeError("ToTensor needs an image of shape (H, W) or (H, W, C)", given={"shape": image.shape})
         planes = image[None] if image.ndim == 2 else image.transpose(2, 0, 1)
         return (planes * np.float32(1 / 255)).astype(numpy_dtype(self.output_type), copy=False)
+
+    def one(self, image: Any) -> Array:
+        """The levels of a Pillow image are divided in double precision, as in MindSpore."""
+        if not is_pil(image):
+            return super().one(image)
+        pixels = np.asarray(image)
+        planes = pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+        return (planes / 255.0).astype(numpy_dtype(self.output_type))
 
 
 class ToPIL(TensorOperation):
@@ -166,7 +181,9 @@ class NormalizePad(ArrayOperation):
 
     def apply(self, image: Array) -> Array:
         """The extra channel is the last one."""
-        planes = image[..., None] if image.ndim == 2 and self.is_hwc else image
+        if image.ndim == 2 and not self.is_hwc:
+            raise ShapeError("NormalizePad needs channels", given={"shape": image.shape, "is_hwc": self.is_hwc})
+        planes = image[..., None] if image.ndim == 2 else image
         out = normalize(planes, self.mean, self.std, self.is_hwc)
         width = [(0, 0)] * out.ndim
         width[-1 if self.is_hwc else -3] = (0, 1)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.compose import Compose
 from mycelia.dataset.transforms.validators import flag, integer, member, pair_of, sequence
-from mycelia.dataset.vision.base import ImageOperation, RandomImageOperation, size_of
+from mycelia.dataset.vision.base import ImageOperation, RandomImageOperation, Steps, in_kind, size_of
 from mycelia.dataset.vision.flip import HorizontalFlip, VerticalFlip
 from mycelia.dataset.vision.modes import Border
 from mycelia.dataset.vision.padding import Fill, Pad, check_fill, margins, pad
@@ -40,6 +39,7 @@ class Crop(ImageOperation):
     coordinates: tuple[int, int]
     size: Size
     stacks = True
+    pillow = False
 
     def __post_init__(self) -> None:
         for c in sequence("coordinates", self.coordinates, 2):
@@ -56,6 +56,11 @@ class Crop(ImageOperation):
                 given={"coordinates": (top, left), "size": (height, width), "image": image.shape},
             )
         return crop(image, top, left, height, width)
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        (top, left), (height, width) = self.coordinates, pair_of("size", self.size, integer, 1)
+        return image.crop((left, top, left + width, top + height))
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class FiveCrop(TensorOperation):
     def __call__(self, image: Any) -> Any:
         """Works on arrays and Pillow images."""
         size = pair_of("size", self.size, integer, 1)
-        return tuple(Crop(corner, size)(image) for corner in five_boxes(*size_of(image), *size))
+        return tuple(in_kind(Crop(corner, size), image) for corner in five_boxes(*size_of(image), *size))
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ class TenCrop(TensorOperation):
 
     def __call__(self, image: Any) -> Any:
         """Works on arrays and Pillow images."""
-        mirrored = (VerticalFlip() if self.use_vertical_flip else HorizontalFlip())(image)
+        mirrored = in_kind(VerticalFlip() if self.use_vertical_flip else HorizontalFlip(), image)
         return FiveCrop(self.size)(image) + FiveCrop(self.size)(mirrored)
 
 
@@ -184,4 +189,4 @@ class RandomCrop(RandomImageOperation):
         """Pad, then crop at a place."""
         frame = self.frame(height, width)
         place = Crop(self.corner(rng, height, width), pair_of("size", self.size, integer, 1))
-        return Compose([Pad(frame, self.fill_value, self.padding_mode), place]) if any(frame) else place
+        return Steps((Pad(frame, self.fill_value, self.padding_mode), place)) if any(frame) else place

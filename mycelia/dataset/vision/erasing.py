@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array
 from mycelia.dataset.transforms.validators import flag, integer, number, sequence, span
 from mycelia.dataset.vision.base import ImageOperation
+from mycelia.dataset.vision.pixels import colour_of, saturate
 from mycelia.errors import ArgumentError, ShapeError
 
 
@@ -29,11 +31,12 @@ class Erase(ImageOperation):
     width: int
     value: Any = 0.0
     inplace: bool = False
+    pillow = False
 
     def __post_init__(self) -> None:
         for name, least in {"top": 0, "left": 0, "height": 1, "width": 1}.items():
             integer(name, getattr(self, name), least)
-        levels = (self.value,) if isinstance(self.value, (int, float)) else sequence("value", self.value, 3)
+        levels = (self.value,) if isinstance(self.value, numbers.Real) else sequence("value", self.value, 3)
         for level in levels:
             number("value", level, 0, 255)
         flag("inplace", self.inplace)
@@ -42,8 +45,9 @@ class Erase(ImageOperation):
         """The rectangle must lie inside."""
         if self.top + self.height > image.shape[0] or self.left + self.width > image.shape[1]:
             raise ShapeError("the erased part reaches outside the image", given={"erase": self, "image": image.shape})
-        out = image if self.inplace else image.copy()
-        out[self.top : self.top + self.height, self.left : self.left + self.width] = self.value
+        out = image if self.inplace and image.flags.writeable else image.copy()
+        colour = colour_of(self.value, image)
+        out[self.top : self.top + self.height, self.left : self.left + self.width] = colour
         return out
 
 
@@ -70,7 +74,7 @@ class RandomErasing(TensorOperation):
         if isinstance(self.value, str) and self.value != "random":
             raise ArgumentError("value must be a number, three numbers, or 'random'", given={"value": self.value})
         if not isinstance(self.value, str):
-            levels = (self.value,) if isinstance(self.value, int) else sequence("value", self.value, 3)
+            levels = (self.value,) if isinstance(self.value, numbers.Integral) else sequence("value", self.value, 3)
             for level in levels:
                 integer("value", level, 0, 255)
         flag("inplace", self.inplace)
@@ -79,12 +83,14 @@ class RandomErasing(TensorOperation):
     def __call__(self, image: Any) -> Any:
         """One image, channels first."""
         array = as_array(image)
-        if array.ndim != 3:
-            raise ShapeError("RandomErasing needs an image of shape (C, H, W)", given={"shape": array.shape})
+        if array.ndim != 3 or array.dtype.kind not in "iufb":
+            raise ShapeError(
+                "RandomErasing needs an image of shape (C, H, W)", given={"shape": array.shape, "dtype": array.dtype}
+            )
         rng = random.current()
         if rng.random() >= self.prob:
             return array
-        out = array if self.inplace else array.copy()
+        out = array if self.inplace and array.flags.writeable else array.copy()
         box = self.box(rng, *array.shape[1:])
         if box is not None:
             part = out[:, box[0], box[1]]
@@ -95,8 +101,9 @@ class RandomErasing(TensorOperation):
         """The erased rows and columns; None when no try fits."""
         for _ in range(self.max_attempts):
             area = rows * columns * rng.uniform(*self.scale)
-            aspect = math.exp(rng.uniform(math.log(self.ratio[0]), math.log(self.ratio[1])))
-            height, width = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+            aspect = rng.uniform(*self.ratio)  # width / height
+            width = round(math.sqrt(area * aspect))
+            height = round(width / aspect)
             if 0 < height < rows and 0 < width < columns:
                 top, left = int(rng.integers(rows - height + 1)), int(rng.integers(columns - width + 1))
                 return slice(top, top + height), slice(left, left + width)
@@ -107,7 +114,10 @@ class RandomErasing(TensorOperation):
         if isinstance(self.value, str):
             noise: Array = np.asarray(rng.standard_normal(part.shape))
             return noise.astype(np.int64).astype(part.dtype) if part.dtype.kind == "u" else noise
-        return np.asarray(self.value).reshape(-1, 1, 1)
+        value = saturate(np.asarray(self.value), part.dtype).reshape(-1, 1, 1)
+        if len(value) not in (1, len(part)):
+            raise ShapeError("one value per channel is needed", given={"value": self.value, "channels": len(part)})
+        return value
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +21,17 @@ class HorizontalFlip(ImageOperation):
     """
 
     stacks = True
+    pillow = False
 
     def apply(self, image: Array) -> Array:
         """Reverse the columns; OpenCV moves bytes of colour faster than NumPy does."""
         if image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and installed("cv2"):
             return np.asarray(extra("cv2", "opencv-python-headless", "flipping").flip(image, 1))
         return image[:, ::-1] if image.ndim == 2 else image[..., ::-1, :]
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return image.transpose(extra("PIL.Image", "pillow", "a Pillow image").Transpose.FLIP_LEFT_RIGHT)
 
 
 @dataclass(frozen=True)
@@ -38,10 +44,15 @@ class VerticalFlip(ImageOperation):
     """
 
     stacks = True
+    pillow = False
 
     def apply(self, image: Array) -> Array:
         """Reverse the rows."""
         return image[::-1] if image.ndim == 2 else image[..., ::-1, :, :]
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return image.transpose(extra("PIL.Image", "pillow", "a Pillow image").Transpose.FLIP_TOP_BOTTOM)
 
 
 @dataclass(frozen=True)

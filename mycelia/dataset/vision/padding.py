@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array
+from mycelia.dataset.transforms.base import Array, extra
 from mycelia.dataset.transforms.validators import integer, member, pair_of, sequence
-from mycelia.dataset.vision.base import ImageOperation
+from mycelia.dataset.vision.base import ImageOperation, to_pil
 from mycelia.dataset.vision.modes import Border, SliceMode
-from mycelia.dataset.vision.pixels import colour_of
+from mycelia.dataset.vision.pixels import colour_of, require_image
 from mycelia.errors import ArgumentError, ShapeError
 
 Fill = int | tuple[int, int, int]
@@ -37,8 +38,16 @@ def check_fill(fill: Any) -> None:
         integer("fill_value", level, 0, 255)
 
 
+def pillow_fill(fill: Any, image: Any) -> Any:
+    """A fill as Pillow wants it: a level for one band, red, green and blue (opaque) for more, or for a palette."""
+    red, green, blue = (fill,) * 3 if isinstance(fill, numbers.Integral) else tuple(fill)
+    if image.mode != "P" and len(image.getbands()) == 1:
+        return red
+    return (red, 255) if len(image.getbands()) == 2 else (red, green, blue)
+
+
 def pad(image: Array, left: int, top: int, right: int, bottom: int, fill: Any, mode: Border) -> Array:
-    """An image within borders.
+    """An image within borders; a border may be wider than the image, whose mirror then repeats.
 
     >>> pad(np.array([[1, 2]]), 1, 0, 0, 0, 9, Border.CONSTANT)
     array([[9, 1, 2]])
@@ -74,6 +83,17 @@ class Pad(ImageOperation):
         """Pad every side."""
         return pad(image, *margins(self.padding), self.fill_value, self.padding_mode)
 
+    def on_pil(self, image: Any) -> Any:
+        """A constant border by Pillow, in any mode; a palette stays."""
+        if self.padding_mode == Border.CONSTANT:
+            operations = extra("PIL.ImageOps", "pillow", "a Pillow image")
+            expanded = operations.expand(image, margins(self.padding), pillow_fill(self.fill_value, image))
+        else:
+            expanded = to_pil(self.apply(np.asarray(image)))
+        if image.mode == "P":
+            expanded.putpalette(image.getpalette())
+        return expanded
+
 
 @dataclass(frozen=True)
 class PadToSize(ImageOperation):
@@ -87,6 +107,7 @@ class PadToSize(ImageOperation):
     offset: int | tuple[int, int] | None = None
     fill_value: Fill = 0
     padding_mode: Border = Border.CONSTANT
+    pillow = False
 
     def __post_init__(self) -> None:
         pair_of("size", self.size, integer, 1)
@@ -123,12 +144,18 @@ class SlicePatches(ImageOperation):
     num_width: int = 1
     slice_mode: SliceMode = SliceMode.PAD
     fill_value: int = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         integer("num_height", self.num_height, 1)
         integer("num_width", self.num_width, 1)
         member("slice_mode", self.slice_mode, SliceMode)
         integer("fill_value", self.fill_value, 0, 255)
+
+    def on_array(self, image: Array) -> Any:
+        """One image, not a stack: each image has many answers."""
+        require_image(image, "SlicePatches")
+        return self.apply(image.astype(np.uint8) if image.dtype == bool else image)
 
     def apply(self, image: Array) -> Any:
         """A tuple of patches; the image itself when it stays whole."""

@@ -19,7 +19,7 @@ def saturate(values: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.kind not in "iu":
         return values.astype(dtype, copy=False)
     limits = np.iinfo(dtype)
-    rounded = np.rint(values)
+    rounded = np.asarray(np.rint(values))
     return np.clip(rounded, limits.min, limits.max, out=rounded).astype(dtype)
 
 
@@ -35,12 +35,14 @@ def look_up(table: Array, image: Array) -> Array:
     return table.take(image)
 
 
-def require_image(image: Array, name: str, channels: int | None = None) -> None:
+def require_image(image: Array, name: str, channels: int | None = None, *, stack: bool = False) -> None:
     """Raise unless the array is an image, (H, W) or (H, W, C), with so many channels if a number is given.
+
+    A `stack` of images may have more axes in front.
 
     >>> require_image(np.zeros((2, 2, 3)), "Invert", 3)
     """
-    if image.ndim not in (2, 3):
+    if image.ndim < 2 or (image.ndim > 3 and not stack):
         raise ShapeError(
             f"{name} needs an image of shape (H, W) or (H, W, C)",
             given={"shape": image.shape, "dtype": image.dtype},
@@ -48,19 +50,20 @@ def require_image(image: Array, name: str, channels: int | None = None) -> None:
         )
     if 0 in image.shape or image.dtype.kind not in "iufb":
         raise ShapeError(f"{name} needs an image with pixels", given={"shape": image.shape, "dtype": image.dtype})
-    if channels is not None and (image.ndim != 3 or image.shape[2] != channels):
+    if channels is not None and (image.ndim < 3 or image.shape[-1] != channels):
         raise ShapeError(f"{name} needs {channels} channels, last", given={"shape": image.shape})
 
 
 def colour_of(fill: Any, image: Array) -> Array:
-    """A fill, one number or one per channel, as an array that broadcasts over pixels of `image`.
+    """A fill, one number or three, as an array that broadcasts over pixels of `image`.
+
+    Three numbers are those of red, green and blue: an image without colour takes the first, a fourth channel is 0.
 
     >>> colour_of((1, 2, 3), np.zeros((2, 2, 3), np.uint8))
     array([1, 2, 3], dtype=uint8)
     """
-    colour: Array = np.asarray(fill, image.dtype)
-    if image.ndim == 2 and colour.ndim:
-        return colour[:1].reshape(())
-    if image.ndim == 3 and colour.ndim and colour.size not in (1, image.shape[2]):
-        raise ShapeError("one fill per channel is needed", given={"fill": fill, "shape": image.shape})
-    return colour
+    colour = saturate(np.asarray(fill), image.dtype)
+    channels = image.shape[2] if image.ndim == 3 else 1
+    if colour.size not in (1, channels):
+        colour = np.resize(np.append(colour, np.zeros(4 - colour.size, image.dtype)), channels)
+    return colour if image.ndim == 3 else colour.reshape(())

@@ -10,17 +10,17 @@ import numpy as np
 
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.compose import Compose, run
+from mycelia.dataset.transforms.compose import run
 from mycelia.dataset.transforms.validators import check_random_transform_ops, integer, member, number, sequence
 from mycelia.dataset.vision import tone
-from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
+from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps
 from mycelia.dataset.vision.modes import AutoAugmentPolicy, Inter
 from mycelia.dataset.vision.padding import Fill, check_fill
 from mycelia.dataset.vision.rotation import Rotate
 from mycelia.dataset.vision.warp import warp
 from mycelia.errors import ArgumentError
 
-Make = Callable[[float, Inter, Fill], TensorOperation]
+Make = Callable[[float, Inter, Fill], ImageOperation]
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def moving(name: str) -> Make:
     return lambda m, inter, fill: Move(**{name: m}, resample=inter, fill_value=fill)
 
 
-def toned(kind: Callable[[Any], TensorOperation], argument: Callable[[float], Any]) -> Make:
+def toned(kind: Callable[[Any], ImageOperation], argument: Callable[[float], Any]) -> Make:
     """How to make a tone transform from a magnitude."""
     return lambda m, inter, fill: kind(argument(m))
 
 
-def plain(kind: Callable[[], TensorOperation]) -> Make:
+def plain(kind: Callable[[], ImageOperation]) -> Make:
     """How to make a transform that has no magnitude."""
     return lambda m, inter, fill: kind()
 
@@ -116,7 +116,7 @@ WIDE = Reach(0.99, 135.0, 0.99, 6, lambda side: 32)
 
 def operation(
     rng: np.random.Generator, name: str, magnitude: float, interpolation: Inter, fill: Fill
-) -> TensorOperation:
+) -> ImageOperation:
     """The named transform at a magnitude, its sign drawn where it has one."""
     sign = -1 if name in SIGNED and rng.random() < 0.5 else 1
     return OPERATIONS[name](sign * magnitude, interpolation, fill)
@@ -225,6 +225,7 @@ class AutoAugment(RandomImageOperation):
     policy: AutoAugmentPolicy = AutoAugmentPolicy.IMAGENET
     interpolation: Inter = Inter.NEAREST
     fill_value: Fill = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         member("policy", self.policy, AutoAugmentPolicy)
@@ -234,12 +235,12 @@ class AutoAugment(RandomImageOperation):
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """The operations of a pair that come up; levels are out of ten."""
         table = POLICIES[self.policy]
-        steps: list[TensorOperation] = [SAME]
+        steps: list[ImageOperation] = []
         for name, prob, level in table[rng.integers(len(table))]:
             if rng.random() < prob:
                 magnitude = USUAL.magnitude(name, level, 10, height, width)
                 steps.append(operation(rng, name, magnitude, self.interpolation, self.fill_value))
-        return Compose(steps)
+        return Steps(tuple(steps))
 
 
 RAND_AUGMENT = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color",
@@ -259,6 +260,7 @@ class RandAugment(RandomImageOperation):
     num_magnitude_bins: int = 31
     interpolation: Inter = Inter.NEAREST
     fill_value: Fill = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         integer("num_ops", self.num_ops, 0)
@@ -269,12 +271,12 @@ class RandAugment(RandomImageOperation):
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Names drawn with replacement."""
-        steps: list[TensorOperation] = [SAME]
+        steps: list[ImageOperation] = []
         for i in rng.integers(len(RAND_AUGMENT), size=self.num_ops):
             name = RAND_AUGMENT[i]
             magnitude = USUAL.magnitude(name, self.magnitude, self.num_magnitude_bins, height, width)
             steps.append(operation(rng, name, magnitude, self.interpolation, self.fill_value))
-        return Compose(steps)
+        return Steps(tuple(steps))
 
 
 @dataclass(frozen=True)
@@ -288,6 +290,7 @@ class TrivialAugmentWide(RandomImageOperation):
     num_magnitude_bins: int = 31
     interpolation: Inter = Inter.NEAREST
     fill_value: Fill = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         integer("num_magnitude_bins", self.num_magnitude_bins, 2)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.compose import Compose
 from mycelia.dataset.transforms.validators import integer, number, sequence, span
-from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
+from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
 from mycelia.dataset.vision.pixels import saturate
 from mycelia.dataset.vision.tone import (
     AdjustBrightness,
@@ -74,6 +74,7 @@ class RandomAdjustSharpness(RandomImageOperation):
 
     degree: float
     prob: float = 0.5
+    pillow = False
 
     def __post_init__(self) -> None:
         number("degree", self.degree, 0)
@@ -95,6 +96,7 @@ class RandomAutoContrast(RandomImageOperation):
     cutoff: float = 0.0
     ignore: Any = None
     prob: float = 0.5
+    pillow = False
 
     def __post_init__(self) -> None:
         AutoContrast(self.cutoff, self.ignore)
@@ -114,6 +116,7 @@ class RandomEqualize(RandomImageOperation):
     """
 
     prob: float = 0.5
+    pillow = False
 
     def __post_init__(self) -> None:
         number("prob", self.prob, 0, 1)
@@ -132,6 +135,7 @@ class RandomInvert(RandomImageOperation):
     """
 
     prob: float = 0.5
+    pillow = False
 
     def __post_init__(self) -> None:
         number("prob", self.prob, 0, 1)
@@ -150,6 +154,7 @@ class RandomPosterize(RandomImageOperation):
     """
 
     bits: Any = (8, 8)
+    pillow = False
 
     def __post_init__(self) -> None:
         low, high = self.interval()
@@ -158,7 +163,7 @@ class RandomPosterize(RandomImageOperation):
 
     def interval(self) -> tuple[int, int]:
         """The least and the largest number of bits."""
-        pair = (self.bits, self.bits) if isinstance(self.bits, int) else self.bits
+        pair = (self.bits, self.bits) if isinstance(self.bits, numbers.Integral) else self.bits
         low, high = (integer("bits", b, 1, 8) for b in sequence("bits", pair, 2))
         return low, high
 
@@ -177,8 +182,11 @@ class RandomSolarize(RandomImageOperation):
     """
 
     threshold: tuple[int, int] = (0, 255)
+    pillow = False
 
     def __post_init__(self) -> None:
+        for level in sequence("threshold", self.threshold, 2):
+            integer("threshold", level, 0, 255)
         Solarize(self.threshold)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
@@ -216,7 +224,11 @@ class GreyInPlace(ImageOperation):
     def apply(self, image: Array) -> Array:
         """One channel stays one, three stay three."""
         colourful = image.ndim == 3 and image.shape[2] >= 3
-        return np.asarray(Grayscale(3)(image)) if colourful else image
+        return Grayscale(3).apply(image) if colourful else image
+
+    def on_pil(self, image: Any) -> Any:
+        """A grey Pillow image stays one."""
+        return Grayscale(1 if image.mode == "L" else 3).on_pil(image)
 
 
 @dataclass(frozen=True)
@@ -242,11 +254,11 @@ class RandomColorAdjust(RandomImageOperation):
         result = []
         for name in ("brightness", "contrast", "saturation"):
             value = getattr(self, name)
-            if isinstance(value, (int, float)):
-                value = (max(0.0, 1 - number(name, value, 0)), 1.0 + value)
+            if isinstance(value, numbers.Real):
+                value = (max(0.0, 1 - number(name, value, 0)), 1.0 + float(value))
             result.append(span(name, value, 0))
         turn = self.hue
-        if isinstance(turn, (int, float)):
+        if isinstance(turn, numbers.Real):
             turn = (-number("hue", turn, 0, 0.5), turn)
         return [*result, span("hue", turn, -0.5, 0.5)]
 
@@ -259,7 +271,7 @@ class RandomColorAdjust(RandomImageOperation):
             for kind, interval, same in zip(kinds, self.intervals(), neutral, strict=True)
             if interval != same
         ]
-        return Compose([chosen[i] for i in rng.permutation(len(chosen))]) if chosen else SAME
+        return Steps(tuple(chosen[i] for i in rng.permutation(len(chosen))))
 
 
 @dataclass(frozen=True)
@@ -274,8 +286,13 @@ class AddColour(ImageOperation):
     channels = 3
 
     def apply(self, image: Array) -> Array:
-        """Saturated, cut to whole levels."""
-        return saturate(np.trunc(np.maximum(image + np.array(self.colour), 0)), image.dtype)
+        """Whole levels are cut towards zero and held within the range of their type."""
+        moved = image + np.array(self.colour)
+        return saturate(np.trunc(moved), image.dtype) if image.dtype.kind in "iu" else moved.astype(image.dtype)
+
+    def on_pil(self, image: Any) -> Any:
+        """In red, green and blue."""
+        return to_pil(self.apply(np.asarray(image.convert("RGB"))))
 
 
 @dataclass(frozen=True)

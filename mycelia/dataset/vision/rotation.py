@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from mycelia.dataset.transforms.validators import flag, member, number, sequence
 from mycelia.dataset.vision import warp
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
 from mycelia.dataset.vision.modes import Inter
-from mycelia.dataset.vision.padding import Fill, check_fill
+from mycelia.dataset.vision.padding import Fill, check_fill, pillow_fill
 from mycelia.dataset.vision.resizing import pillow_filter
 from mycelia.errors import ArgumentError
 
@@ -29,7 +30,7 @@ def around_zero(name: str, value: Any, low: float = -math.inf, high: float = mat
     >>> around_zero("degrees", 30)
     (-30.0, 30.0)
     """
-    if isinstance(value, (int, float)):
+    if isinstance(value, numbers.Real):
         limit = number(name, value, 0, high)
         return -limit, limit
     return span(name, value, low, high)
@@ -48,13 +49,15 @@ class Rotate(ImageOperation):
     expand: bool = False
     center: tuple[float, float] | None = None
     fill_value: Fill = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         number("degrees", self.degrees)
         member("resample", self.resample, Inter)
         flag("expand", self.expand)
         if self.center is not None:
-            sequence("center", self.center, 2)
+            for coordinate in sequence("center", self.center, 2):
+                number("center", coordinate)
         check_fill(self.fill_value)
 
     def apply(self, image: Array) -> Array:
@@ -76,13 +79,6 @@ class Rotate(ImageOperation):
             self.center,
             fillcolor=pillow_fill(self.fill_value, image),
         )
-
-
-def pillow_fill(fill: Any, image: Any) -> Any:
-    """A fill as Pillow wants it: one number for one channel, else as many as there are channels."""
-    if len(image.getbands()) == 1:
-        return fill if isinstance(fill, int) else fill[0]
-    return (fill,) * len(image.getbands()) if isinstance(fill, int) else tuple(fill)
 
 
 @dataclass(frozen=True)
@@ -123,6 +119,7 @@ class Affine(ImageOperation):
     shear: Any
     resample: Inter = Inter.NEAREST
     fill_value: Fill = 0
+    pillow = False
 
     def __post_init__(self) -> None:
         number("degrees", self.degrees, -180, 180)
@@ -136,8 +133,8 @@ class Affine(ImageOperation):
 
     def shears(self) -> tuple[float, float]:
         """Shear along x and along y."""
-        if isinstance(self.shear, (int, float)):
-            return self.shear, 0.0
+        if isinstance(self.shear, numbers.Real):
+            return float(self.shear), 0.0
         along_x, along_y = sequence("shear", self.shear, 2)
         return along_x, along_y
 
@@ -191,22 +188,21 @@ class RandomAffine(RandomImageOperation):
 
     def intervals(self) -> list[tuple[float, float]]:
         """Where translation along x and y, and shear along x and y, are drawn from."""
-        move = sequence("translate", self.translate or (0, 0), 2, 4)
-        shear = self.shear or 0
-        if isinstance(shear, (int, float)):
+        move = sequence("translate", (0, 0) if self.translate is None else self.translate, 2, 4)
+        shear = 0 if self.shear is None else self.shear
+        if isinstance(shear, numbers.Real):
             shear = around_zero("shear", shear)
         lean = sequence("shear", shear, 2, 4)
         moves = [span("translate", part or (0, 0), -1, 1) for part in (move[:2], move[2:])]
         return moves + [span("shear", part or (0, 0), -180, 180) for part in (lean[:2], lean[2:])]
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
-        """An affine map; translations are whole pixels."""
+        """An affine map."""
         angle = rng.uniform(*around_zero("degrees", self.degrees))
         x, y, lean_x, lean_y = (rng.uniform(*interval) for interval in self.intervals())
-        move = (round(x * width) / width, round(y * height) / height)
         scale = max(rng.uniform(*self.scale), 1e-6) if self.scale is not None else 1.0
         turned = (angle + 180) % 360 - 180
-        return Affine(turned, move, scale, (lean_x, lean_y), self.resample, self.fill_value)
+        return Affine(turned, (x, y), scale, (lean_x, lean_y), self.resample, self.fill_value)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +18,7 @@ from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, 
 from mycelia.dataset.vision.filters import blur, smooth
 from mycelia.dataset.vision.modes import ConvertMode
 from mycelia.dataset.vision.pixels import look_up, require_image, saturate
-from mycelia.errors import ArgumentError, DTypeError
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 
 def require_bytes(image: Array, name: str) -> None:
@@ -32,6 +34,11 @@ def by_level(image: Array, rule: Callable[[Array], Array]) -> Array:
     array([[2, 3]], dtype=uint8)
     """
     return look_up(rule(np.arange(256, dtype=np.uint8)), image) if image.dtype == np.uint8 else rule(image)
+
+
+def enhanced(image: Any, kind: str, factor: float) -> Any:
+    """A Pillow image with its brightness, contrast, colour or sharpness times a factor."""
+    return getattr(extra("PIL.ImageEnhance", "pillow", "a Pillow image"), kind)(image).enhance(factor)
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,10 @@ class AdjustBrightness(ImageOperation):
     def apply(self, image: Array) -> Array:
         """Blend with black."""
         return by_level(image, lambda levels: saturate(levels * np.float32(self.brightness_factor), levels.dtype))
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return enhanced(image, "Brightness", self.brightness_factor)
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,10 @@ class AdjustContrast(ImageOperation):
         mean = grey.mean(dtype=np.float64)
         grey_level = int(mean + 0.5) if image.dtype.kind in "iu" else mean
         return by_level(image, lambda levels: blend(levels, grey_level, self.contrast_factor))
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return enhanced(image, "Contrast", self.contrast_factor)
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,10 @@ class AdjustSaturation(ImageOperation):
             grey[..., k] = brightness
         return blend(image, grey, self.saturation_factor)
 
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return enhanced(image, "Color", self.saturation_factor)
+
 
 @dataclass(frozen=True)
 class AdjustHue(ImageOperation):
@@ -114,7 +133,9 @@ class AdjustHue(ImageOperation):
         return shift_hue(image, self.hue_factor)
 
     def on_pil(self, image: Any) -> Any:
-        """Pillow images are turned in Pillow's own hue, saturation and value."""
+        """Pillow images are turned in Pillow's own hue, saturation and value; what has no colour stays."""
+        if image.mode in ("L", "1", "I", "F"):
+            return image
         pillow = extra("PIL.Image", "pillow", "a Pillow image")
         hue, saturation, value = image.convert("HSV").split()
         turned = np.asarray(hue) + np.int64(int(self.hue_factor * 255))
@@ -131,6 +152,7 @@ class AdjustSharpness(ImageOperation):
     """
 
     sharpness_factor: float
+    pillow = False
 
     def __post_init__(self) -> None:
         number("sharpness_factor", self.sharpness_factor, 0)
@@ -138,6 +160,10 @@ class AdjustSharpness(ImageOperation):
     def apply(self, image: Array) -> Array:
         """Blend with the smooth image."""
         return blend(image, smooth(image), self.sharpness_factor)
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return enhanced(image, "Sharpness", self.sharpness_factor)
 
 
 @dataclass(frozen=True)
@@ -159,9 +185,21 @@ class AdjustGamma(ImageOperation):
     def apply(self, image: Array) -> Array:
         """By a table for bytes."""
         if image.dtype == np.uint8:
-            levels = (np.arange(256) / 255) ** self.gamma * self.gain * 255.999
-            return look_up(np.clip(np.floor(levels), 0, 255).astype(np.uint8), image)
-        return np.clip(image**self.gamma * self.gain, 0, 1).astype(image.dtype)
+            return look_up(self.table(), image)
+        if image.dtype.kind != "f":
+            raise DTypeError("AdjustGamma needs an image of uint8 or of floats", given={"dtype": image.dtype})
+        single = image.astype(np.float32, copy=False)
+        return np.asarray(np.clip(single ** np.float32(self.gamma) * np.float32(self.gain), 0, 1))
+
+    def table(self) -> Array:
+        """The new level of each of the 256."""
+        levels = (np.arange(256) / 255) ** self.gamma * self.gain * 255.999
+        return np.clip(np.floor(levels), 0, 255).astype(np.uint8)
+
+    def on_pil(self, image: Any) -> Any:
+        """One or three bands through the table; more stay as they are, as in MindSpore."""
+        bands = len(image.getbands())
+        return image.point(self.table().tolist() * bands) if bands in (1, 3) else image
 
 
 @dataclass(frozen=True)
@@ -186,12 +224,17 @@ class AutoContrast(ImageOperation):
         """The levels that do not count."""
         if self.ignore is None:
             return ()
-        return (self.ignore,) if isinstance(self.ignore, int) else sequence("ignore", self.ignore)
+        return (self.ignore,) if isinstance(self.ignore, numbers.Integral) else sequence("ignore", self.ignore)
 
     def apply(self, image: Array) -> Array:
         """Bytes only: a histogram is needed."""
         require_bytes(image, "AutoContrast")
         return per_channel(image, partial(stretching, cutoff=self.cutoff, ignore=self.ignored()))
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        operations = extra("PIL.ImageOps", "pillow", "a Pillow image")
+        return operations.autocontrast(image, self.cutoff, list(self.ignored()) or None)
 
 
 @dataclass(frozen=True)
@@ -223,8 +266,14 @@ class Invert(ImageOperation):
     stacks = True
 
     def apply(self, image: Array) -> Array:
-        """255 - image."""
-        return (255 - image).astype(image.dtype)
+        """255 - image, held within the range of its type."""
+        if image.dtype == np.uint8:
+            return np.bitwise_not(image)
+        return saturate(255 - image.astype(np.result_type(image.dtype, np.float32), copy=False), image.dtype)
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow."""
+        return extra("PIL.ImageOps", "pillow", "a Pillow image").invert(image)
 
 
 @dataclass(frozen=True)
@@ -236,6 +285,7 @@ class Posterize(ImageOperation):
     """
 
     bits: int
+    pillow = False
 
     def __post_init__(self) -> None:
         integer("bits", self.bits, 0, 8)
@@ -248,29 +298,30 @@ class Posterize(ImageOperation):
 
 @dataclass(frozen=True)
 class Solarize(ImageOperation):
-    """Levels within (min, max) inverted; with one number, or min = max, all levels from there up.
+    """Levels within [min, max] inverted; with one number, or min = max, all levels from there up.
 
     >>> Solarize(100)(np.array([[99, 100, 255]], np.uint8))
     array([[ 99, 155,   0]], dtype=uint8)
     """
 
     threshold: Any
+    pillow = False
 
     def __post_init__(self) -> None:
         self.band()
 
     def band(self) -> tuple[float, float]:
         """The levels that are inverted, both ends included."""
-        pair = (self.threshold,) * 2 if isinstance(self.threshold, (int, float)) else self.threshold
+        pair = (self.threshold,) * 2 if isinstance(self.threshold, numbers.Real) else self.threshold
         low, high = (number("threshold", t, 0, 255) for t in sequence("threshold", pair, 2))
         if low > high:
             raise ArgumentError("threshold must be (min, max) with min <= max", given={"threshold": pair})
-        return low, 255 if low == high else high
+        return low, math.inf if low == high else high
 
     def apply(self, image: Array) -> Array:
         """Invert within the band."""
         low, high = self.band()
-        return by_level(image, lambda x: np.where((x >= low) & (x <= high), 255 - x, x).astype(x.dtype))
+        return by_level(image, lambda x: np.where((x >= low) & (x <= high), Invert().apply(x), x))
 
 
 @dataclass(frozen=True)
@@ -283,6 +334,7 @@ class GaussianBlur(ImageOperation):
 
     kernel_size: Any
     sigma: Any = None
+    pillow = False
 
     def __post_init__(self) -> None:
         for size in self.sizes():
@@ -294,12 +346,12 @@ class GaussianBlur(ImageOperation):
     def sizes(self) -> tuple[int, ...]:
         """Width and height of the kernel."""
         size = self.kernel_size
-        return (size, size) if isinstance(size, int) else sequence("kernel_size", size, 2)
+        return (size, size) if isinstance(size, numbers.Real) else sequence("kernel_size", size, 2)
 
     def sigmas(self) -> tuple[float, ...]:
         """Standard deviations along width and height; 0 stands for "from the size"."""
         sigma = 0.0 if self.sigma is None else self.sigma
-        return (sigma, sigma) if isinstance(sigma, (int, float)) else sequence("sigma", sigma, 2)
+        return (sigma, sigma) if isinstance(sigma, numbers.Real) else sequence("sigma", sigma, 2)
 
     def apply(self, image: Array) -> Array:
         """Two passes with mirrored borders."""
@@ -317,6 +369,7 @@ class ConvertColor(ImageOperation):
     """
 
     convert_mode: ConvertMode
+    pillow = False
 
     def __post_init__(self) -> None:
         member("convert_mode", self.convert_mode, ConvertMode)
@@ -357,5 +410,12 @@ class Grayscale(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """Luma; a grey image is taken as it is."""
+        if image.ndim == 3 and image.shape[2] == 2:
+            raise ShapeError("Grayscale needs one, three or four channels", given={"shape": image.shape})
         grey = luma(image) if image.ndim == 3 and image.shape[2] >= 3 else image.reshape(image.shape[:2])
         return grey if self.num_output_channels == 1 else np.repeat(grey[..., None], 3, -1)
+
+    def on_pil(self, image: Any) -> Any:
+        """By Pillow, from any mode."""
+        grey = image.convert("L")
+        return grey if self.num_output_channels == 1 else grey.convert("RGB")

@@ -70,10 +70,9 @@ def perspective(start: Any, end: Any) -> Array:
     for (x, y), (u, v) in zip(start, end, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -x * u, -y * u], [0, 0, 0, x, y, 1, -x * v, -y * v]]
         values += [u, v]
-    try:
-        solution = np.linalg.solve(np.array(rows, float), np.array(values, float))
-    except np.linalg.LinAlgError:
-        raise ArgumentError("the four points do not span a plane", given={"start": start, "end": end}) from None
+    solution, _, rank, _ = np.linalg.lstsq(np.array(rows, float), np.array(values, float))
+    if rank < 8:
+        raise ArgumentError("the four points do not span a plane", given={"start": start, "end": end})
     return np.append(solution, 1.0).reshape(3, 3)
 
 
@@ -84,8 +83,11 @@ def warp(image: Array, forward: Array, height: int, width: int, mode: Inter, fil
     array([[0, 1, 2]], dtype=uint8)
     """
     steps = 1 if mode == Inter.NEAREST else STEPS
-    x, y = _sources(np.linalg.inv(forward), height, width, steps)
-    colour = colour_of(fill, image)
+    try:
+        x, y = _sources(np.linalg.inv(forward), height, width, steps)
+    except np.linalg.LinAlgError:
+        raise ArgumentError("the map takes the plane to a line", given={"matrix": forward.tolist()}) from None
+    colour = colour_of((fill,) * 3 if np.ndim(fill) == 0 and image.shape[2:] > (3,) else fill, image)
     if mode == Inter.NEAREST:
         return _at(image, x, y, colour)
     kind = Inter.CUBIC if mode in (Inter.CUBIC, Inter.PILCUBIC) else Inter.LINEAR
@@ -106,10 +108,9 @@ def _between(image: Array, x: Array, y: Array, mode: Inter, colour: Array) -> Ar
     phase = ((y & (STEPS - 1)) * STEPS) | (x & (STEPS - 1))
     if mode == Inter.LINEAR and _for_opencv(image):
         return _by_opencv(image, x >> STEP_BITS, y >> STEP_BITS, phase, "INTER_LINEAR", colour)
-    weights = _weights(mode)  # (reach * reach, phase)
-    reach = round(len(weights) ** 0.5)
     whole = image.dtype == np.uint8
-    table = weights if whole else weights / np.float32(ONE)
+    table = _weights(mode, whole)  # (reach * reach, phase)
+    reach = round(len(table) ** 0.5)
     framed = Framed.of(image, colour, reach)
     place = framed.place((x >> STEP_BITS) - (reach // 2 - 1), (y >> STEP_BITS) - (reach // 2 - 1))
     totals: list[Array] = [np.zeros(x.shape, np.result_type(table, image)) for _ in framed.planes]
@@ -198,10 +199,11 @@ def _sources(inverse: Array, height: int, width: int, steps: int) -> tuple[Array
 
 
 @lru_cache
-def _weights(mode: Inter) -> Array:
-    """Weights (neighbour, phase) of 2x2 or 4x4 neighbours in units of 2^-15, for 32x32 places between pixels.
+def _weights(mode: Inter, whole: bool) -> Array:
+    """Weights (neighbour, phase) of 2x2 or 4x4 neighbours for 32x32 places between pixels.
 
-    Each set sums to one exactly: what rounding left over goes to the largest or smallest of four, as in OpenCV.
+    `whole` weights are in units of 2^-15, and each set sums to one exactly: what rounding left over goes to the largest
+    or smallest of four, as in OpenCV.
     """
     position = (np.arange(STEPS)[:, None] / STEPS).astype(np.float32)
     if mode == Inter.CUBIC:
@@ -209,7 +211,10 @@ def _weights(mode: Inter) -> Array:
     else:
         line = np.hstack([1 - position, position])
     reach = line.shape[1]
-    both = np.rint(np.einsum("yi,xj->yxij", line, line) * ONE).astype(np.int32).reshape(-1, reach, reach)
+    products = np.einsum("yi,xj->yxij", line, line).reshape(-1, reach, reach)
+    if not whole:
+        return np.ascontiguousarray(products.reshape(len(products), -1).T)
+    both = np.rint(products * ONE).astype(np.int32)
     excess = both.sum((1, 2)) - ONE
     half = reach // 2
     middle = both[:, half : half + 2, half : half + 2].reshape(len(both), -1)

@@ -258,10 +258,18 @@ def test_decoding_equals_pillow_bit_by_bit():
 
 def test_pillow_images_come_back_as_pillow_images():
     pillow = pytest.importorskip("PIL.Image")
-    for transform in [V.Resize(9), V.Rotate(20), V.Invert(), V.Affine(10.0, (0.1, 0), 1.1, 5.0), V.CenterCrop(5),
-                      V.RandomResizedCrop(7), V.RandomAffine(20), V.RandomColorAdjust(0.4), V.AutoAugment(),
-                      V.RandomCrop(9), V.RandomPerspective(prob=1.0), V.Grayscale()]:  # fmt: skip
+    for transform in [V.Resize(9), V.RandomRotation(20), V.Invert(), V.CenterCrop(5), V.RandomResizedCrop(7),
+                      V.RandomAffine(20), V.RandomColorAdjust(0.4), V.RandomCrop(9), V.RandomPerspective(prob=1.0),
+                      V.Grayscale(), V.RandomCrop(40, pad_if_needed=True)]:  # fmt: skip
         assert isinstance(transform(pillow.fromarray(IMAGE)), pillow.Image)
+
+
+def test_transforms_of_arrays_alone_take_pillow_images_as_arrays():
+    pillow = pytest.importorskip("PIL.Image")
+    for transform in [V.Rotate(20), V.Affine(10.0, (0.1, 0), 1.1, 5.0), V.HorizontalFlip(), V.Crop((1, 2), 5),
+                      V.AdjustSharpness(2.0), V.GaussianBlur(3), V.Posterize(3), V.Solarize(9),
+                      V.RandomEqualize(1.0), V.ConvertColor(V.ConvertMode.COLOR_RGB2BGR)]:  # fmt: skip
+        np.testing.assert_array_equal(transform(pillow.fromarray(IMAGE)), transform(IMAGE))
 
 
 def test_a_video_comes_back_frame_by_frame(tmp_path):
