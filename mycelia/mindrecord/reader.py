@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import mmap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,12 +13,14 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import crypt
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.layout import START, WORD, Column, checksums, footer
+from mycelia.mindrecord.foreign import ForeignStore, recognised
+from mycelia.mindrecord.layout import Column
+from mycelia.mindrecord.store import OwnStore, Store
 from mycelia.types import Array
 
 
 class RecordFile:
-    """The records of one file, by number. It is mapped, not read: opening costs only its index.
+    """The records of one file, ours or MindSpore's, by number. It is mapped, not read: opening costs only its index.
 
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter
@@ -35,36 +38,14 @@ class RecordFile:
         except (OSError, ValueError) as error:
             raise RecordError(f"cannot open a record file: {error}", given={"file": self.path}) from error
         self.raw = crypt.decrypted(self.raw, self.path)
-        self.begin, self.header = footer(self.raw, self.path)
-        rows, parts = self.header.rows, self.header.parts
-        self.varying = [c.name for c in self.header.columns if c.varies]
-        self.offsets = np.frombuffer(self.raw, np.uint64, rows, parts["offsets"])
-        self.sums = np.frombuffer(self.raw, np.uint64, rows, parts["sums"])
-        flat = np.frombuffer(self.raw, np.uint32, rows * len(self.varying), parts["lengths"])
-        self.lengths = flat.reshape(rows, len(self.varying))
-        self._matrix = self._uniform()
+        self.store: Store = (ForeignStore if recognised(self.raw) else OwnStore)(self.raw, self.path)
+        self.header, self.offsets = self.store.header, self.store.offsets
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RecordFile, (self.path,)
 
     def __len__(self) -> int:
         return self.header.rows
-
-    def _uniform(self) -> Array | None:
-        """All records as one matrix of words, when they are equally long in every column."""
-        if not len(self) or not (self.lengths == self.lengths[:1]).all():
-            return None
-        words = (self.begin - START) // WORD // len(self)
-        return np.frombuffer(self.raw, np.uint64, words * len(self), START).reshape(len(self), words)
-
-    def _spans(self, lengths: Array) -> list[tuple[int, int]]:
-        """Where the columns of a record begin and end."""
-        spans, at, varying = [], 0, iter(lengths.tolist())
-        for column in self.header.columns:
-            size = next(varying) if column.varies else column.bytes
-            spans.append((at, at + size))
-            at += size
-        return spans
 
     def column(self, name: str) -> Column:
         """A column by name."""
@@ -75,45 +56,17 @@ class RecordFile:
         raise ArgumentError(f"a record file has no column {name!r}", given={"file": self.path, "columns": names})
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """A record, checked against its sum."""
+        """A record by its number; raises when it is damaged."""
         if not 0 <= index < len(self):
             raise IndexError(f"record {index} of {len(self)} in {self.path}")
-        spans = self._spans(self.lengths[index])
-        words = -(-spans[-1][1] // WORD) if spans else 0
-        record = np.frombuffer(self.raw, np.uint64, words, int(self.offsets[index]))
-        if int(checksums(record[None])[0]) != int(self.sums[index]):
-            raise self._damaged(index)
-        raw = record.view(np.uint8)
-        return {c.name: c.unpack(raw[a:b]) for c, (a, b) in zip(self.header.columns, spans, strict=True)}
-
-    def _damaged(self, index: int) -> RecordError:
-        return RecordError(
-            "a record is damaged: its checksum does not fit",
-            given={"file": self.path, "record": index, "offset": int(self.offsets[index])},
-            hint="write the file again, or leave bad samples out with config.set_error_samples_mode",
-        )
+        return self.store.record(index)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))
 
     def gather(self, indices: Array, names: Sequence[str]) -> list[Array] | None:
-        """Columns of many records at once, stacked; None when records are not alike, or a column is text."""
-        wanted = [self.column(n) for n in names]
-        if self._matrix is None or any(c.type == "string" for c in wanted):
-            return None
-        block = self._matrix.take(indices, axis=0)
-        bad = np.flatnonzero(checksums(block) != self.sums[indices])
-        if len(bad):
-            raise self._damaged(int(indices[bad[0]]))
-        raw = block.view(np.uint8)
-        spans = dict(zip((c.name for c in self.header.columns), self._spans(self.lengths[0]), strict=True))
-        out = []
-        for column in wanted:
-            a, b = spans[column.name]
-            piece = np.ascontiguousarray(raw[:, a:b]).view(column.dtype)
-            inner = () if column.shape is None and column.type != "bytes" else column.shape or (-1,)
-            out.append(piece.reshape(len(indices), *inner))
-        return out
+        """Columns of many records at once, stacked; None when they must be read one by one."""
+        return self.store.gather(indices, [self.column(n) for n in names])
 
     def search(self, name: str, value: Any) -> Array:
         """The numbers of the records whose column has that value.
@@ -139,8 +92,19 @@ class RecordFile:
         return whole[0] if whole is not None else np.array([row[name] for row in self])
 
 
+def family(name: str) -> list[str]:
+    """A file; or all that share its rows, when it is the first of them or their common beginning.
+
+    >>> family("alone.mindrecord")
+    ['alone.mindrecord']
+    """
+    stem = name[:-1] if name.endswith("0") and Path(name).is_file() else name
+    shared = sorted(f for f in glob.glob(glob.escape(stem) + "[0-9]*") if f[len(stem) :].isdigit())
+    return [name] if not shared or (Path(name).is_file() and name not in shared) else shared
+
+
 class FileReader:
-    """Rows of record files one after the other, as dictionaries.
+    """Rows of record files one after the other, as dictionaries. One name of several that share rows stands for all.
 
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter
@@ -161,7 +125,7 @@ class FileReader:
             raise ArgumentError(f"num_consumer must be in [1, 64], and is {num_consumer}")
         if operator is not None:
             raise ArgumentError("operator is kept for later use and must be None")
-        names = [file_name] if isinstance(file_name, str) else list(file_name)
+        names = family(file_name) if isinstance(file_name, str) else list(file_name)
         self.files = [RecordFile(n) for n in names]
         self.columns = list(columns) if columns else [c.name for c in self.files[0].header.columns]
         for file in self.files:

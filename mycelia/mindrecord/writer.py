@@ -18,6 +18,7 @@ from mycelia.mindrecord import crypt
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.layout import END, FOOTER, MAGIC, START, WORD, Column, Header, checksums
 from mycelia.mindrecord.reader import RecordFile
+from mycelia.mindrecord.store import OwnStore
 
 SUCCESS = 0
 FAILED = 1
@@ -36,7 +37,7 @@ class _Part:
         self.file: BinaryIO = self.temporary.open("wb")
         self.file.write(MAGIC.ljust(START, b"\0"))
 
-    def copy(self, old: RecordFile) -> None:
+    def copy(self, old: OwnStore) -> None:
         """Begin with the records of a file that exists."""
         self.file.write(old.raw[START : old.begin])
         self.at = old.begin
@@ -114,7 +115,7 @@ class FileWriter:
         self.columns: tuple[Column, ...] = ()
         self.desc, self.index_fields = "", tuple[str, ...]()
         self.parts: list[_Part] = []
-        self.old: list[RecordFile] = []
+        self.old: list[OwnStore] = []
         self.count = 0
 
     @classmethod
@@ -128,7 +129,13 @@ class FileWriter:
         >>> [int(row["x"]) for row in RecordFile(place)]
         [1, 2]
         """
-        old = RecordFile(file_name)
+        old = RecordFile(file_name).store
+        if not isinstance(old, OwnStore):
+            raise ArgumentError(
+                "a record file that MindSpore wrote can be read, not appended to",
+                given={"file": file_name},
+                hint="write its rows to a file of ours first: dataset.MindDataset(file).save(other)",
+            )
         writer = cls(file_name, overwrite=True)
         writer.columns, writer.desc = old.header.columns, old.header.desc
         writer.index_fields, writer.old = old.header.index_fields, [old]

@@ -1,0 +1,186 @@
+"""Record files that MindSpore wrote: read here, by number, without its index file.
+
+    length of the header | header as JSON | pages, all of one size
+
+A page of the kind RAW_DATA holds the numbers and texts of rows, one MessagePack map each; BLOB_DATA holds their bytes
+and arrays. Both are in the order of rows, and each entry begins with its length. Where a row has several arrays, each
+begins with its length, in the order of `blob_fields`. Arrays of whole numbers are packed: how many there are, two bits
+for the width of each, and then the numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mycelia.errors import ArgumentError
+from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.layout import Column, Header
+from mycelia.types import Array
+
+LENGTH = struct.Struct("<Q")
+BLOB_LENGTH = struct.Struct(">Q")
+
+
+def recognised(raw: memoryview) -> bool:
+    """Whether bytes begin as MindSpore's record files do.
+
+    >>> recognised(memoryview(b'\\x02' + bytes(7) + b'{}')), recognised(memoryview(b"MYCREC01"))
+    (True, False)
+    """
+    if len(raw) < LENGTH.size:
+        return False
+    end = LENGTH.size + LENGTH.unpack_from(raw)[0]
+    return end <= len(raw) and bytes(raw[LENGTH.size : LENGTH.size + 1]) + bytes(raw[end - 1 : end]) == b"{}"
+
+
+class ForeignStore:
+    """The records of a file that MindSpore wrote."""
+
+    def __init__(self, raw: memoryview, path: str) -> None:
+        self.raw, self.path = raw, path
+        try:
+            told = json.loads(bytes(raw[LENGTH.size : LENGTH.size + LENGTH.unpack_from(raw)[0]]))
+            schema = told["schema"][0]
+            columns = tuple(Column.of(n, f) for n, f in schema["schema"].items())
+            self.blobs: list[str] = schema["blob_fields"]
+            index = tuple(f["index_field"] for f in told["index_fields"] or ())
+            self.offsets, self.ends = self._walk(told, "RAW_DATA")
+            self.blob_offsets, self.blob_ends = self._walk(told, "BLOB_DATA")
+        except (ArgumentError, KeyError, IndexError, TypeError, ValueError, struct.error) as error:
+            raise RecordError(
+                f"a record file of MindSpore is cut short or damaged: {error!r}",
+                given={"file": path, "bytes": len(raw)},
+            ) from error
+        if self.blobs and len(self.blob_offsets) != len(self.offsets):
+            given = {"file": path, "rows": len(self.offsets), "with arrays": len(self.blob_offsets)}
+            raise RecordError("a record file of MindSpore is damaged: its pages do not fit together", given=given)
+        self.header = Header(columns, len(self.offsets), schema["desc"], index, {})
+
+    def _walk(self, told: dict[str, Any], kind: str) -> tuple[Array, Array]:
+        """Where the entries of a kind of page begin and end."""
+        starts, ends = [], []
+        for page in sorted((p for p in told["page"] if p["page_type"] == kind), key=lambda p: int(p["page_id"])):
+            at = told["header_size"] + page["page_id"] * told["page_size"]
+            last = at + page["page_size"]
+            if last > len(self.raw):
+                raise ValueError(f"page {page['page_id']} should end at {last}")
+            while at < last:
+                end = at + LENGTH.size + LENGTH.unpack_from(self.raw, at)[0]
+                if end > last:
+                    raise ValueError(f"a record should end at {end}, and its page at {last}")
+                starts.append(at + LENGTH.size)
+                ends.append(end)
+                at = end
+        return np.array(starts, np.int64), np.array(ends, np.int64)
+
+    def record(self, index: int) -> dict[str, Any]:
+        """A record by its number."""
+        try:
+            plain, _ = unpacked(self.raw[int(self.offsets[index]) : int(self.ends[index])])
+            told = {**plain, **self._pieces(index)}
+            return {c.name: _value(c, told[c.name]) for c in self.header.columns}
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
+            raise RecordError(
+                f"a record is damaged: {error!r}",
+                given={"file": self.path, "record": index, "offset": int(self.offsets[index])},
+                hint="write the file again, or leave bad samples out with config.set_error_samples_mode",
+            ) from error
+
+    def _pieces(self, index: int) -> dict[str, memoryview]:
+        """The bytes of every column of bytes or arrays."""
+        if not self.blobs:
+            return {}
+        at, end = int(self.blob_offsets[index]), int(self.blob_ends[index])
+        if len(self.blobs) == 1:
+            return {self.blobs[0]: self.raw[at:end]}
+        pieces = {}
+        for name in self.blobs:
+            (size,) = BLOB_LENGTH.unpack_from(self.raw, at)
+            at += BLOB_LENGTH.size + size
+            pieces[name] = self.raw[at - size : at]
+        if at != end:
+            raise ValueError(f"its arrays end at {at}, and it at {end}")
+        return pieces
+
+    def gather(self, indices: Array, columns: Sequence[Column]) -> list[Array] | None:
+        """Records are packed one by one: there is nothing to read at once."""
+        return None
+
+
+def _value(column: Column, given: Any) -> Any:
+    if column.type == "string":
+        if not isinstance(given, str):
+            raise TypeError(f"column {column.name!r} holds text")
+        return given
+    if column.type == "bytes":
+        return np.frombuffer(given, np.uint8)
+    if column.shape is None:
+        return np.array(given, column.dtype)
+    whole = integers(given) if column.dtype.kind == "i" else np.frombuffer(given, column.dtype)
+    return whole.astype(column.dtype).reshape(column.shape)
+
+
+def integers(packed: memoryview | bytes) -> Array:
+    """Whole numbers that are packed: their count, two bits for the width of each, and the numbers.
+
+    >>> integers(bytes([0, 0, 0, 2, 0b00_01_0000, 127, 128, 0])).tolist()
+    [127, 128]
+    """
+    (count,) = struct.unpack_from(">I", packed)
+    coded = np.frombuffer(packed, np.uint8, -(-count // 4), 4)
+    codes = (coded[:, None] >> np.array([6, 4, 2, 0], np.uint8) & 3).ravel()[:count]
+    data = np.frombuffer(packed, np.uint8, offset=4 + len(coded))
+    widths = np.int64(1) << codes.astype(np.int64)
+    starts = np.cumsum(widths) - widths
+    if count and starts[-1] + widths[-1] != len(data):
+        raise ValueError(f"{count} numbers take {starts[-1] + widths[-1]} bytes, and there are {len(data)}")
+    numbers = np.zeros(count, np.int64)
+    for code in np.unique(codes).tolist():
+        chosen = np.flatnonzero(codes == code)
+        width = 1 << code
+        numbers[chosen] = data[starts[chosen, None] + np.arange(width)].view(f"<i{width}").ravel()
+    return numbers
+
+
+NUMBERS = {
+    0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q",
+    0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
+}  # fmt: skip
+SIZES = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDE: ">H", 0xDF: ">I"}  # of texts and maps
+CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+
+
+def unpacked(raw: memoryview | bytes, at: int = 0) -> tuple[Any, int]:
+    """A value in MessagePack, as far as record files use it, and where it ends.
+
+    >>> unpacked(b"\\x82\\xa1a\\x05\\xa1b\\xff")
+    ({'a': 5, 'b': -1}, 7)
+    """
+    kind = raw[at]
+    at += 1
+    if kind < 0x80 or kind >= 0xE0:
+        return (kind if kind < 0x80 else kind - 0x100), at
+    if kind in CONSTANTS:
+        return CONSTANTS[kind], at
+    if kind in NUMBERS:
+        (number,) = struct.unpack_from(NUMBERS[kind], raw, at)
+        return number, at + struct.calcsize(NUMBERS[kind])
+    if kind in SIZES:
+        (size,) = struct.unpack_from(SIZES[kind], raw, at)
+        at += struct.calcsize(SIZES[kind])
+    elif kind < 0x90 or 0xA0 <= kind < 0xC0:
+        size = kind & (0x0F if kind < 0x90 else 0x1F)
+    else:
+        raise ValueError(f"a value of the unknown kind {kind:#x}")
+    if kind >= 0xA0 and kind not in (0xDE, 0xDF):
+        return bytes(raw[at : at + size]).decode(), at + size
+    told = {}
+    for _ in range(size):
+        key, at = unpacked(raw, at)
+        told[key], at = unpacked(raw, at)
+    return told, at
