@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import logging
+import os
 import queue
 import threading
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from mycelia.dataset.config import Options
+from mycelia.dataset.config import ErrorSamplesMode, Options
 from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.flow.saving import plain, restored
 from mycelia.dataset.handover import as_tensor
 from mycelia.dataset.pipeline import Frame, Pipeline, walk
-from mycelia.dataset.plan import Node
+from mycelia.dataset.plan import Node, SourceNode
 from mycelia.dataset.profile import Profile, profile
 from mycelia.dataset.tuning import Tuner
 from mycelia.errors import ArgumentError
@@ -25,8 +30,8 @@ from mycelia.errors import ArgumentError
 class Iterator:
     """Rows of a dataset, epoch after epoch: a `for` loop over it is one epoch.
 
-    `state_dict()` tells where it stands after the row it gave last; `load_state_dict` takes that up, in a new process
-    and with any number of workers.
+    `state_dict()` tells where it stands after the row it gave last, in plain data that JSON can hold;
+    `load_state_dict` takes that up, in a new process and with any number of workers. Threads may share an iterator.
     """
 
     def __init__(
@@ -53,12 +58,22 @@ class Iterator:
         self.pipeline: Pipeline | None = None
         self.tuner: Tuner | None = None
         self.stopped = False
+        self.owner = os.getpid()
+        self._turn = threading.Lock()
         self._finish: Any = None
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Any:
+        if os.getpid() != self.owner:
+            raise DataError(
+                "an iterator was used in another process than it was made in", hint="make one in every process"
+            )
+        with self._turn:
+            return self._next()
+
+    def _next(self) -> Any:
         if 0 <= self.num_epochs <= self.epoch:
             raise DataError(
                 f"the iterator was made for {self.num_epochs} epochs, and they are over",
@@ -94,7 +109,7 @@ class Iterator:
         self.pipeline = Pipeline(
             self.plan, self.options, self.seed, epochs=self.num_epochs, epoch=self.epoch, state=self.position
         )
-        self._finish = weakref.finalize(self, _closer.dropped.put, self.pipeline)
+        self._finish = weakref.finalize(self, _closer.drop, self.pipeline, self.owner)
         self._finish.atexit = False  # the end of the program closes what is left itself, and waits
         _running.add(self.pipeline)
         _closer.ready()
@@ -116,32 +131,42 @@ class Iterator:
         """Where the iterator stands, as plain data: save it beside the model."""
         return {
             "version": 1,
-            "plan": fingerprint(self.plan),
+            "plan": self.fingerprint,
             "seed": self.seed,
+            "seeded": self.options.seed is not None,
             "epoch": self.epoch,
             "step": self.step,
-            "position": self.position,
+            "position": plain(self.position),
         }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short word that iterators share when a state of one means the same rows to the other."""
+        return fingerprint(self.plan, self.options)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on after the row that `state_dict` was taken at. The dataset must be built as it was then."""
-        if state.get("version") != 1 or state["plan"] != fingerprint(self.plan):
+        if state.get("version") != 1 or state.get("plan") != self.fingerprint:
             raise DataError(
                 "this state belongs to another pipeline",
-                given={"its plan": state.get("plan"), "this plan": fingerprint(self.plan)},
-                hint="build the dataset with the same operations and sizes",
+                given={"its plan": state.get("plan"), "this plan": self.fingerprint},
+                hint="build the dataset with the same operations, sizes and error mode",
             )
+        position = restored(state["position"])
         self.stop()
         self.pipeline = self.tuner = self._finish = None
         self.stopped = False
         self.seed, self.epoch, self.step = state["seed"], state["epoch"], state["step"]
-        self.position, self.init_step = state["position"], 0
+        self.options = replace(self.options, seed=self.seed if state["seeded"] else None)
+        self.position, self.init_step = position, 0
 
     load_state = load_state_dict
 
     def stop(self) -> None:
         """End all workers; what was measured can still be asked for."""
         self.stopped = True
+        if os.getpid() != self.owner:
+            return  # the workers are those of the process that made them
         if self._finish is not None and self._finish.detach() is not None and self.pipeline is not None:
             self.pipeline.close()
 
@@ -170,6 +195,7 @@ class Iterator:
         return profile(self.pipeline)
 
 
+log = logging.getLogger("mycelia.dataset")
 _running: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
 
@@ -177,21 +203,44 @@ class _Closer:
     """A thread that closes dropped pipelines: the collector finds them in the midst of anything, and must not wait."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as in a forked process, where no pipeline runs and this thread does not live."""
         self.dropped: queue.SimpleQueue[Pipeline] = queue.SimpleQueue()  # may be put to while it is put to
         self.thread: threading.Thread | None = None
+        self.owner = os.getpid()
 
     def ready(self) -> None:
-        """See that the thread lives; it does not in a forked process."""
+        """See that the thread lives."""
         if self.thread is None or not self.thread.is_alive():
             self.thread = threading.Thread(target=self._work, name="mycelia-closer", daemon=True)
             self.thread.start()
 
+    def drop(self, pipeline: Pipeline, owner: int) -> None:
+        """Have a pipeline closed, if it is this process's own."""
+        if owner == self.owner:
+            self.dropped.put(pipeline)
+
     def _work(self) -> None:
         while True:
-            self.dropped.get().close()
+            pipeline = self.dropped.get()
+            try:
+                pipeline.close()
+            except Exception:
+                log.exception("a dropped pipeline could not be closed")
+            del pipeline
 
 
 _closer = _Closer()
+
+
+def _forked() -> None:
+    _running.clear()
+    _closer.forget()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 @atexit.register
@@ -214,7 +263,15 @@ class TupleIterator(Iterator):
         return [self._value(row[i]) for i in self.kept]
 
 
-def fingerprint(plan: Node) -> str:
-    """A short word that two plans share when they have the same steps and columns."""
-    steps = [(n.label, n.columns, len(n.children)) for n in walk(plan)]
-    return hashlib.sha256(repr(steps).encode()).hexdigest()[:16]
+def fingerprint(plan: Node, options: Options) -> str:
+    """A short word that two plans share when they have the same steps, columns and sizes, and treat bad rows alike."""
+    steps = [(n.label, n.columns, len(n.children), _sizes(n)) for n in walk(plan)]
+    skips = options.error_samples_mode is ErrorSamplesMode.SKIP
+    return hashlib.sha256(repr((steps, skips)).encode()).hexdigest()[:16]
+
+
+def _sizes(node: Node) -> list[tuple[str, int]]:
+    """The numbers that a position of a step depends on."""
+    told = node.sampler.describe() if isinstance(node, SourceNode) else node.describe()
+    own = [(k, v) for k, v in told.items() if isinstance(v, int)]
+    return [*own, ("rows", len(node.data))] if isinstance(node, SourceNode) else own

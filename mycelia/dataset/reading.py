@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,13 @@ import numpy as np
 
 from mycelia.dataset.batching import BatchNode
 from mycelia.dataset.config import current_options
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.iterators import DictIterator, TupleIterator
 from mycelia.dataset.pipeline import Frame, walk
-from mycelia.dataset.plan import Node, RepeatNode, ShuffleNode, SourceNode
+from mycelia.dataset.plan import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
 from mycelia.dataset.sinks import DeviceQueue, save
+from mycelia.dataset.syncing import Gate, SyncNode
 from mycelia.errors import ArgumentError
 
 Names = str | Sequence[str] | None
@@ -121,7 +124,8 @@ class Readable:
         >>> ds.MindDataset(place).get_dataset_size()
         2
         """
-        save(self.create_dict_iterator(num_epochs=1, output_numpy=True), file_name, num_files, file_type)
+        with self.create_dict_iterator(num_epochs=1, output_numpy=True) as rows:
+            save(rows, file_name, num_files, file_type)
 
     # questions
 
@@ -132,11 +136,14 @@ class Readable:
         >>> ds.NumpySlicesDataset([1, 2, 3], ["x"]).batch(2).get_dataset_size()
         2
         """
-        once = _once(self.plan)
-        table = Frame(once, current_options(), current_options().seed or 0).table(once)
-        if table is not None:
-            return table.size()
-        return sum(1 for _ in TupleIterator(once, current_options(), num_epochs=1, output_numpy=True))
+        options = current_options()
+        for plan in (_counted(self.plan), once(_counted(self.plan))):
+            table = Frame(plan, options, options.seed or 0).table(plan)
+            if table is not None and table.size() < ENDLESS:
+                return table.size()
+        finite = once(self.plan) if endless(self.plan) else self.plan
+        with TupleIterator(ungated(finite), options, num_epochs=1, output_numpy=True) as rows:
+            return sum(1 for _ in rows)
 
     def __len__(self) -> int:
         return self.get_dataset_size()
@@ -145,7 +152,7 @@ class Readable:
         return True  # asking whether there is a dataset must not count its rows
 
     def _first(self) -> list[Any]:
-        with self.create_tuple_iterator(num_epochs=1, output_numpy=True) as rows:
+        with TupleIterator(ungated(self.plan), current_options(), num_epochs=1, output_numpy=True) as rows:
             return next(rows, [])
 
     def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
@@ -158,10 +165,16 @@ class Readable:
         first: list[list[int | None]] = [list(np.shape(v)) for v in self._first()]
         if not estimate:
             return first
-        for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
-            for known, value in zip(first, row, strict=True):
-                for axis, size in enumerate(np.shape(value)):
-                    known[axis] = known[axis] if known[axis] == size else None
+        finite = once(self.plan) if endless(self.plan) else self.plan
+        with TupleIterator(ungated(finite), current_options(), num_epochs=1, output_numpy=True) as rows:
+            for row in rows:
+                for column, (known, value) in enumerate(zip(first, row, strict=True)):
+                    if len(known) != np.ndim(value):
+                        raise DataError(
+                            f"rows of column {self.plan.columns[column]!r} have {len(known)} and {np.ndim(value)} axes",
+                            hint="a shape with unknown sizes needs rows with one number of axes",
+                        )
+                    first[column] = [k if k == s else None for k, s in zip(known, np.shape(value), strict=True)]
         return first
 
     def output_types(self) -> list[np.dtype[Any]]:
@@ -289,10 +302,40 @@ def describe(plan: Node) -> dict[str, Any]:
     return {**own, "children": [describe(c) for c in plan.children]}
 
 
-def _once(plan: Node) -> Node:
+def once(plan: Node) -> Node:
     """The plan without endless repetition, so that its rows can be counted."""
+    return _changed(plan, lambda n: replace(n, count=1) if isinstance(n, RepeatNode) and not n.count else n)
+
+
+def endless(plan: Node) -> bool:
+    """Whether a plan repeats for ever, with nothing above that ends it."""
     if isinstance(plan, RepeatNode) and not plan.count:
-        return _once(plan.child)
-    if not any(isinstance(n, RepeatNode) and not n.count for n in walk(plan)):
-        return plan
-    return replace(plan, children=tuple(_once(c) for c in plan.children))
+        return True
+    if isinstance(plan, SliceNode) and plan.count < ENDLESS:
+        return False
+    ends = all if isinstance(plan, ZipNode) else any
+    return bool(plan.children) and ends(map(endless, plan.children))
+
+
+def ungated(plan: Node) -> Node:
+    """The plan with other gates, which are open: a question must not wait at them, nor open them for a reader."""
+    return _changed(plan, lambda n: replace(n, gate=Gate(None, ENDLESS)) if isinstance(n, SyncNode) else n)
+
+
+def _counted(plan: Node) -> Node:
+    """The plan without synchronisation points, which change no count."""
+    return _changed(plan, lambda n: RenameNode((), (), children=n.children) if isinstance(n, SyncNode) else n)
+
+
+def _changed(plan: Node, change: Callable[[Node], Node]) -> Node:
+    """The plan with some nodes changed; a node that two share stays shared, so that numbers stay."""
+    made: dict[int, Node] = {}
+
+    def visit(node: Node) -> Node:
+        if id(node) not in made:
+            below = tuple(map(visit, node.children))
+            same = all(a is b for a, b in zip(below, node.children, strict=True))
+            made[id(node)] = change(node if same else replace(node, children=below))
+        return made[id(node)]
+
+    return visit(plan)

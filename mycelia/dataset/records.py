@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from mmap import mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,9 +20,25 @@ from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
 from mycelia.dataset.sources import MappableDataset
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.reader import RecordFile
 from mycelia.mindrecord.tfrecord import TFRecordFile
 from mycelia.types import Array
+
+
+Opened = TypeVar("Opened", RecordFile, TFRecordFile)
+
+
+def whole(file: Opened) -> Opened:
+    """The file, when it still has all its bytes: to read mapped ones that are gone ends the process."""
+    mapped = getattr(file.raw, "obj", file.raw)
+    if isinstance(mapped, mmap) and mapped.size() < len(mapped):
+        raise RecordError(
+            f"a record file was cut short while it was read: {mapped.size()} of {len(mapped)} bytes are left",
+            given={"file": file.path},
+            hint="write to another name and rename it: readers then keep the file they have opened",
+        )
+    return file
 
 
 class RecordData(FileData):
@@ -47,13 +64,13 @@ class RecordData(FileData):
         if file == len(self.files):
             assert self.padding is not None, "padding comes with its row"
             return tuple(as_value(self.padding[c]) for c in self.columns)
-        record = self.files[file][row]
-        return tuple(np.array(v) if isinstance(v, str) else v for v in (record[c] for c in self.columns))
+        record = whole(self.files[file])[row]
+        return tuple(np.array(record[c]) for c in self.columns)  # copies: the file may shrink while a row is used
 
     def gather(self, indices: Array) -> Row | None:
         if len(self.files) == 1 and not self.padded:
-            whole = self.files[0].gather(indices, self.columns)
-            return None if whole is None else tuple(whole)
+            alike = whole(self.files[0]).gather(indices, self.columns)
+            return None if alike is None else tuple(alike)
         which = np.searchsorted(self.ends, indices, side="right")
         if which.size and which.max() == len(self.files):
             return None
@@ -61,7 +78,7 @@ class RecordData(FileData):
         for number in np.unique(which).tolist():
             chosen = np.flatnonzero(which == number)
             first = self.ends[number - 1] if number else 0
-            part = self.files[number].gather(indices[chosen] - first, self.columns)
+            part = whole(self.files[number]).gather(indices[chosen] - first, self.columns)
             if part is None or (out and [p.shape[1:] for p in part] != [o.shape[1:] for o in out]):
                 return None
             out = out or [np.empty((len(indices), *p.shape[1:]), p.dtype) for p in part]
@@ -70,7 +87,7 @@ class RecordData(FileData):
         return tuple(out)
 
     def labels(self, column: str) -> Array:
-        return np.concatenate([f.values(column) for f in self.files])
+        return np.concatenate([whole(f).values(column) for f in self.files])
 
 
 class MindDataset(MappableDataset):
@@ -145,7 +162,7 @@ class TFRecordData(FileData):
 
     def fetch(self, index: int) -> Row:
         file, row = self.place(index)
-        message = self.files[file][row]
+        message = whole(self.files[file])[row]
         absent = [c for c in self.columns if c not in message]
         if absent:
             raise DataError(f"a record lacks the features {absent}", given={"record": self.where(index)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random as python_random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,7 @@ class RandomSampler(Sampler):
         self.replacement, self.shuffle = replacement, Shuffle(shuffle)
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
-        if self.replacement:
+        if self.replacement and count:
             return rng.integers(count, size=self.num_samples or count)
         return permutation(count, rng)
 
@@ -300,6 +301,8 @@ class SubsetSampler(Sampler):
     def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
         listed: Sequence[int] = [indices] if isinstance(indices, int) else list(indices)
         super().__init__(num_samples)
+        if not all(isinstance(i, int | np.integer) for i in listed):
+            raise ArgumentError("indices must be whole numbers", given={"got": listed[:10]})
         self.indices = np.asarray(listed, np.int64)
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
@@ -347,7 +350,7 @@ class WeightedRandomSampler(Sampler):
 
 
 class IterSampler(Sampler):
-    """The indices that an iterable gives.
+    """The indices that an iterable gives; of an iterator, which gives them once, they are kept.
 
     >>> IterSampler([2, 0]).order(3, (0,)).tolist()
     [2, 0]
@@ -355,13 +358,13 @@ class IterSampler(Sampler):
 
     def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:
         super().__init__(num_samples)
-        self.sampler = sampler
+        self.sampler = list(islice(sampler, self.num_samples)) if isinstance(sampler, Iterator) else sampler
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.sampler)
+        return islice(self.sampler, self.num_samples)
 
     def describe(self) -> dict[str, Any]:
-        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self.sampler]}
+        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self]}
 
 
 class FileSampler(Sampler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Self
@@ -73,24 +74,31 @@ class EpochEnd:
         return "EpochEnd()"
 
 
-class DeviceQueue:
-    """Rows made ahead of a training loop: a thread fills the queue, `get` empties it, at most `depth` rows wait.
-
-    Arrays are contiguous, so that a native loop can take their addresses with `addresses`.
-    """
+class _Channel:
+    """What a queue and the thread that fills it share; the thread does not keep the queue alive."""
 
     def __init__(self, iterator: Any, depth: int, send_epoch_end: bool, limit: int) -> None:
         self.iterator, self.depth, self.send_epoch_end, self.limit = iterator, depth, send_epoch_end, limit
         self.items: deque[Any] = deque()
         self.changed = threading.Condition()
-        self.closed = False
-        self.thread: threading.Thread | None = None
+        self.closed = self.ended = False
 
-    def send(self) -> None:
-        """Begin to fill the queue."""
-        if self.thread is None:
-            self.thread = threading.Thread(target=self._fill, name="mycelia-data-queue", daemon=True)
-            self.thread.start()
+    def close(self) -> None:
+        """Let the thread end."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+
+    def fill(self) -> None:
+        """The life of the thread."""
+        try:
+            self._fill()
+        finally:
+            with self.changed:
+                self.ended = True
+                self.changed.notify_all()
+            if self.closed:
+                self.iterator.stop()
 
     def _fill(self) -> None:
         sent = 0
@@ -99,27 +107,54 @@ class DeviceQueue:
                 item: Any = [np.ascontiguousarray(v) for v in next(self.iterator)]
                 sent += 1
             except StopIteration:
+                item = EpochEnd() if sent or self.send_epoch_end else _nothing()
                 sent = 0
-                if not self.send_epoch_end:
+                if isinstance(item, EpochEnd) and not self.send_epoch_end:
                     continue
-                item = EpochEnd()
             except BaseException as error:
                 item = error
             with self.changed:
                 self.changed.wait_for(lambda: len(self.items) < self.depth or self.closed)
+                if self.closed:
+                    return
                 self.items.append(item)
                 self.changed.notify_all()
-                if isinstance(item, BaseException) or (self.limit and sent >= self.limit):
-                    return
+            if isinstance(item, BaseException) or (self.limit and sent >= self.limit):
+                return
+
+
+def _nothing() -> DataError:
+    return DataError("a dataset that is sent for ever gave no row in an epoch", hint="look at its filters and samplers")
+
+
+class DeviceQueue:
+    """Rows made ahead of a training loop: a thread fills the queue, `get` empties it, at most `depth` rows wait.
+
+    Arrays are contiguous, so that a native loop can take their addresses with `addresses`.
+    """
+
+    def __init__(self, iterator: Any, depth: int, send_epoch_end: bool, limit: int) -> None:
+        self.channel = _Channel(iterator, depth, send_epoch_end, limit)
+        self.thread: threading.Thread | None = None
+        weakref.finalize(self, self.channel.close).atexit = False
+
+    def send(self) -> None:
+        """Begin to fill the queue."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self.channel.fill, name="mycelia-data-queue", daemon=True)
+            self.thread.start()
 
     def get(self, timeout: float | None = None) -> Any:
         """The next row, or `EpochEnd`; raises what went wrong in the pipeline."""
         self.send()
-        with self.changed:
-            if not self.changed.wait_for(lambda: bool(self.items), timeout):
+        channel = self.channel
+        with channel.changed:
+            if not channel.changed.wait_for(lambda: channel.items or channel.closed or channel.ended, timeout):
                 raise DataError(f"no row has come in {timeout} s")
-            item = self.items.popleft()
-            self.changed.notify_all()
+            if not channel.items:
+                raise DataError("the queue gives no more rows", hint="it was stopped, has failed, or has sent them all")
+            item = channel.items.popleft()
+            channel.changed.notify_all()
         if isinstance(item, BaseException):
             raise item
         return item
@@ -135,14 +170,12 @@ class DeviceQueue:
 
     def size(self) -> int:
         """How many rows wait."""
-        return len(self.items)
+        return len(self.channel.items)
 
     def stop_send(self) -> None:
         """Stop filling the queue, and end the pipeline."""
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()
-        self.iterator.stop()
+        self.channel.close()
+        self.channel.iterator.stop()
         if self.thread is not None:
             self.thread.join(5)
 

@@ -10,7 +10,8 @@ import signal
 import threading
 import warnings
 from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import Connection, wait
@@ -33,6 +34,7 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: floa
     """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the reader's; it tells us to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     if processors:
         os.sched_setaffinity(0, processors)
     for node in blueprint.nodes:  # a lock may have been held by a thread that was not copied
@@ -40,6 +42,7 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: floa
         if turn is not None:
             turn.lock = threading.Lock()
     giver = Giver(connection, reader, limit if available else 0)
+    own = os.getpid()
     try:
         while True:
             while not connection.poll(1.0):
@@ -53,19 +56,25 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: floa
             try:
                 answer = fulfil(request, blueprint.run()), given_up
             except BaseException as error:
-                answer = _told(error), given_up
+                answer = _told(error, request, blueprint), given_up
+            if os.getpid() != own:
+                os._exit(1)  # a user's function forked and came back here in the child too
             try:
                 giver.send(task, answer)
-            except (pickle.PicklingError, TypeError, AttributeError) as error:
-                giver.send(task, (_told(error), []))
+            except (EOFError, OSError):
+                raise
+            except Exception as error:  # whatever pickling may raise
+                giver.send(task, (_told(error, request, blueprint), []))
             del answer, request
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
 
 
-def _told(error: BaseException) -> Failure:
+def _told(error: BaseException, request: Request, blueprint: Blueprint) -> Failure:
     """What went wrong, in a form that crosses the border."""
-    return error.failure if isinstance(error, Failed) else Failure.of(error, "a worker process", "unknown")
+    if isinstance(error, Failed):
+        return error.failure
+    return Failure.of(error, " <- ".join(blueprint.labels), request.origin(0, blueprint.run()))
 
 
 @dataclass
@@ -109,6 +118,12 @@ class ProcessWorkers(Workers):
     kind = "processes"
 
     def __init__(self, blueprint: Blueprint, count: int, options: Options, max_rowsize: int | None = None) -> None:
+        if multiprocessing.current_process().daemon:
+            raise DataError(
+                "worker processes cannot be started here: this is a daemonic process, as those of a pool are",
+                given={"process": multiprocessing.current_process().name},
+                hint="use threads (python_multiprocessing=False), or start the process with daemon=False",
+            )
         self.blueprint, self.options, self.count = blueprint, options, count
         self.limit = inf if max_rowsize is None else max_rowsize * 2.0**20
         self.limit = self.limit if options.enable_shared_mem else 0
@@ -120,6 +135,7 @@ class ProcessWorkers(Workers):
         self.waiting: deque[_Promise] = deque()
         self.closed = False
         self.numbered = 0
+        self.looked = monotonic()
         self.bell, self.ring = multiprocessing.Pipe(duplex=False)
         self.workers = [self._start(i) for i in range(count)]
         self.dealer = threading.Thread(target=self._deal, name="mycelia-data-dealer", daemon=True)
@@ -159,14 +175,15 @@ class ProcessWorkers(Workers):
     # the dealer's side
 
     def _start(self, index: int) -> _Worker:
-        here, there = self.context.Pipe(duplex=True)
         processors = _processors(index) if self.options.numa_enable else set()
-        args = (there, self.blueprint, os.getpid(), self.limit, processors)
-        process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
-        with warnings.catch_warnings():  # newer Pythons warn of any fork beside threads; locks are made anew in `serve`
-            warnings.simplefilter("ignore", DeprecationWarning)
-            process.start()
-        there.close()
+        with _starting, _uninterrupted(self.context.get_start_method()):
+            here, there = self.context.Pipe(duplex=True)
+            args = (there, self.blueprint, os.getpid(), self.limit, processors)
+            process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
+            with warnings.catch_warnings():  # newer Pythons warn of any fork beside threads; `serve` makes locks anew
+                warnings.simplefilter("ignore", DeprecationWarning)
+                process.start()
+            there.close()
         return _Worker(process, here, Taker(here))
 
     def _deal(self) -> None:
@@ -181,7 +198,7 @@ class ProcessWorkers(Workers):
         while len(self.workers) < self.count:
             self.workers.append(self._start(len(self.workers)))
         if len(self.workers) > self.count and not self.workers[-1].tasks:
-            _end(self.workers.pop())
+            _end([self.workers.pop()])
         for most in (1, 2):
             for worker in self.workers[: self.count]:
                 while len(worker.tasks) < most:
@@ -226,7 +243,9 @@ class ProcessWorkers(Workers):
             dead = by_sentinel.get(r) if isinstance(r, int) else None
             if dead is not None and dead in self.workers:
                 self._bury(dead)
-        self._watch()
+        if monotonic() > self.looked + 1.0:
+            self.looked = monotonic()
+            self._watch()
 
     def _receive(self, worker: _Worker) -> None:
         try:
@@ -235,7 +254,8 @@ class ProcessWorkers(Workers):
             self._bury(worker)
             return
         worker.taker.forget(given_up)
-        promise = next(p for p in worker.tasks if p.number == number)
+        promise = next((p for p in worker.tasks if p.number == number), None)
+        assert promise is not None, "a worker answers what it was asked"
         worker.tasks.remove(promise)
         for later in worker.tasks:
             later.since = monotonic()
@@ -275,6 +295,10 @@ class ProcessWorkers(Workers):
             promise.settle(None, Failed(failure))
 
     def _watch(self) -> None:
+        """Bury the dead whose end was not heard, since a process that they forked still holds it; tell of the slow."""
+        for worker in list(self.workers):
+            if not worker.process.is_alive():
+                self._bury(worker)
         if not self.options.enable_watchdog:
             return
         for worker in self.workers:
@@ -290,10 +314,7 @@ class ProcessWorkers(Workers):
             self.closed = True
             left = [*self.waiting, *(p for w in self.workers for p in w.tasks)]
             self.waiting.clear()
-        for worker in self.workers:
-            _end(worker, patience=0.0)
-        for worker in self.workers:
-            _gone(worker)
+        _end(self.workers)
         self.workers = []
         for promise in left:
             promise.settle(None, DataError("the pipeline was closed while rows were being made"))
@@ -302,28 +323,53 @@ class ProcessWorkers(Workers):
             self.ring.close()
 
 
-def _end(worker: _Worker, patience: float = 1.0) -> None:
-    with suppress(OSError):
-        worker.connection.send_bytes(pickle.dumps((0, None, [])))
-    if patience:
-        _gone(worker)
+def _end(workers: list[_Worker]) -> None:
+    """Tell processes to stop and wait until they are gone; one deep in a user's function is ended by force."""
+    for worker in workers:
+        with suppress(OSError):
+            worker.connection.send_bytes(pickle.dumps((0, None, [])))
+        worker.connection.close()
+    for patience, force in ((0.5, "terminate"), (2.0, "kill"), (None, "kill")):
+        end = inf if patience is None else monotonic() + patience
+        for worker in workers:
+            worker.process.join(None if patience is None else max(0.0, end - monotonic()))
+        for worker in workers:
+            if worker.process.is_alive():
+                getattr(worker.process, force)()
+    for worker in workers:
+        _close(worker.process)
 
 
-def _gone(worker: _Worker) -> None:
-    """Wait for the end of a process; one that is deep in a user's function is ended by force."""
-    worker.connection.close()
-    worker.process.join(0.5)
-    if worker.process.is_alive():
-        worker.process.terminate()
-        worker.process.join(2)
-    if worker.process.is_alive():
-        worker.process.kill()
-        worker.process.join()
+def _close(process: BaseProcess) -> None:
     for _ in range(100):  # another thread that starts a process may be asking after this one just now
         with suppress(ValueError):
-            worker.process.close()
+            process.close()
             return
         sleep(0.01)
+
+
+_starting = threading.Lock()  # a process that starts must not inherit the pipe of another that is starting
+
+
+def _forked() -> None:
+    global _starting
+    _starting = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+@contextmanager
+def _uninterrupted(method: str) -> Iterator[None]:
+    """Within the block a process is born deaf to Ctrl-C, until it says itself that it does not care."""
+    if method == "forkserver":  # whose processes inherit from the server, which ignores it
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def check_picklable(blueprint: Blueprint) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import perf_counter
 from typing import Any, Protocol
@@ -129,7 +129,8 @@ class Fetch(Request):
     def brought(self, run: Run) -> Request:
         if not run.nodes[self.node].exclusive:
             return self
-        return Literal(tuple(self.rows(run)), tuple(self.origin(i, run) for i in range(len(self))))
+        kept = replace(run, tolerant=True)  # a bad row is told where the rows are made, in its turn
+        return Literal(tuple(self.rows(kept)), tuple(self.origin(i, run) for i in range(len(self))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,10 @@ class Literal(Request):
         return len(self.ready)
 
     def rows(self, run: Run) -> Iterator[Outcome]:
-        return iter(self.ready)
+        for row in self.ready:
+            if isinstance(row, Failure) and not run.tolerant:
+                raise Failed(row)
+            yield row
 
     def origin(self, i: int, run: Run) -> str:
         return self.origins[i] if self.origins else "a row made earlier in the pipeline"

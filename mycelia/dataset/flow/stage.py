@@ -16,6 +16,7 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import State, Stream, TableStream
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Answer, Ticket, Workers
+from mycelia.errors import MyceliaError
 
 WORTH = 2e-3  # seconds of work that are worth a request
 LIGHT = 1 << 20  # bytes of rows that one request may hold beyond the first chunk
@@ -106,12 +107,14 @@ class Stage:
             self._top_up()
             if not self.tasks:
                 return None
-            task = self.tasks.popleft()
-            if isinstance(task, _End):
-                return None
+            task = self.tasks[0]
+            if isinstance(task, _Task):
+                self._collect(task)
+                continue
+            self.tasks.popleft()
             if isinstance(task, _Stop):
                 raise task.error
-            self._collect(task)
+            return None
         return self.ready_rows.popleft()
 
     def ready(self) -> bool:
@@ -136,7 +139,7 @@ class Stage:
             try:
                 request = self.stream.pull(self.chunk * self.stride if table is not None else 1)
             except Exception as error:
-                self.tasks.append(_Stop(error))
+                self.tasks.append(_Stop(self._told(error)))
                 return
             if request is None:
                 self.stream.close()
@@ -147,17 +150,37 @@ class Stage:
                     return
                 continue
             base = before if table is not None else self.stream.snapshot()
-            self.tasks.append(_Task(self.workers.submit(request), self.epoch, base, table, len(request)))
+            try:
+                ticket = self.workers.submit(request)
+            except BaseException:  # an interruption while rows of an exclusive source were read
+                if isinstance(self.stream, TableStream):
+                    self.stream.position -= len(request)
+                raise
+            self.tasks.append(_Task(ticket, self.epoch, base, table, len(request)))
+
+    def _told(self, error: Exception) -> Exception:
+        """What a user's function raised while the next rows were chosen: named, so that it cannot end an epoch."""
+        if isinstance(error, Failed | MyceliaError):
+            return error
+        stage = " <- ".join(self.workers.blueprint.labels)
+        return Failed(Failure.of(error, stage, f"what comes after row {self.gauge.rows} of epoch {self.epoch}"))
 
     def _collect(self, task: _Task) -> None:
+        """Wait for the rows of the first task; one who is interrupted while waiting finds it in its place again."""
         start = perf_counter()
         try:
             answer = task.ticket.wait()
         except Failed:
+            self.tasks.popleft()
             if task.table is None or task.rows == 1:
                 raise
             self._apart(task, task.table)
             return
+        except BaseException:
+            if task.ticket.done():
+                self.tasks.popleft()
+            raise
+        self.tasks.popleft()
         self.gauge.waited += perf_counter() - start
         for node, seconds in answer.seconds.items():
             self.gauge.seconds[node] = self.gauge.seconds.get(node, 0.0) + seconds

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.errors import DataError, Failed, Failure
-from mycelia.dataset.flow.request import Apply, Collate, Literal, Request, Row, Select, Side, chained
+from mycelia.dataset.flow.request import Apply, Collate, Literal, Outcome, Request, Row, Select, Side, chained
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.random import Generator, generator_for
 
-State = Any  # plain data: numbers, lists, dictionaries, arrays
+State = Any  # numbers, lists, dictionaries, rows and requests; `flow.saving` makes plain data of it
+HOPELESS = 1000  # bad rows, or epochs without a row, in succession
 
 
 class Stream(ABC):
@@ -70,45 +72,58 @@ class IterableStream(Stream):
     start: State
     count: int = 0
     iterator: Iterator[Any] | None = None
+    bad: int = 0  # rows in succession that were errors
 
     def _open(self) -> Iterator[Any]:
-        iterator = self.make()
-        if self.start is not None:
+        try:
+            self.iterator = self.make()
+            if self.start is None:
+                return self.iterator
             count, own = self.start
-            if own is not None and hasattr(iterator, "load_state_dict"):
-                iterator.load_state_dict(own)
-            else:
-                for _ in range(count):
-                    next(iterator, None)
-            self.count = count
-        return iterator
+            if own is not None and hasattr(self.iterator, "load_state_dict"):
+                self.iterator.load_state_dict(own)
+                self.count = count
+        except Exception as error:
+            raise Failed(self._failure(error)) from error
+        while self.count < count:
+            with suppress(Exception):  # it was told when the row was asked for the first time
+                next(self.iterator, None)
+            self.count += 1
+        return self.iterator
 
     def pull(self, most: int) -> Request | None:
-        if self.iterator is None:
-            self.iterator = self._open()
-        rows: list[Row] = []
+        iterator = self._open() if self.iterator is None else self.iterator
+        rows: list[Outcome] = []
         first = self.count
         while len(rows) < most and self.count < self.limit:
-            try:
-                value = next(self.iterator)
-            except StopIteration:
+            row = self._next(iterator)
+            if row is None:
                 break
-            except Exception as error:
-                raise self._failed(error) from error
-            try:
-                rows.append(self.convert(value))
-            except Exception as error:
-                raise self._failed(error) from error
+            rows.append(row)
             self.count += 1
         origins = tuple(f"row {i} of {self.label}" for i in range(first, self.count))
         return Literal(tuple(rows), origins) if rows else None
 
-    def _failed(self, error: Exception) -> Failed:
-        return Failed(Failure.of(error, self.label, f"row {self.count} of {self.label}"))
+    def _next(self, iterator: Iterator[Any]) -> Outcome:
+        """The next row, or what went wrong with it; None when there are no more."""
+        try:
+            row = self.convert(next(iterator))
+        except StopIteration:
+            return None
+        except Exception as error:
+            self.bad += 1
+            if self.bad > HOPELESS:
+                raise Failed(self._failure(error)) from error
+            return self._failure(error)
+        self.bad = 0
+        return row
+
+    def _failure(self, error: Exception) -> Failure:
+        return Failure.of(error, self.label, f"row {self.count} of {self.label}")
 
     def snapshot(self) -> State:
         own = getattr(self.iterator, "state_dict", None)
-        return None if self.iterator is None and self.start is None else (self.count, own() if own else None)
+        return self.start if self.iterator is None else (self.count, own() if own else None)
 
     def close(self) -> None:
         finish = getattr(self.iterator, "close", None)
@@ -254,8 +269,8 @@ class SequenceStream(Stream):
             self.current = None
             self.turn += 1
             self.empty += 1
-            if self.empty > 1000:
-                raise DataError("a dataset that repeats gave no row in 1000 epochs", hint="look at its filters")
+            if self.empty > HOPELESS:
+                raise DataError(f"a dataset that repeats gave no row in {HOPELESS} epochs", hint="look at its filters")
         return None
 
     def snapshot(self) -> State:

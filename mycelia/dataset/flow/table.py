@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from mycelia.dataset.random import generator_for
 from mycelia.types import Array
 
 ENDLESS = 1 << 62  # rows of a table that repeats for ever
+FOREVER = 1 << 40  # epochs within one epoch of such a table: the next one is mixed anew
 
 
 class Table(ABC):
@@ -142,7 +143,8 @@ class SliceTable(Table):
     count: int
 
     def size(self) -> int:
-        return max(0, min(self.count, self.child.size() - self.start))
+        rows = self.child.size()
+        return min(self.count, ENDLESS) if rows >= ENDLESS else max(0, min(self.count, rows - self.start))
 
     def request(self, epoch: int, positions: Array) -> Request:
         return self.child.request(epoch, positions + self.start)
@@ -163,7 +165,7 @@ class RepeatTable(Table):
         if not inner:
             raise DataError("an empty dataset cannot be repeated for ever", hint="look at its filters and samplers")
         rounds = positions // inner
-        first = epoch * self.count  # an endless table has only one epoch
+        first = epoch * (self.count or FOREVER)
         return chained(
             [
                 self.child.request(first + int(rounds[a]), positions[a:b] - int(rounds[a]) * inner)
@@ -188,7 +190,7 @@ class ConcatTable(Table):
         return min(ENDLESS, sum(c.size() for c in self.children))
 
     def request(self, epoch: int, positions: Array) -> Request:
-        ends = np.cumsum([c.size() for c in self.children])
+        ends = np.array([min(ENDLESS, e) for e in accumulate(c.size() for c in self.children)])
         which = np.searchsorted(ends, positions, side="right")
         parts = []
         for a, b in _runs(which):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.request import Outcome, Request, Run
+
+PATIENCE = 5.0  # seconds for threads to end; one that is deep in a user's function is left to itself then
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,9 @@ class Ticket(ABC):
     def wait(self) -> Answer:
         """The answer; raises what went wrong."""
 
+    @abstractmethod
     def done(self) -> bool:
-        """Whether `wait` returns at once."""
-        return True
+        """Whether `wait` returns at once, and always the same."""
 
 
 class Workers(ABC):
@@ -75,6 +79,7 @@ class Workers(ABC):
 
     kind = ""
     count = 1
+    blueprint: Blueprint
 
     @abstractmethod
     def submit(self, request: Request) -> Ticket: ...
@@ -93,6 +98,9 @@ class _Later(Ticket):
 
     def wait(self) -> Answer:
         return fulfil(self.request, self.run)
+
+    def done(self) -> bool:
+        return False
 
 
 @dataclass
@@ -143,6 +151,7 @@ class _Desk:
         self.closed = False
 
     def work(self, number: int, blueprint: Blueprint) -> None:
+        process = os.getpid()
         while True:
             with self.lock:
                 while not self.waiting and not self.closed and number < self.wanted:
@@ -154,6 +163,8 @@ class _Desk:
                 promise.answer = fulfil(promise.request, blueprint.run())
             except BaseException as error:
                 promise.error = error
+            if os.getpid() != process:
+                os._exit(1)  # a user's function forked and came back here in the child too
             promise.there.set()
             del promise  # an idle thread must not keep the last batch alive
 
@@ -208,7 +219,8 @@ class ThreadWorkers(Workers):
         for promise in abandoned:
             promise.error = DataError("the pipeline was closed while rows were being made")
             promise.there.set()
+        end = monotonic() + PATIENCE
         for thread in self.threads.values():
             if thread is not threading.current_thread():
-                thread.join()
+                thread.join(max(0.0, end - monotonic()))
         self.threads.clear()
