@@ -14,6 +14,7 @@ from mycelia.dataset.readers.arrays import (
     SVHNDataset,
     USPSDataset,
 )
+from mycelia.dataset.readers.detection import CocoDataset, KITTIDataset, VOCDataset, WIDERFaceDataset
 from mycelia.dataset.readers.folders import (
     Caltech256Dataset,
     Flowers102Dataset,
@@ -31,16 +32,12 @@ from mycelia.dataset.readers.scenes import (
     Caltech101Dataset,
     CelebADataset,
     CityscapesDataset,
-    CocoDataset,
     DIV2KDataset,
     FlickrDataset,
-    KITTIDataset,
     LFWDataset,
     PhotoTourDataset,
     SBDataset,
     SBUDataset,
-    VOCDataset,
-    WIDERFaceDataset,
 )
 from mycelia.dataset.readers.sounds import (
     CMUArcticDataset,

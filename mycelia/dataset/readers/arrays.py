@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import struct
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,36 +14,62 @@ import numpy as np
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan import Data
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, lines_of
-from mycelia.dataset.readers.folders import matlab
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, matlab, one_of
+from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources import ArrayData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.formats import cifar_batches, find, read_idx
 from mycelia.types import Array
 
 
-def idx_pair(folder: str | Path, stems: list[str], separator: str = "-") -> Data:
+def idx_file(folder: str | Path, *names: str) -> tuple[Path, Array]:
+    """An idx file by one of its names, plain or gzipped, and its array."""
+    path = find(folder, *names)
+    try:
+        return path, read_idx(path)
+    except (OSError, EOFError, zlib.error, struct.error) as error:
+        raise DataError(f"an idx file is damaged: {error}", given={"file": str(path)}) from error
+
+
+def within(labels: Array, low: int, high: int, path: Path) -> Array:
+    """Labels, or an error that names the first one out of range.
+
+    >>> within(np.array([3, 4]), 0, 9, Path("labels")).tolist()
+    [3, 4]
+    """
+    wrong = np.flatnonzero((labels < low) | (labels > high))
+    if len(wrong):
+        where = {"file": str(path), "index": int(wrong[0]), "label": int(labels[wrong[0]])}
+        raise DataError(f"a label is not between {low} and {high}", given=where)
+    return labels
+
+
+def alike(images: Array, labels: Array, path: Path) -> None:
+    """Raise unless there are as many labels as images."""
+    if len(images) != len(labels):
+        given = {"labels in": str(path), "images": len(images), "labels": len(labels)}
+        raise DataError("there are not as many labels as images", given=given)
+
+
+def idx_pair(folder: str | Path, stems: list[str], classes: int) -> Data:
     """Images and labels of idx files whose names begin with the given stems."""
     images, labels = [], []
     for stem in stems:
-        names = [f"{stem}{separator}images{mark}idx3-ubyte" for mark in ("-", ".")]
-        images.append(read_idx(find(folder, *names))[..., np.newaxis])
-        names = [f"{stem}{separator}labels{mark}idx1-ubyte" for mark in ("-", ".")]
-        labels.append(read_idx(find(folder, *names)).astype(np.uint32))
-        if len(images[-1]) != len(labels[-1]):
-            given = {"folder": str(folder), "images": len(images[-1]), "labels": len(labels[-1])}
-            raise DataError("there are not as many labels as images", given=given)
+        images.append(idx_file(folder, *(f"{stem}-images{mark}idx3-ubyte" for mark in ("-", ".")))[1][..., np.newaxis])
+        path, numbers = idx_file(folder, *(f"{stem}-labels{mark}idx1-ubyte" for mark in ("-", ".")))
+        alike(images[-1], numbers, path)
+        labels.append(within(numbers, 0, classes - 1, path).astype(np.uint32))
     return ArrayData({"image": np.concatenate(images), "label": np.concatenate(labels)})
 
 
 class MnistDataset(Reader):
-    """MNIST's idx files, plain or gzipped; columns image (28, 28, 1) and label."""
+    """MNIST's idx files, plain or gzipped; columns image (28, 28, 1) and label. The test part comes first in `all`."""
 
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        stems = {"train": ["train"], "test": ["t10k"]}.get(str(usage), ["train", "t10k"])
-        return idx_pair(dataset_dir, stems)
+        stems = {"train": ["train"], "test": ["t10k"]}.get(str(usage), ["t10k", "train"])
+        return idx_pair(dataset_dir, stems, 10)
 
 
 class FashionMnistDataset(MnistDataset):
@@ -56,13 +85,12 @@ class EMnistDataset(Reader):
 
     words = f"dataset_dir, name, usage=None, {COMMON}, {SAMPLED}"
     usages = ("train", "test", "all")
-    names = ("byclass", "bymerge", "balanced", "letters", "digits", "mnist")
+    names = {"byclass": 62, "bymerge": 47, "balanced": 47, "letters": 27, "digits": 10, "mnist": 10}
 
     def open(self, dataset_dir: str, name: str, usage: str | None) -> Data:  # type: ignore[override]
-        if name not in self.names:
-            raise ArgumentError(f"EMNIST has no part {name!r}", hint=f"name is one of {self.names}")
-        parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
-        return idx_pair(dataset_dir, [f"emnist-{name}-{part}" for part in parts])
+        one_of("name", name, tuple(self.names))
+        parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
+        return idx_pair(dataset_dir, [f"emnist-{name}-{part}" for part in parts], self.names[name])
 
 
 class QMnistDataset(Reader):
@@ -72,14 +100,29 @@ class QMnistDataset(Reader):
     usages = ("train", "test", "test10k", "test50k", "nist", "all")
 
     def open(self, dataset_dir: str, usage: str | None, compat: bool) -> Data:  # type: ignore[override]
-        parts = {"train": ["train"], "nist": ["xnist"], None: ["train", "test"], "all": ["train", "test", "xnist"]}
+        every = ["qmnist-train", "qmnist-test", "xnist"]
+        parts = {"train": every[:1], "nist": every[2:], "None": every, "all": every}.get(str(usage), every[1:2])
         images, labels = [], []
-        for part in parts.get(usage, ["test"]):
-            images.append(read_idx(find(dataset_dir, f"qmnist-{part}-images-idx3-ubyte"))[..., np.newaxis])
-            labels.append(read_idx(find(dataset_dir, f"qmnist-{part}-labels-idx2-int")).astype(np.uint32))
+        for part in parts:
+            images.append(idx_file(dataset_dir, f"{part}-images-idx3-ubyte")[1][..., np.newaxis])
+            path, numbers = idx_file(dataset_dir, f"{part}-labels-idx2-int")
+            alike(images[-1], numbers, path)
+            labels.append(numbers.astype(np.uint32))
         image, label = np.concatenate(images), np.concatenate(labels)
         cut = {"test10k": slice(0, 10000), "test50k": slice(10000, None)}.get(str(usage), slice(None))
         return ArrayData({"image": image[cut], "label": label[cut, 0] if compat else label[cut]})
+
+
+def cifar(folder: str, parts: Sequence[str], classes: tuple[int, ...]) -> tuple[Array, Array]:
+    """Images and labels of CIFAR's parts, one after the other."""
+    try:
+        found = [batch for part in parts for batch in cifar_batches(folder, part, hundred=len(classes) == 2)]
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise DataError(f"a CIFAR file is damaged: {error}", given={"folder": folder}) from error
+    labels = np.concatenate([label for _, label in found])
+    for column, count in enumerate(classes):
+        within(labels[:, column], 0, count - 1, Path(folder))
+    return np.ascontiguousarray(np.concatenate([image for image, _ in found])), labels
 
 
 class Cifar10Dataset(Reader):
@@ -88,9 +131,9 @@ class Cifar10Dataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        images, labels = zip(*cifar_batches(dataset_dir, usage or "all", hundred=False), strict=True)
-        whole = np.ascontiguousarray(np.concatenate(images))
-        return ArrayData({"image": whole, "label": np.concatenate(labels)[:, 0]})
+        parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
+        images, labels = cifar(dataset_dir, parts, (10,))
+        return ArrayData({"image": images, "label": labels[:, 0]})
 
 
 class Cifar100Dataset(Reader):
@@ -99,10 +142,9 @@ class Cifar100Dataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        images, labels = zip(*cifar_batches(dataset_dir, usage or "all", hundred=True), strict=True)
-        label = np.concatenate(labels)
-        whole = np.ascontiguousarray(np.concatenate(images))
-        return ArrayData({"image": whole, "coarse_label": label[:, 0], "fine_label": label[:, 1]})
+        parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
+        images, labels = cifar(dataset_dir, parts, (20, 100))
+        return ArrayData({"image": images, "coarse_label": labels[:, 0], "fine_label": labels[:, 1]})
 
 
 class STL10Dataset(Reader):
@@ -111,18 +153,22 @@ class STL10Dataset(Reader):
     usages = ("train", "test", "unlabeled", "train+unlabeled", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["train", "test"] if usage is None else usage.split("+")
-        parts = ["train", "test", "unlabeled"] if usage == "all" else parts
+        parts = ["test", "train", "unlabeled"] if usage in (None, "all") else str(usage).split("+")
         images, labels = [], []
         for part in parts:
-            raw = np.fromfile(find(dataset_dir, f"{part}_X.bin"), np.uint8)
+            path = find(dataset_dir, f"{part}_X.bin")
+            raw = np.fromfile(path, np.uint8)
             if len(raw) % 27648:
-                given = {"file": f"{part}_X.bin", "bytes": len(raw)}
+                given = {"file": str(path), "bytes": len(raw), "an image has": 27648}
                 raise DataError("an STL-10 file does not have whole images", given=given)
             images.append(raw.reshape(-1, 3, 96, 96).transpose(0, 3, 2, 1))
-            known = part != "unlabeled"
-            classes = np.fromfile(find(dataset_dir, f"{part}_y.bin"), np.uint8) if known else np.zeros(len(images[-1]))
-            labels.append(classes.astype(np.int32) - 1)
+            if part == "unlabeled":
+                labels.append(np.full(len(images[-1]), -1, np.int32))
+                continue
+            path = find(dataset_dir, f"{part}_y.bin")
+            classes = np.fromfile(path, np.uint8)
+            alike(images[-1], classes, path)
+            labels.append(within(classes, 1, 10, path).astype(np.int32) - 1)
         return ArrayData({"image": np.ascontiguousarray(np.concatenate(images)), "label": np.concatenate(labels)})
 
 
@@ -137,10 +183,16 @@ class SVHNDataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = ["train", "test", "extra"] if usage in (None, "all") else [str(usage)]
-        told = [matlab(find(dataset_dir, f"{part}_32x32.mat")) for part in parts]
-        images = np.concatenate([t["X"].transpose(3, 0, 1, 2) for t in told])
-        labels = np.concatenate([t["y"].ravel() for t in told]).astype(np.uint32) % 10
-        return ArrayData({"image": np.ascontiguousarray(images), "label": labels})
+        images, labels = [], []
+        for part in parts:
+            path = find(dataset_dir, f"{part}_32x32.mat")
+            pictures, numbers = matlab(path, "X", "y")
+            if pictures.ndim != 4:
+                raise DataError("X is not (32, 32, 3, count)", given={"file": str(path), "shape": pictures.shape})
+            images.append(pictures.transpose(3, 0, 1, 2))
+            alike(images[-1], numbers.ravel(), path)
+            labels.append(within(numbers.ravel(), 0, 10, path).astype(np.uint32) % 10)
+        return ArrayData({"image": np.ascontiguousarray(np.concatenate(images)), "label": np.concatenate(labels)})
 
 
 class USPSDataset(Reader):
@@ -154,14 +206,29 @@ class USPSDataset(Reader):
         images, labels = [], []
         for name in names:
             plain = Path(dataset_dir, name)
-            packed = None if plain.exists() else find(dataset_dir, name + ".bz2").read_bytes()
-            text = plain.read_text() if packed is None else bz2.decompress(packed).decode()
-            for line in text.splitlines():
-                label, *cells = line.split()
-                values = np.array([float(c.partition(":")[2]) for c in cells])
-                images.append((((values + 1) / 2) * 255).astype(np.uint8).reshape(16, 16, 1))
-                labels.append(int(label) - 1)
-        return ArrayData({"image": np.stack(images), "label": np.array(labels, np.uint32)})
+            path = plain if plain.exists() else find(dataset_dir, name + ".bz2")
+            for number, line in enumerate(self._text(path).splitlines(), 1):
+                image, label = parsed_line(path, number, line, self._digit, "a class from 1 to 10 and 256 levels")
+                images.append(image)
+                labels.append(label)
+        return ArrayData({"image": np.array(images), "label": np.array(labels, np.uint32)})
+
+    @staticmethod
+    def _text(path: Path) -> str:
+        if path.suffix != ".bz2":
+            return text_of(path)
+        try:
+            return bz2.decompress(path.read_bytes()).decode("ascii")
+        except (OSError, ValueError) as error:
+            raise DataError(f"a bzip2 file is damaged: {error}", given={"file": str(path)}) from error
+
+    @staticmethod
+    def _digit(line: str) -> tuple[Array, int]:
+        label, *cells = line.split()
+        values = np.array([float(c.partition(":")[2]) for c in cells])
+        if not 1 <= int(label) <= 10:
+            raise ValueError(label)
+        return (((values + 1) / 2) * 255).astype(np.uint8).reshape(16, 16, 1), int(label) - 1
 
 
 class SemeionDataset(Reader):
@@ -170,11 +237,17 @@ class SemeionDataset(Reader):
     words = f"dataset_dir, {COMMON}, {SAMPLED}"
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
-        rows = np.array([line.split() for line in lines_of(Path(dataset_dir, "semeion.data"))], float)
-        if rows.ndim != 2 or rows.shape[1] != 266:
-            raise DataError("semeion.data has 266 numbers per line", given={"folder": dataset_dir, "shape": rows.shape})
-        images = rows[:, :256].astype(np.uint8).reshape(-1, 16, 16)
-        return ArrayData({"image": images, "label": rows[:, 256:].argmax(axis=1).astype(np.uint32)})
+        rows = parsed(Path(dataset_dir, "semeion.data"), self._digit, "256 pixels and 10 class marks")
+        return ArrayData({
+            "image": np.array([image for image, _ in rows]), "label": np.array([n for _, n in rows], np.uint32)
+        })  # fmt: skip
+
+    @staticmethod
+    def _digit(line: str) -> tuple[Array, int]:
+        cells = np.array(line.split(), float)
+        if len(cells) != 266 or cells[256:].sum() != 1:
+            raise ValueError(len(cells))
+        return cells[:256].astype(np.uint8).reshape(16, 16), int(cells[256:].argmax())
 
 
 class FakeImageDataset(Reader):
@@ -185,7 +258,11 @@ class FakeImageDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, num_images: int, image_size: tuple[int, ...], num_classes: int, base_seed: int
     ) -> Data:
-        return FakeData(num_images, tuple(image_size), num_classes, base_seed)
+        shape = tuple(image_size)
+        if num_images < 1 or num_classes < 1 or len(shape) != 3 or min(shape) < 1:
+            given = {"num_images": num_images, "image_size": image_size, "num_classes": num_classes}
+            raise ArgumentError("made-up images need sizes above 0, and image_size three of them", given=given)
+        return FakeData(num_images, shape, num_classes, base_seed)
 
 
 class FakeData:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,16 +71,25 @@ class Reader(MappableDataset):
             raise ArgumentError(
                 f"{type(self).__name__} has no part {given['usage']!r}", hint=f"usage is one of {list(self.usages)}"
             )
-        folder = given.get("dataset_dir")
-        if folder is not None and not Path(folder).is_dir():
-            raise ArgumentError(f"{type(self).__name__}: there is no folder {str(folder)!r}")
+        if "dataset_dir" in given:
+            given["dataset_dir"] = self._folder(given["dataset_dir"])
         data = self.open(**given)
         if not len(data):
-            raise DataError(f"{type(self).__name__} found no samples", given={"looked in": folder or told})
+            hint = "the folder must be as the dataset was published, unpacked"
+            raise DataError(f"{type(self).__name__} found no samples", given=told, hint=hint)
         if isinstance(order["shuffle"], str):
             order["shuffle"] = order["shuffle"] != "false" and Shuffle(order["shuffle"])
         sampler = choose(**order, default=self.shuffled)
         super().__init__(data, sampler, workers=workers, arguments=told, cache=cache)
+
+    def _folder(self, given: Any) -> str:
+        name = type(self).__name__
+        if not isinstance(given, str | os.PathLike):
+            raise ArgumentError(f"{name}: dataset_dir is the name of a folder, and was {given!r}")
+        if not Path(given).is_dir():
+            there = "is a file" if Path(given).is_file() else "does not exist"
+            raise ArgumentError(f"{name}: there is no folder {os.fspath(given)!r}; it {there}")
+        return os.fspath(given)
 
     @abstractmethod
     def open(self, **given: Any) -> Data:
@@ -121,6 +131,15 @@ class Samples:
         return np.array([self.loaders[at](row[at]) for row in self.rows])
 
 
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Raise unless a value is one of those there are.
+
+    >>> one_of("task", "Detection", ("Detection", "Segmentation"))
+    """
+    if value not in allowed:
+        raise ArgumentError(f"{name} is one of {list(allowed)}, and was {value!r}")
+
+
 def optional(module: str, library: str, purpose: str) -> Any:
     """A module of a library that only this purpose needs, or an error that names it.
 
@@ -130,6 +149,18 @@ def optional(module: str, library: str, purpose: str) -> Any:
     if find_spec(module.split(".")[0]) is None:
         raise missing(library, purpose)
     return import_module(module)
+
+
+def matlab(path: str | Path, *names: str) -> tuple[Any, ...]:
+    """Some variables of a MATLAB file; needs SciPy."""
+    from_scipy = optional("scipy.io", "scipy", "reading MATLAB files")
+    try:
+        found = from_scipy.loadmat(str(path))
+        return tuple(found[name] for name in names)
+    except KeyError as error:
+        raise DataError(f"a MATLAB file has no variable {error}", given={"file": str(path)}) from error
+    except Exception as error:  # SciPy lets through whatever its parsers run into
+        raise DataError(f"cannot read a MATLAB file: {error}", given={"file": str(path)}) from error
 
 
 def raw(path: Any) -> Array:
@@ -195,6 +226,15 @@ def i32(value: Any) -> Array:
     return np.array(value, np.int32)
 
 
+def i64(value: Any) -> Array:
+    """A number or several as int64.
+
+    >>> i64(3)
+    array(3)
+    """
+    return np.array(value, np.int64)
+
+
 def f32(value: Any) -> Array:
     """A number or several as float32.
 
@@ -210,7 +250,7 @@ def subfolders(folder: str | Path) -> list[Path]:
     >>> all(p.is_dir() for p in subfolders("."))
     True
     """
-    return sorted(p for p in Path(folder).iterdir() if p.is_dir() and not p.name.startswith("."))
+    return sorted(p for p in inside(folder) if p.is_dir())
 
 
 def files_in(folder: str | Path, endings: Sequence[str] = IMAGES) -> list[Path]:
@@ -219,18 +259,21 @@ def files_in(folder: str | Path, endings: Sequence[str] = IMAGES) -> list[Path]:
     >>> [p.name for p in files_in(Path(__file__).parent, [".py"])][:1]
     ['__init__.py']
     """
-    if not Path(folder).is_dir():
-        raise DataError("a folder of the dataset is missing", given={"folder": str(folder)})
-    return sorted(p for p in Path(folder).iterdir() if p.is_file() and p.suffix.lower() in endings)
+    found = sorted(p for p in inside(folder) if p.suffix.lower() in endings and not p.is_dir())
+    for path in found:
+        if not path.exists():
+            raise DataError("a link leads nowhere", given={"file": str(path), "to": os.readlink(path)})
+    return found
 
 
-def lines_of(path: str | Path) -> list[str]:
-    """The lines of a text file that are not empty.
+def inside(folder: str | Path) -> list[Path]:
+    """What is in a folder and not hidden.
 
-    >>> lines_of(__file__)[0][:8]
-    '\"\"\"What '
+    >>> Path(__file__) in inside(Path(__file__).parent)
+    True
     """
     try:
-        return [line for line in Path(path).read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [p for p in Path(folder).iterdir() if not p.name.startswith(".")]
     except OSError as error:
-        raise DataError(f"a file of the dataset is missing: {error.strerror}", given={"file": str(path)}) from error
+        where = {"folder": str(folder)}
+        raise DataError(f"a folder of the dataset is missing: {error.strerror}", given=where) from error

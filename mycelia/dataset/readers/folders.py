@@ -18,13 +18,15 @@ from mycelia.dataset.readers.base import (
     Samples,
     files_in,
     i32,
-    lines_of,
-    optional,
+    matlab,
+    one_of,
     pixels,
     subfolders,
     text,
     u32,
 )
+from mycelia.dataset.readers.lines import lines_of, parsed
+from mycelia.dataset.readers.names import FLOWERS
 from mycelia.errors import ArgumentError
 
 DECODED = f"{COMMON}, decode=False, {SAMPLED}"
@@ -49,7 +51,7 @@ class ImageFolderDataset(Reader):
         decode: bool,
         decrypt: Decrypt,
     ) -> Data:
-        endings = [e.lower() for e in extensions] if extensions else IMAGES
+        endings = [e.lower() for e in ([extensions] if isinstance(extensions, str) else extensions or IMAGES)]
         names = [p.name for p in subfolders(dataset_dir)]
         classes = class_indexing or {name: i for i, name in enumerate(names)}
         absent = [name for name in classes if name not in names]
@@ -61,7 +63,10 @@ class ImageFolderDataset(Reader):
 
 
 class ManifestDataset(Reader):
-    """A manifest: one JSON object per line with `source`, `usage` and `annotation: [{"name": class}]`."""
+    """A manifest: one JSON object per line with `source`, `usage` and `annotation: [{"name": class}]`.
+
+    An image of several classes has an array of labels.
+    """
 
     words = (
         "dataset_file, usage='train', num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,"
@@ -71,18 +76,24 @@ class ManifestDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_file: str, usage: str, class_indexing: dict[str, int] | None, decode: bool
     ) -> Data:
-        found: list[tuple[str, str]] = []
-        for number, line in enumerate(lines_of(dataset_file)):
-            try:
-                told = json.loads(line)
-                if told["usage"] == usage:
-                    found += [(told["source"], a["name"]) for a in told["annotation"]]
-            except (KeyError, TypeError, json.JSONDecodeError) as error:
-                where = {"file": dataset_file, "line": number + 1}
-                raise DataError(f"a line of the manifest is not as it should be: {error}", given=where) from error
-        classes = class_indexing or {name: i for i, name in enumerate(sorted({n for _, n in found}))}
-        rows = [(path, classes[name]) for path, name in found if name in classes]
+        if not Path(dataset_file).is_file():
+            raise ArgumentError(f"ManifestDataset: there is no file {str(dataset_file)!r}")
+        marked = [m for m in parsed(dataset_file, self._marks, "a manifest's JSON object") if m[0] == usage]
+        if not marked:
+            known = sorted({m[0] for m in parsed(dataset_file, self._marks, "a manifest's JSON object")})
+            raise ArgumentError(f"the manifest has no part {usage!r}", given={"file": dataset_file, "parts": known})
+        classes = class_indexing or {n: i for i, n in enumerate(sorted({n for m in marked for n in m[2]}))}
+        rows: list[tuple[str, int | list[int]]] = []
+        for _, path, names in marked:
+            numbers = [classes[n] for n in names if n in classes]
+            if numbers:
+                rows.append((path, numbers[0] if len(numbers) == 1 else numbers))
         return Samples(("image", "label"), rows, (pixels(decode), i32), classes)
+
+    @staticmethod
+    def _marks(line: str) -> tuple[str, str, list[str]]:
+        told = json.loads(line)
+        return told["usage"], told["source"], [a["name"] for a in told["annotation"]]
 
 
 class Caltech256Dataset(Reader):
@@ -139,8 +150,12 @@ class Places365Dataset(Reader):
             "val": ("places365_val.txt", "val_256" if small else "val_large"),
         }
         name, folder = lists[usage]
-        pairs = [line.split() for line in lines_of(Path(dataset_dir, name))]
-        rows = [(str(Path(dataset_dir, folder, path.lstrip("/"))), int(label)) for path, label in pairs]
+
+        def row(line: str) -> tuple[str, int]:
+            path, label = line.rsplit(None, 1)
+            return str(Path(dataset_dir, folder, path.lstrip("/"))), int(label)
+
+        rows = parsed(Path(dataset_dir, name), row, "the name of an image and its class")
         return Samples(("image", "label"), rows, (pixels(decode), u32))
 
 
@@ -152,7 +167,7 @@ class RenderedSST2Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None, decode: bool) -> Data:  # type: ignore[override]
         names = {"train": "train", "test": "test", "val": "valid"}
-        parts = list(names.values()) if usage in (None, "all") else [names[str(usage)]]
+        parts = ["test", "train", "valid"] if usage in (None, "all") else [names[str(usage)]]
         classes = {"negative": 0, "positive": 1}
         rows = [
             (str(path), number)
@@ -197,7 +212,7 @@ class LSUNDataset(Reader):
         absent = [c for c in wanted if c not in known]
         if absent:
             raise ArgumentError(f"LSUN has no folders for the classes {absent}", given={"there are": known})
-        numbers = {name: i for i, name in enumerate(wanted)}
+        numbers = {name: i for i, name in enumerate(sorted(wanted))}
         rows = [
             (str(path), numbers[f.name.rsplit("_", 1)[0]])
             for f in there
@@ -217,27 +232,20 @@ class Flowers102Dataset(Reader):
     usages = ("train", "test", "valid", "all")
 
     def open(self, dataset_dir: str, task: str, usage: str, decode: bool) -> Data:  # type: ignore[override]
-        if task not in ("Classification", "Segmentation"):
-            raise ArgumentError(f'task is "Classification" or "Segmentation", and was {task!r}')
-        labels = matlab(Path(dataset_dir, "imagelabels.mat"))["labels"].ravel()
-        sets = matlab(Path(dataset_dir, "setid.mat"))
-        names = {"train": ["trnid"], "valid": ["valid"], "test": ["tstid"], "all": ["trnid", "valid", "tstid"]}
+        one_of("task", task, ("Classification", "Segmentation"))
+        labels = matlab(Path(dataset_dir, "imagelabels.mat"), "labels")[0].ravel()
+        names = {"train": ["trnid"], "valid": ["valid"], "test": ["tstid"], "all": ["trnid", "tstid", "valid"]}
+        sets = matlab(Path(dataset_dir, "setid.mat"), *names[usage])
         rows: list[tuple[Any, ...]] = []
-        for number in (int(i) for name in names[usage] for i in sets[name].ravel()):
+        for number in (int(i) for chosen in sets for i in chosen.ravel()):
+            if not 1 <= number <= len(labels) or not 1 <= labels[number - 1] <= len(FLOWERS):
+                where = {"folder": dataset_dir, "image": number, "labels": len(labels)}
+                raise DataError("an image of setid.mat has no label from 1 to 102 in imagelabels.mat", given=where)
             photo = str(Path(dataset_dir, "jpg", f"image_{number:05}.jpg"))
             mask = str(Path(dataset_dir, "segmim", f"segmim_{number:05}.jpg"))
             label = int(labels[number - 1]) - 1
             rows.append((photo, label) if task == "Classification" else (photo, mask, label))
+        classes = {name: i for i, name in enumerate(FLOWERS)}
         if task == "Classification":
-            return Samples(("image", "label"), rows, (pixels(decode), u32))
-        return Samples(("image", "segmentation", "label"), rows, (pixels(decode), pixels(decode), u32))
-
-
-def matlab(path: Path) -> dict[str, Any]:
-    """The variables of a MATLAB file."""
-    from_scipy = optional("scipy.io", "scipy", "reading MATLAB files")
-    try:
-        found: dict[str, Any] = from_scipy.loadmat(str(path))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read a MATLAB file: {error}", given={"file": str(path)}) from error
-    return found
+            return Samples(("image", "label"), rows, (pixels(decode), u32), classes)
+        return Samples(("image", "segmentation", "label"), rows, (pixels(decode), pixels(decode), u32), classes)

@@ -17,16 +17,19 @@ from mycelia.dataset.readers.base import (
     SAMPLED,
     Reader,
     Samples,
+    files_in,
     i32,
-    lines_of,
+    one_of,
     optional,
     subfolders,
     text,
     u32,
 )
-from mycelia.errors import ArgumentError
+from mycelia.dataset.readers.lines import lines_of, parsed, text_of
+from mycelia.dataset.readers.names import GTZAN
 from mycelia.types import Array
 
+STREAMED = 0x7FFFFF00  # a file written as a stream says about this many bytes, not knowing how many will come
 SCALES = {1: 128.0, 2: 32768.0, 4: 2147483648.0}
 
 
@@ -43,9 +46,14 @@ def read_wave(path: str | Path) -> tuple[Array, int]:
     try:
         with wave.open(str(path), "rb") as file:
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
-            frames = file.readframes(file.getnframes())
+            count = file.getnframes()
+            frames = file.readframes(count)
     except (wave.Error, EOFError, OSError):
         return _other(path)
+    missing = count * width * channels - len(frames)
+    if missing and count * width * channels < STREAMED:
+        raise DataError("a recording is cut short", given={"file": str(path), "bytes missing": missing})
+    frames = frames[: len(frames) // (width * channels) * (width * channels)]
     if width == 3:
         padded = np.zeros((len(frames) // 3, 4), np.uint8)
         padded[:, 1:] = np.frombuffer(frames, np.uint8).reshape(-1, 3)
@@ -102,10 +110,11 @@ class LJSpeechDataset(Reader):
     words = f"dataset_dir, {COMMON}, {SAMPLED}"
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
-        rows = []
-        for line in lines_of(Path(dataset_dir, "metadata.csv")):
-            name, plain, normal = [*line.split("|"), "", ""][:3]
-            rows.append((str(Path(dataset_dir, "wavs", f"{name}.wav")), plain, normal))
+        def row(line: str) -> tuple[str, str, str]:
+            name, plain, normal = line.split("|")
+            return str(Path(dataset_dir, "wavs", f"{name}.wav")), plain, normal
+
+        rows = parsed(Path(dataset_dir, "metadata.csv"), row, "a name, a text, and the text in words, between bars")
         return Recordings((*SOUND, "transcription", "normalized_transcription"), rows, (text, text))
 
 
@@ -122,12 +131,14 @@ class SpeechCommandsDataset(Reader):
         for folder in subfolders(root):
             if folder.name.startswith("_"):
                 continue
-            for path in sorted(folder.glob("*.wav")):
+            for path in files_in(folder, [".wav"]):
                 name = f"{folder.name}/{path.name}"
                 part = next((k for k, names in apart.items() if name in names), "train")
                 if usage in (None, "all", part):
                     speaker, _, number = path.stem.partition("_nohash_")
-                    rows.append((str(path), folder.name, speaker, int(number or 0)))
+                    if not number.isdigit():
+                        raise DataError("a recording is not named speaker_nohash_number.wav", given={"file": str(path)})
+                    rows.append((str(path), folder.name, speaker, int(number)))
         return Recordings((*SOUND, "label", "speaker_id", "utterance_number"), rows, (text, text, i32))
 
 
@@ -137,22 +148,39 @@ class YesNoDataset(Reader):
     words = f"dataset_dir, {COMMON}, {SAMPLED}"
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
-        rows = [(str(p), [int(v) for v in p.stem.split("_")]) for p in sorted(Path(dataset_dir).glob("*.wav"))]
+        rows = []
+        for path in files_in(dataset_dir, [".wav"]):
+            answers = path.stem.split("_")
+            if len(answers) != 8 or not set(answers) <= {"0", "1"}:
+                raise DataError("a recording is not named by eight answers, 0 or 1", given={"file": str(path)})
+            rows.append((str(path), [int(a) for a in answers]))
         return Recordings((*SOUND, "label"), rows, (i32,))
 
 
 class GTZANDataset(Reader):
-    """GTZAN: a folder of recordings per genre; the parts are the lists of filtered songs, when they are there."""
+    """GTZAN: a folder of recordings per genre, `jazz/jazz.00012.wav`; its parts are the published, filtered ones."""
 
     usages = ("train", "valid", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        root = Path(dataset_dir)
-        rows = [(str(p), f.name) for f in subfolders(root) for p in sorted(f.glob("*.wav"))]
-        if usage not in (None, "all"):
-            chosen = {Path(line.strip()).name for line in lines_of(root / f"{usage}_filtered.txt")}
-            rows = [r for r in rows if Path(r[0]).name in chosen]
+        mark = {"train": "t", "valid": "v", "test": "e"}.get(str(usage), "")
+        rows = [
+            (str(path), folder.name)
+            for folder in subfolders(dataset_dir)
+            for path in files_in(folder, [".wav"])
+            if not mark or self._mark(path) == mark
+        ]
         return Unsigned((*SOUND, "label"), rows, (text,))
+
+    @staticmethod
+    def _mark(path: Path) -> str:
+        """The part of a song."""
+        genre, _, number = path.stem.rpartition(".")
+        if genre not in GTZAN or not number.isdigit() or int(number) >= len(GTZAN[genre]):
+            raise DataError(
+                "a song is not named genre.number.wav, so that its part is unknown", given={"file": str(path)}
+            )
+        return GTZAN[genre][int(number)]
 
 
 class LibriTTSDataset(Reader):
@@ -167,11 +195,13 @@ class LibriTTSDataset(Reader):
         parts = [p.name for p in subfolders(dataset_dir)] if usage in (None, "all") else [str(usage)]
         rows = []
         for part in parts:
-            for path in sorted(Path(dataset_dir, part).glob("*/*/*.wav")):
-                speaker, chapter = path.parent.parent.name, path.parent.name
-                texts = [path.with_suffix(f".{k}.txt") for k in ("original", "normalized")]
-                told = [t.read_text(encoding="utf-8").strip() for t in texts]
-                rows.append((str(path), *told, int(speaker), int(chapter), path.stem))
+            for chapter in (c for speaker in subfolders(Path(dataset_dir, part)) for c in subfolders(speaker)):
+                ids = (chapter.parent.name, chapter.name)
+                if not all(i.isdigit() for i in ids):
+                    raise DataError("speakers and chapters are numbers", given={"folder": str(chapter)})
+                for path in files_in(chapter, [".wav"]):
+                    told = [text_of(path.with_suffix(f".{k}.txt")).strip() for k in ("original", "normalized")]
+                    rows.append((str(path), *told, *map(int, ids), path.stem))
         names = ("original_text", "normalized_text", "speaker_id", "chapter_id", "utterance_id")
         return Unsigned((*SOUND, *names), rows, (text, text, u32, u32, text))
 
@@ -188,16 +218,14 @@ class CMUArcticDataset(Reader):
 
     def open(self, dataset_dir: str, name: str | None) -> Data:  # type: ignore[override]  # its own arguments
         speaker = name or "aew"
-        if speaker not in self.speakers:
-            raise ArgumentError(f"CMU Arctic has no speaker {speaker!r}", hint=f"name is one of {self.speakers}")
+        one_of("name", speaker, self.speakers)
         root = Path(dataset_dir, f"cmu_us_{speaker}_arctic")
-        rows = []
-        for line in lines_of(root / "etc" / "txt.done.data"):
-            found = _PROMPT.match(line)
-            if found is None:
-                raise DataError(f"a line of the prompts cannot be read: {line!r}", given={"folder": str(root)})
-            number, told = found.groups()
-            rows.append((str(root / "wav" / f"{number}.wav"), told, number.removeprefix("arctic_")))
+
+        def row(line: str) -> tuple[str, str, str]:
+            number, told = _PROMPT.match(line).groups()  # type: ignore[union-attr]  # parsed() tells when it is None
+            return str(root / "wav" / f"{number}.wav"), told, number.removeprefix("arctic_")
+
+        rows = parsed(root / "etc" / "txt.done.data", row, '( name "text" )')
         return Unsigned((*SOUND, "transcript", "utterance_id"), rows, (text, text))
 
 
@@ -209,23 +237,24 @@ class TedliumDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, release: str, usage: str | None, extensions: str | None
     ) -> Data:
-        folders = {"release1": ("train", "test", "dev"), "release2": ("train", "test", "dev"), "release3": ("data",)}
-        if release not in folders:
-            raise ArgumentError(f"TED-LIUM has no {release!r}", hint=f"release is one of {list(folders)}")
-        root = Path(dataset_dir)
-        if release == "release3":
-            places = [root / "data"] if usage in (None, "all") else [root / "legacy" / str(usage)]
-        else:
-            places = [root / p for p in folders[release] if usage in (None, "all", p)]
+        one_of("release", release, ("release1", "release2", "release3"))
+        every = ("all",) if release == "release3" else ("train", "test", "dev", "all")
+        one_of("usage", usage or "all", every)
+        parts = ["data"] if release == "release3" else [p for p in every[:-1] if usage in (None, "all", p)]
         rows: list[tuple[Any, ...]] = []
-        for place in places:
-            for path in sorted((place / "stm").glob("*.stm")):
-                recording = place / "sph" / f"{path.stem}{extensions or '.sph'}"
-                for line in lines_of(path):
-                    talk, _, speaker, begin, end, identifier, *words = line.split(" ", 6)
-                    span = (str(recording), float(begin), float(end))
-                    rows.append((span, " ".join(words), talk, speaker, identifier))
+        for place in (Path(dataset_dir, part) for part in parts):
+            for path in files_in(place / "stm", [".stm"]):
+                recording = str(place / "sph" / f"{path.stem}{extensions or '.sph'}")
+                for span, *cells in parsed(path, self._piece, "talk, channel, speaker, begin, end, identifier, words"):
+                    rows.append(((recording, *span), *cells))
         return Talks((*SOUND, "transcript", "talk_id", "speaker_id", "identifier"), rows, (text,) * 4)
+
+    @staticmethod
+    def _piece(line: str) -> tuple[Any, ...]:
+        talk, _, speaker, begin, end, identifier, *words = line.split(" ", 6)
+        if not 0 <= float(begin) <= float(end):
+            raise ValueError(line)
+        return (float(begin), float(end)), " ".join(words), talk, speaker, identifier
 
 
 class Talks(Recordings):
@@ -237,8 +266,11 @@ class Talks(Recordings):
         count = round((end - begin) * rate)
         with Path(path).open("rb") as file:
             file.seek(start + 2 * round(begin * rate))
-            samples = np.frombuffer(file.read(2 * count), f"{order}i2")
-        waveform = (samples / SCALES[2]).astype(np.float32)[None]
+            raw = file.read(2 * count)
+        if len(raw) < 2 * count:
+            given = {"file": path, "samples": count, "there are": len(raw) // 2}
+            raise DataError(f"a recording ends before second {end}", given=given)
+        waveform = (np.frombuffer(raw, f"{order}i2") / SCALES[2]).astype(np.float32)[None]
         cells = [load(cell) for load, cell in zip(self.loaders, rest, strict=True)]
         return (waveform, self.rated(rate), *cells)
 
@@ -249,10 +281,21 @@ class Talks(Recordings):
 
 def sphere(path: str) -> tuple[int, str, int]:
     """Rate, byte order, and where the samples begin, from the head of a sphere file."""
-    with Path(path).open("rb") as file:
-        head = file.read(1024)
-    if not head.startswith(b"NIST_1A"):
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(1024)
+    except OSError as error:
+        raise DataError(f"a recording is missing: {error.strerror}", given={"file": path}) from error
+    lines = head.decode("ascii", "replace").split("\n")
+    if lines[0] != "NIST_1A" or len(lines) < 2 or not lines[1].strip().isdigit():
         raise DataError("this is not a sphere file", given={"file": path})
-    start = int(head.split(b"\n")[1])
-    told = {c[0]: c[2] for c in (line.split() for line in head.decode("ascii", "replace").splitlines()) if len(c) > 2}
-    return int(told.get("sample_rate", "16000")), "<" if told.get("sample_byte_format", "10") == "01" else ">", start
+    told = {c[0]: c[2] for c in (line.split() for line in lines) if len(c) > 2}
+    coding = told.get("sample_coding", "pcm")
+    if coding != "pcm" or told.get("sample_n_bytes", "2") != "2" or told.get("channel_count", "1") != "1":
+        hint = "convert it: sph2pipe -f sph -p"
+        given = {"file": path, **told}
+        raise DataError("only sphere files of one channel of 16-bit samples can be read", given=given, hint=hint)
+    rate, order = told.get("sample_rate", "16000"), told.get("sample_byte_format", "10")
+    if not rate.isdigit():
+        raise DataError(f"a sphere file has the rate {rate!r}", given={"file": path})
+    return int(rate), "<" if order == "01" else ">", int(lines[1])

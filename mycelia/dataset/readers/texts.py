@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import mmap
 import re
+from functools import cached_property
+from html import unescape
+from itertools import permutations
 from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import listed
 from mycelia.dataset.plan import Data
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, Samples, i32, lines_of, text, u32
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, Samples, files_in, i32, one_of, text, u32
+from mycelia.dataset.readers.lines import parsed, parsed_line, split_lines, text_of
 from mycelia.dataset.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.formats import find
+from mycelia.types import Array
 
 LATE = "num_samples=None, shuffle='global', num_shards=None, shard_id=None, num_parallel_workers=None, cache=None"
 
@@ -23,10 +31,11 @@ class CsvReader(Reader):
 
     words = f"dataset_dir, usage=None, {TEXT}"
     usages = ("train", "test", "all")
+    every: ClassVar[tuple[str, ...]] = ("test", "train")
     fields: ClassVar[tuple[str, ...]] = ()
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
+        parts = self.every if usage in (None, "all") else (str(usage),)
         return CSVData([str(find(dataset_dir, f"{p}.csv")) for p in parts], ",", None, self.fields)
 
 
@@ -52,6 +61,7 @@ class SogouNewsDataset(CsvReader):
     """Sogou News: index, title and content."""
 
     words = f"dataset_dir, usage=None, {LATE}"
+    every = ("train", "test")
     fields = ("index", "title", "content")
 
 
@@ -65,6 +75,7 @@ class YelpReviewDataset(CsvReader):
     """Yelp reviews, full or polarity: label and text."""
 
     words = f"dataset_dir, usage=None, {LATE}"
+    every = ("train", "test")
     fields = ("label", "text")
 
 
@@ -76,7 +87,7 @@ class LineReader(Reader):
     name: ClassVar[str] = "{}"
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["train", "test", "valid"] if usage in (None, "all") else [str(usage)]
+        parts = ["test", "train", "valid"] if usage in (None, "all") else [str(usage)]
         return LineData([str(find(dataset_dir, self.name.format(p))) for p in parts])
 
 
@@ -93,7 +104,7 @@ class WikiTextDataset(LineReader):
 
 
 class EnWik9Dataset(Reader):
-    """The first 10^9 bytes of the English Wikipedia: `enwik9`."""
+    """The first 10^9 bytes of the English Wikipedia: `enwik9`, every line a row, also the empty ones."""
 
     words = (
         "dataset_dir, num_samples=None, num_parallel_workers=None, shuffle=True, num_shards=None, shard_id=None,"
@@ -101,7 +112,24 @@ class EnWik9Dataset(Reader):
     )
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
-        return LineData([str(find(dataset_dir, "enwik9"))])
+        return EveryLine([str(find(dataset_dir, "enwik9"))])
+
+
+class EveryLine(LineData):
+    """Lines of text files, the empty ones among them."""
+
+    @cached_property
+    def lines(self) -> list[tuple[memoryview, Array]]:
+        found = []
+        for path in self.paths:
+            with Path(path).open("rb") as file:
+                size = file.seek(0, 2)
+                raw = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
+            ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == 10)
+            ends = ends if size and raw[-1] == 10 else np.append(ends, size)
+            begins = np.append(0, ends[:-1] + 1)
+            found.append((raw, np.stack([begins, ends], axis=1) if size else np.zeros((0, 2), np.int64)))
+        return found
 
 
 class IMDBDataset(Reader):
@@ -116,30 +144,32 @@ class IMDBDataset(Reader):
             (str(path), label)
             for part in parts
             for name, label in (("pos", 1), ("neg", 0))
-            for path in sorted(Path(dataset_dir, part, name).glob("*.txt"))
+            for path in files_in(Path(dataset_dir, part, name), [".txt"])
         ]
         return Samples(("text", "label"), rows, (_file_text, i32))
 
 
 def _file_text(path: str) -> Any:
-    return text(Path(path).read_text(encoding="utf-8"))
+    return text(text_of(path))
 
 
 def sentences(path: Path, separator: str | None, columns: int) -> list[tuple[list[str], ...]]:
     """Sentences of a file with one tagged word a line and an empty line between them: a list per column."""
     found: list[tuple[list[str], ...]] = []
     words: list[list[str]] = []
-    for number, line in enumerate([*path.read_text(encoding="utf-8").splitlines(), ""]):
-        if not line.strip():
-            if words:
-                found.append(tuple(list(c) for c in zip(*words, strict=True)))
+
+    def cells(line: str) -> list[str]:
+        split = line.split(separator)
+        if len(split) < columns:
+            raise ValueError(split)
+        return split[:columns]
+
+    for number, line in enumerate([*split_lines(text_of(path)), ""], 1):
+        if line.strip():
+            words.append(parsed_line(path, number, line, cells, f"a word and {columns - 1} tags"))
+        elif words:
+            found.append(tuple(list(c) for c in zip(*words, strict=True)))
             words = []
-            continue
-        cells = line.split(separator)
-        if len(cells) < columns:
-            where = {"file": str(path), "line": number + 1}
-            raise DataError(f"a line has {len(cells)} cells, and should have {columns}", given=where)
-        words.append(cells[:columns])
     return found
 
 
@@ -150,7 +180,7 @@ class CoNLL2000Dataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
+        parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
         rows = [r for part in parts for r in sentences(find(dataset_dir, f"{part}.txt"), None, 3)]
         return Samples(("word", "pos_tag", "chunk_tag"), rows, (text, text, text))
 
@@ -162,7 +192,7 @@ class UDPOSDataset(Reader):
     usages = ("train", "test", "valid", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = {"train": ["train"], "test": ["test"], "valid": ["dev"]}.get(str(usage), ["train", "test", "dev"])
+        parts = {"train": ["train"], "test": ["test"], "valid": ["dev"]}.get(str(usage), ["dev", "test", "train"])
         rows = [r for part in parts for r in sentences(find(dataset_dir, f"en-ud-tag.v2.{part}.txt"), "\t", 3)]
         return Samples(("word", "universal", "stanford"), rows, (text, text, text))
 
@@ -175,15 +205,29 @@ class SST2Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         part = usage or "train"
-        rows = [line.split("\t") for line in lines_of(find(dataset_dir, f"{part}.tsv"))[1:]]
+        path = find(dataset_dir, f"{part}.tsv")
         if part == "test":
-            return Samples(("sentence",), [(r[1].strip(),) for r in rows], (text,))
-        pairs = [(r[0].strip(), r[1].strip()) for r in rows]
-        return Samples(("sentence", "label"), pairs, (text, text))
+            return Samples(("sentence",), parsed(path, self._tested, "a number, a tab, a sentence", skip=1), (text,))
+        return Samples(
+            ("sentence", "label"), parsed(path, self._labelled, "a sentence, a tab, a label", 1), (text, text)
+        )
+
+    @staticmethod
+    def _tested(line: str) -> tuple[str]:
+        _, sentence = line.split("\t")
+        return (sentence,)
+
+    @staticmethod
+    def _labelled(line: str) -> tuple[str, str]:
+        sentence, label = line.split("\t")
+        return sentence, label
 
 
 class SQuADDataset(Reader):
-    """SQuAD 1.1 or 2.0: context, question, the texts of the answers and where they start."""
+    """SQuAD 1.1 or 2.0: context, question, the texts of the answers and where they start.
+
+    A question without an answer has an empty text that starts at 2^32 - 1.
+    """
 
     words = f"dataset_dir, usage=None, {TEXT}"
     usages = ("train", "dev", "all")
@@ -193,7 +237,7 @@ class SQuADDataset(Reader):
         for part in ["train", "dev"] if usage in (None, "all") else [str(usage)]:
             path = find(dataset_dir, f"{part}-v1.1.json", f"{part}-v2.0.json")
             try:
-                for article in json.loads(path.read_text(encoding="utf-8"))["data"]:
+                for article in json.loads(text_of(path))["data"]:
                     for paragraph in article["paragraphs"]:
                         rows += [(paragraph["context"], *_answered(q)) for q in paragraph["qas"]]
             except (KeyError, TypeError, json.JSONDecodeError) as error:
@@ -202,7 +246,7 @@ class SQuADDataset(Reader):
 
 
 def _answered(question: dict[str, Any]) -> tuple[str, list[str], list[int]]:
-    answers = question["answers"] or [{"text": "", "answer_start": 0}]
+    answers = question["answers"] or [{"text": "", "answer_start": 2**32 - 1}]
     return question["question"], [a["text"] for a in answers], [a["answer_start"] for a in answers]
 
 
@@ -215,7 +259,8 @@ class Pairs(Reader):
         if len(source) != len(target):
             given = {"file": where, "lines": len(source), "translations": len(target)}
             raise DataError("there are not as many translations as sentences", given=given)
-        return Samples(("text", "translation"), list(zip(source, target, strict=True)), (text, text))
+        pairs = [pair for pair in zip(source, target, strict=True) if any(pair)]
+        return Samples(("text", "translation"), pairs, (text, text))
 
 
 def language_pair(given: Any, allowed: list[tuple[str, str]], usual: tuple[str, str]) -> tuple[str, str]:
@@ -242,24 +287,24 @@ class Multi30kDataset(Pairs):
     def open(self, dataset_dir: str, usage: str | None, language_pair: Any) -> Data:  # type: ignore[override]
         source, target = _pair(language_pair, [("en", "de"), ("de", "en")], ("en", "de"))
         places = {"train": "training/train", "valid": "validation/val", "test": "mmt16_task1_test/test"}
-        parts = list(places) if usage in (None, "all") else [str(usage)]
+        parts = ["test", "train", "valid"] if usage in (None, "all") else [str(usage)]
         both: list[list[str]] = []
         for language in (source, target):
             paths = [Path(dataset_dir, f"{places[p]}.{language}") for p in parts]
-            both.append([line for p in paths for line in lines_of(p)])
+            both.append([line for p in paths for line in split_lines(text_of(p))])
         return self.rows_of(both[0], both[1], dataset_dir)
 
 
 _pair = language_pair
 _TAGGED = re.compile(r"^\s*<(?!seg)[^>]*>")
-_SEGMENT = re.compile(r"<seg[^>]*>(.*?)</seg>")
+_SEGMENT = re.compile(r"<seg[^>]*>(.*?)</seg>", re.DOTALL)
 
 
 def iwslt_lines(path: Path) -> list[str]:
     """The sentences of a training file without its notes, or of the segments of an XML file."""
     if path.suffix == ".xml":
-        return [found.strip() for found in _SEGMENT.findall(path.read_text(encoding="utf-8"))]
-    return [line.strip() for line in lines_of(path) if not _TAGGED.match(line)]
+        return [unescape(found.strip()) for found in _SEGMENT.findall(text_of(path))]
+    return [line.strip() for line in split_lines(text_of(path)) if not _TAGGED.match(line)]
 
 
 class IWSLT2017Dataset(Pairs):
@@ -268,17 +313,24 @@ class IWSLT2017Dataset(Pairs):
     words = f"dataset_dir, usage=None, language_pair=None, {LATE}"
     usages = ("train", "valid", "test", "all")
     year: ClassVar[str] = "17"
+    usual: ClassVar[tuple[str, str]] = ("dev2010", "tst2010")
+    pairs: ClassVar[list[tuple[str, str]]] = list(permutations(("de", "en", "it", "nl", "ro"), 2))
 
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, usage: str | None, language_pair: Any, valid_set: Any = None, test_set: Any = None
     ) -> Data:
-        source, target = tuple(language_pair or ("de", "en"))
+        source, target = _pair(language_pair, self.pairs, ("de", "en"))
         name = f"{source}-{target}"
-        folders = [p for p in Path(dataset_dir).rglob(name) if p.is_dir()]
-        if not folders and (Path(dataset_dir) / f"train.tags.{name}.{source}").exists():
-            folders = [Path(dataset_dir)]
-        if not folders:
-            raise ArgumentError(f"there is no folder {name!r}", given={"looked in": dataset_dir})
+        trained = f"train.tags.{name}.{source}"
+        found = sorted(Path(dataset_dir).rglob(trained)) + sorted(
+            p for p in Path(dataset_dir).rglob(name) if p.is_dir()
+        )
+        if not found:
+            hint = "unpack the archive of the pair inside the folder"
+            raise DataError(f"there is no {trained}", given={"looked in": dataset_dir}, hint=hint)
+        folder = found[0] if found[0].is_dir() else found[0].parent
+        for kind, chosen in (("valid_set", valid_set), ("test_set", test_set)):
+            one_of(kind, chosen or "dev2010", ("dev2010", "tst2010", "tst2011", "tst2012", "tst2013", "tst2014"))
         sets = {
             "valid": f"IWSLT{self.year}.TED.{valid_set or self.usual[0]}.{name}",
             "test": f"IWSLT{self.year}.TED.{test_set or self.usual[1]}.{name}",
@@ -287,13 +339,11 @@ class IWSLT2017Dataset(Pairs):
         both: list[list[str]] = []
         for language in (source, target):
             paths = [
-                folders[0] / (f"train.tags.{name}.{language}" if p == "train" else f"{sets[p]}.{language}.xml")
+                folder / (f"train.tags.{name}.{language}" if p == "train" else f"{sets[p]}.{language}.xml")
                 for p in parts
             ]
             both.append([line for p in paths for line in iwslt_lines(p)])
-        return self.rows_of(both[0], both[1], str(folders[0]))
-
-    usual: ClassVar[tuple[str, str]] = ("dev2010", "tst2010")
+        return self.rows_of(both[0], both[1], str(folder))
 
 
 class IWSLT2016Dataset(IWSLT2017Dataset):
@@ -302,6 +352,7 @@ class IWSLT2016Dataset(IWSLT2017Dataset):
     words = f"dataset_dir, usage=None, language_pair=None, valid_set=None, test_set=None, {LATE}"
     year = "16"
     usual = ("tst2013", "tst2014")
+    pairs = [p for other in ("ar", "cs", "de", "fr") for p in (("en", other), (other, "en"))]
 
 
 CLUE: dict[str, dict[str, tuple[str, ...]]] = {
@@ -324,17 +375,18 @@ class CLUEDataset(Reader):
     usages = ("train", "test", "eval")
 
     def open(self, dataset_files: Any, task: str, usage: str) -> Data:  # type: ignore[override]
-        if task not in CLUE:
-            raise ArgumentError(f"CLUE has no task {task!r}", hint=f"there are {list(CLUE)}")
+        one_of("task", task, tuple(CLUE))
         columns = tuple(sorted(CLUE[task]["test" if usage == "test" else "train"]))
-        rows: list[tuple[Any, ...]] = []
-        for path in listed(dataset_files, "CLUEDataset"):
-            for number, line in enumerate(lines_of(path)):
-                try:
-                    told = json.loads(line)
-                    told.update(told.get("target", {}))
-                    rows.append(tuple(told[c] for c in columns))
-                except (KeyError, json.JSONDecodeError) as error:
-                    where = {"file": path, "line": number + 1}
-                    raise DataError(f"a line does not fit the task {task}: {error}", given=where) from error
-        return Samples(columns, rows, (text,) * len(columns))
+
+        def row(line: str) -> tuple[Any, ...]:
+            told = json.loads(line)
+            told.update(told.get("target", {}))
+            return tuple(told[c] for c in columns)
+
+        form = f"a JSON object with {', '.join(columns)}, as the task {task} has"
+        rows = [r for path in listed(dataset_files, "CLUEDataset") for r in parsed(path, row, form)]
+        return Samples(columns, rows, (_number_or_text,) * len(columns))
+
+
+def _number_or_text(value: Any) -> Array:
+    return u32(value) if isinstance(value, int) else text(value)
