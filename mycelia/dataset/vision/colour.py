@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from mycelia.dataset.transforms.base import Array, extra, installed
-from mycelia.dataset.vision.pixels import saturate
+from mycelia.dataset.vision.pixels import look_up_each, saturate
 
 LUMA = (9798, 19235, 3735)  # 0.299, 0.587, 0.114 in units of 2^-15, as OpenCV rounds them
 
@@ -32,11 +32,21 @@ def luma(image: Array) -> Array:
 def blend(image: Array, other: Array | float, factor: float) -> Array:
     """`other` at factor 0, the image at 1, beyond it at more: image * factor + other * (1 - factor), saturated.
 
+    Between images of bytes the first product is not rounded before the sum, as in OpenCV's fused arithmetic.
+
     >>> blend(np.array([10, 200], np.uint8), 100, 1.5)
     array([  0, 250], dtype=uint8)
     """
     share = np.float32(factor)
-    return saturate(image * share + np.multiply(other, np.float32(1) - share, dtype=np.float32), image.dtype)
+    rest = np.float32(1) - share
+    if image.dtype != np.uint8 or not isinstance(other, np.ndarray):
+        return saturate(image * share + np.multiply(other, rest, dtype=np.float32), image.dtype)
+    if installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "colours")
+        rows = (np.ascontiguousarray(x).reshape(len(x), -1) for x in (image, other))
+        return np.asarray(opencv.addWeighted(next(rows), float(share), next(rows), float(rest), 0)).reshape(image.shape)
+    total = image * np.float64(share) + np.multiply(other, rest, dtype=np.float32)
+    return saturate(total.astype(np.float32), image.dtype)
 
 
 def rgb_to_hsv(rgb: Array) -> Array:
@@ -94,10 +104,14 @@ def _shift_byte_hue(image: Array, steps: int) -> Array:
     """
     hue, saturation, value = np.moveaxis(_byte_hsv(image), -1, 0)
     turned = hue + np.uint8(steps % 256)
-    darkness = np.multiply(saturation, value, dtype=np.float32) / np.float32(255)
-    out = np.empty_like(image)
+    darkness = np.multiply(saturation, value, dtype=np.float32)
+    darkness /= np.float32(255)
+    out, plane = np.empty(image.shape, np.uint8), np.empty(turned.shape, np.float32)
     for k, fall in enumerate(_hue_tables()[2]):
-        out[..., k] = np.rint(value - darkness * fall.take(turned))
+        fall.take(turned, out=plane, mode="clip")
+        plane *= darkness
+        np.subtract(value, plane, out=plane)
+        np.rint(plane, out=out[..., k], casting="unsafe")
     return out
 
 
@@ -131,8 +145,16 @@ def _hue_tables() -> tuple[Array, Array, Array]:
 def per_channel(image: Array, table_of: Callable[[Array], Array]) -> Array:
     """Each channel of a byte image looked up in the table that `table_of` makes from its histogram."""
     planes = image[..., None] if image.ndim == 2 else image
-    tables = [table_of(np.bincount(planes[..., c].ravel(), minlength=256)) for c in range(planes.shape[-1])]
-    return np.stack([t.take(planes[..., c]) for c, t in enumerate(tables)], -1).reshape(image.shape)
+    return look_up_each([table_of(histogram(planes, c)) for c in range(planes.shape[2])], image)
+
+
+def histogram(planes: Array, channel: int) -> Array:
+    """How often each of the 256 levels occurs in a channel (OpenCV counts in single precision: up to 2^24 pixels)."""
+    if installed("cv2") and planes.shape[2] <= 4 and planes[..., 0].size < 1 << 24:
+        opencv = extra("cv2", "opencv-python-headless", "a histogram")
+        counts = opencv.calcHist([np.ascontiguousarray(planes)], [channel], None, [256], [0, 256])
+        return np.asarray(counts).ravel().astype(np.int64)
+    return np.bincount(planes[..., channel].ravel(), minlength=256)
 
 
 def equalizing(histogram: Array) -> Array:

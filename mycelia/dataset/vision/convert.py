@@ -184,10 +184,13 @@ class NormalizePad(ArrayOperation):
         if image.ndim == 2 and not self.is_hwc:
             raise ShapeError("NormalizePad needs channels", given={"shape": image.shape, "is_hwc": self.is_hwc})
         planes = image[..., None] if image.ndim == 2 else image
-        out = normalize(planes, self.mean, self.std, self.is_hwc)
-        width = [(0, 0)] * out.ndim
-        width[-1 if self.is_hwc else -3] = (0, 1)
-        return np.pad(out, width).astype(self.dtype)
+        normal = normalize(planes, self.mean, self.std, self.is_hwc)
+        axis = -1 if self.is_hwc else -3
+        out: Array = np.zeros(
+            np.insert(np.delete(normal.shape, axis), axis % normal.ndim, normal.shape[axis] + 1), self.dtype
+        )
+        np.moveaxis(out, axis, -1)[..., :-1] = np.moveaxis(normal, axis, -1)
+        return out
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import flag, integer, member, number
+from mycelia.dataset.vision.colour import blend
 from mycelia.dataset.vision.modes import ImageBatchFormat
-from mycelia.dataset.vision.pixels import saturate
 from mycelia.errors import ShapeError
 
 
@@ -57,8 +57,7 @@ class MixUpBatch(TensorOperation):
         rng = random.current()
         share = rng.beta(self.alpha, self.alpha)
         other = rng.permutation(len(images))
-        mixed = mix(images, images[other], share)
-        return saturate(mixed, images.dtype), mix(labels, labels[other], share).astype(np.float32)
+        return blend(images, images[other], share), mix(labels, labels[other], share).astype(np.float32)
 
 
 @dataclass(frozen=True)

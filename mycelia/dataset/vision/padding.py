@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.transforms.base import Array, extra
+from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.transforms.validators import integer, member, pair_of, sequence
 from mycelia.dataset.vision.base import ImageOperation, to_pil
 from mycelia.dataset.vision.modes import Border, SliceMode
@@ -16,6 +16,7 @@ from mycelia.dataset.vision.pixels import colour_of, require_image
 from mycelia.errors import ArgumentError, ShapeError
 
 Fill = int | tuple[int, int, int]
+OPENCV = {Border.EDGE: "BORDER_REPLICATE", Border.REFLECT: "BORDER_REFLECT_101", Border.SYMMETRIC: "BORDER_REFLECT"}
 
 
 def margins(padding: Any) -> tuple[int, int, int, int]:
@@ -53,6 +54,10 @@ def pad(image: Array, left: int, top: int, right: int, bottom: int, fill: Any, m
     array([[9, 1, 2]])
     """
     widths = [(top, bottom), (left, right)] + [(0, 0)] * (image.ndim - 2)
+    if mode != Border.CONSTANT and image.dtype == np.uint8 and image.shape[2:] in ((), (3,), (4,)) and installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "a border")
+        kind = getattr(opencv, OPENCV[mode])
+        return np.asarray(opencv.copyMakeBorder(np.ascontiguousarray(image), top, bottom, left, right, kind))
     if mode != Border.CONSTANT:
         return np.pad(image, widths, mode.value)  # type: ignore[no-any-return, call-overload]  # modes are NumPy's names
     height, width = image.shape[:2]

@@ -11,7 +11,7 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import integer, number, sequence, span
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
-from mycelia.dataset.vision.pixels import saturate
+from mycelia.dataset.vision.pixels import look_up_each, saturate
 from mycelia.dataset.vision.tone import (
     AdjustBrightness,
     AdjustContrast,
@@ -274,6 +274,9 @@ class RandomColorAdjust(RandomImageOperation):
         return Steps(tuple(chosen[i] for i in rng.permutation(len(chosen))))
 
 
+LEVELS = np.arange(256.0)
+
+
 @dataclass(frozen=True)
 class AddColour(ImageOperation):
     """One colour added to every pixel.
@@ -286,13 +289,15 @@ class AddColour(ImageOperation):
     channels = 3
 
     def apply(self, image: Array) -> Array:
-        """Whole levels are cut towards zero and held within the range of their type."""
-        moved = image + np.array(self.colour)
-        return saturate(np.trunc(moved), image.dtype) if image.dtype.kind in "iu" else moved.astype(image.dtype)
+        """Whole levels are rounded and held within the range of their type."""
+        if image.dtype == np.uint8:
+            return look_up_each([saturate(LEVELS + part, image.dtype) for part in self.colour], image)
+        return saturate(image + np.array(self.colour), image.dtype)
 
     def on_pil(self, image: Any) -> Any:
-        """In red, green and blue."""
-        return to_pil(self.apply(np.asarray(image.convert("RGB"))))
+        """In red, green and blue; Pillow images are cut to whole levels, as in MindSpore."""
+        tables = [np.clip(LEVELS + part, 0, 255).astype(np.uint8) for part in self.colour]
+        return to_pil(look_up_each(tables, np.asarray(image.convert("RGB"))))
 
 
 @dataclass(frozen=True)

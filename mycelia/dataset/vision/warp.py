@@ -172,7 +172,10 @@ def _by_opencv(image: Array, x: Array, y: Array, phase: Array | None, kind: str,
     """OpenCV's reading of an image at positions found by us."""
     opencv = extra("cv2", "opencv-python-headless", "a warp")
     limit = (1 << 15) - 1
-    places = np.stack([x, y], -1).clip(-limit, limit).astype(np.int16)
+    places = np.empty((*x.shape, 2), np.int16)
+    for k, values in enumerate((x, y)):
+        near = -limit <= values.min() and values.max() <= limit
+        places[..., k] = values if near else np.clip(values, -limit, limit)
     fill = np.broadcast_to(colour, (image.shape[2] if image.ndim == 3 else 1,)).tolist()
     steps = np.empty(0, np.uint16) if phase is None else phase.astype(np.uint16)
     border = {"borderMode": opencv.BORDER_CONSTANT, "borderValue": fill}
@@ -187,14 +190,18 @@ def _sources(inverse: Array, height: int, width: int, steps: int) -> tuple[Array
         ax, ay = (np.rint(inverse[k, 0] * columns * FINE).astype(np.int32) for k in (0, 1))
         bx, by = (np.rint((inverse[k, 1] * rows + inverse[k, 2]) * FINE).astype(np.int32) for k in (0, 1))
         half = 1 << (shift - 1)
-        return ax + (bx + half) >> shift, ay + (by + half) >> shift
-    depth = inverse[2, 0] * columns + inverse[2, 1] * rows + inverse[2, 2]
-    nearness = np.divide(steps, depth, out=np.zeros_like(depth), where=depth != 0)
+        x, y = ax + (bx + half), ay + (by + half)
+        x >>= shift
+        y >>= shift
+        return x, y
+    nearness = inverse[2, 0] * columns + (inverse[2, 1] * rows + inverse[2, 2])
+    np.divide(steps, nearness, out=nearness, where=nearness != 0)
     far = 1 << 30
-    x, y = (
-        np.rint(np.clip((inverse[k, 0] * columns + inverse[k, 1] * rows + inverse[k, 2]) * nearness, -far, far))
-        for k in (0, 1)
-    )
+    x, y = (inverse[k, 0] * columns + (inverse[k, 1] * rows + inverse[k, 2]) for k in (0, 1))
+    for values in (x, y):
+        values *= nearness
+        np.clip(values, -far, far, out=values)
+        np.rint(values, out=values)
     return x.astype(np.int32), y.astype(np.int32)
 
 
