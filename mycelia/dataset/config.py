@@ -451,21 +451,38 @@ def get_auto_offload() -> bool:
     return False
 
 
+MINDSPORES_WORDS = {
+    "numParallelWorkers": "num_parallel_workers",
+    "opConnectorSize": "prefetch_size",
+    "monitorSamplingInterval": "monitor_sampling_interval",
+}
+WITHOUT_COUNTERPART = {"workerConnectorSize", "cacheHost", "cachePort", "numConnections", "cachePrefetchSize"}
+
+
 def load(file: str) -> None:
-    """Take settings from a JSON file of option names and values.
+    """Take settings from a JSON file of option names and values; MindSpore's words for them are known too.
+
+    Sizes of queues inside MindSpore's workers and the address of its cache server have no counterpart and are left out.
 
     >>> import pathlib, tempfile
     >>> before = current_options(); place = pathlib.Path(tempfile.mkdtemp(), "c.json")
-    >>> _ = place.write_text('{"prefetch_size": 6}'); load(str(place)); get_prefetch_size(); restore(before)
+    >>> _ = place.write_text('{"prefetch_size": 6}'); load(str(place)); get_prefetch_size()
     6
+    >>> _ = place.write_text('{"opConnectorSize": 7}'); load(str(place)); get_prefetch_size(); restore(before)
+    7
     """
-    given = json.loads(Path(file).read_text())
-    known = {f.name for f in fields(Options)}
-    unknown = sorted(set(given) - known)
+    told = json.loads(Path(file).read_text())
+    given = {MINDSPORES_WORDS.get(k, k): v for k, v in told.items() if k not in WITHOUT_COUNTERPART}
+    known = {f.name: f.default for f in fields(Options)}
+    unknown = sorted(set(given) - set(known))
     if unknown:
         raise ArgumentError(f"{file} has unknown settings {unknown}", hint=f"known are {sorted(known)}")
     if "error_samples_mode" in given:
         given["error_samples_mode"] = ErrorSamplesMode(given["error_samples_mode"])
+    kinds = {k: int | None if k == "seed" else type(v) for k, v in known.items()}
+    wrong = {k: v for k, v in given.items() if not isinstance(v, kinds[k])}
+    if wrong:
+        raise ArgumentError(f"{file} has settings of a wrong type", given=wrong)
     _set(**given)
 
 

@@ -70,6 +70,9 @@ class Dataset(Readable):
         wrong = [o for o in listed if not callable(o)]
         if not listed or wrong:
             raise ArgumentError(f"map takes functions, and got {wrong or 'none'}")
+        for kind in (o for o in listed if isinstance(o, type) and any("__call__" in vars(k) for k in o.__mro__)):
+            name = kind.__name__
+            raise ArgumentError(f"{name} is a class of functions", hint=f"call it to make a function: {name}()")
         if offload is not None and not isinstance(offload, bool):
             raise ArgumentError(f"offload must be True, False or None, and is {offload!r}")
         before = names_of(input_columns) or self.plan.columns[: _arity(listed[0])]

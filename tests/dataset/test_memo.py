@@ -74,3 +74,10 @@ def test_offload_is_checked_and_changes_nothing():
         source.map(lambda x: x, "x", offload="yes")
     with pytest.raises(ArgumentError, match="DatasetCache"):
         source.map(lambda x: x, "x", cache="yes")
+
+
+def test_a_transform_without_parentheses_is_told():
+    images = ds.NumpySlicesDataset(np.zeros((2, 8, 8, 3), np.uint8), ["image"], shuffle=False)
+    with pytest.raises(ArgumentError, match=r"HWC2CHW\(\)"):
+        images.map(vision.HWC2CHW, "image")
+    assert next(images.map(np.float32, "image").create_tuple_iterator(output_numpy=True))[0].dtype == np.float32
