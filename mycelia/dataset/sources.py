@@ -156,8 +156,9 @@ class ObjectData:
 class GeneratorDataset(SourceDataset):
     """Rows of a Python object: one with `__getitem__` and `__len__`, an iterable, or a function that makes an iterator.
 
-    With `python_multiprocessing` and more than one worker, an object with `__getitem__` is read in worker processes;
-    with one worker it is only ever asked by one thread at a time.
+    With `python_multiprocessing` and more than one worker, an object with `__getitem__` is read in worker processes,
+    with `max_rowsize` megabytes of shared memory for a row; with one worker it is only ever asked by one thread at a
+    time. An iterable has one order, and is read by one thread whatever is asked.
 
     >>> def numbers():
     ...     yield from ((i, i * i) for i in range(3))
@@ -193,6 +194,7 @@ class GeneratorDataset(SourceDataset):
         if types is not None and len(types) != len(names):
             raise ArgumentError(f"{len(names)} columns have {len(types)} types")
         workers = num_parallel_workers or current_options().num_parallel_workers
+        room = megabytes(max_rowsize)
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         plan: Node
         if batch_sampler is not None:
@@ -212,7 +214,7 @@ class GeneratorDataset(SourceDataset):
                 {"column_names": list(names)},
                 workers=workers,
                 processes=python_multiprocessing and workers > 1,
-                max_rowsize=megabytes(max_rowsize),
+                max_rowsize=room,
             )
         else:
             if shuffle or sampler is not None or num_shards is not None:

@@ -106,6 +106,8 @@ def family(name: str) -> list[str]:
 class FileReader:
     """Rows of record files one after the other, as dictionaries. One name of several that share rows stands for all.
 
+    `num_consumer` threads would read ahead in MindSpore; it is checked only, since the files are mapped into memory.
+
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter
     >>> place = tempfile.mkdtemp() + "/a"
