@@ -57,7 +57,7 @@ def _initialise() -> None:
     binding.initialize_native_asmprinter()
 
 
-def machine_code(texts: Sequence[str], target: Target) -> Code:
+def machine_code(texts: Sequence[str], target: Target, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
     """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
     _initialise()
     paths = [cache_folder() / f"{_key(text, target)}.o" for text in texts]
@@ -68,7 +68,7 @@ def machine_code(texts: Sequence[str], target: Target) -> Code:
         for i, image in zip(missing, made, strict=True):
             images[i] = image
             _write(paths[i], image)
-    return Code([image for image in images if image is not None], target, ("run", RELEASE))
+    return Code([image for image in images if image is not None], target, names)
 
 
 @lru_cache(maxsize=4)

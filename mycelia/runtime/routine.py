@@ -1,0 +1,62 @@
+"""Routines that run: compiled when first called, kept on disk, called without holding the interpreter."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from mycelia.codegen import routine
+from mycelia.codegen.target import Target
+from mycelia.errors import MyceliaError
+from mycelia.runtime.link import machine_code
+from mycelia.runtime.memory import address
+from mycelia.types import Array
+
+
+class Routine:
+    """A function of numbers and arrays as machine code; `python` is the same, interpreted. See codegen/routine.py.
+
+    >>> def twice(x: int) -> int:
+    ...     return x + x
+    >>> Routine(twice).python(3)
+    6
+    """
+
+    def __init__(self, python: Callable[..., int]) -> None:
+        self.python = python
+        self._lock = threading.Lock()
+        self._code: Any = None
+        self._call: Any = None
+        self._begun = False
+        update_wrapper(self, python)
+
+    def __call__(self, *args: Array | int) -> int:
+        """The result. Arrays must be dense, of the annotated kind, and different ones must not overlap."""
+        call = self._call or self._made()
+        return int(call(*(x if isinstance(x, int) else address(x) for x in args)))
+
+    def ready(self) -> bool:
+        """Whether a call runs at once; if not, the compiler is set to work meanwhile, once."""
+        if self._call is None and not self._begun:
+            self._begun = True
+            threading.Thread(target=self._prepare, name="mycelia-routine", daemon=True).start()
+        return self._call is not None
+
+    def _prepare(self) -> None:
+        try:
+            self._made()
+        except MyceliaError:
+            return  # whoever calls it will hear of it
+
+    def _made(self) -> Any:
+        with self._lock:
+            if self._call is None:
+                target = Target.host()
+                text = routine.emit(self.python, target.triple)
+                self._code = machine_code([text], target, ("run",))
+                count = self.python.__code__.co_argcount
+                self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * count)
+        return self._call
