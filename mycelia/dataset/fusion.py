@@ -1,12 +1,11 @@
-"""Fusion: neighbouring image transforms made into one that gives the same numbers with less memory traffic.
+"""Fusion: neighbouring image transforms made into one that gives the same numbers with less work.
 
-Decoding goes into memory that the thread keeps, since fresh memory costs more than the decoding of what fills it.
-Normalising bytes is a table of 256 numbers per channel, and the planes go straight to their place in the batch.
+A crop of a picture that is still encoded decodes the crop alone. Normalising bytes is a table of 256 numbers per
+channel, applied by a generated kernel, and the planes go straight to their place in the batch.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,54 +13,47 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.codegen.routine import Bytes, Words
 from mycelia.dataset.flow.buffers import taken
-from mycelia.dataset.transforms.base import extra, installed
-from mycelia.dataset.vision.codec import RandomCropDecodeResize, encoded, is_jpeg
+from mycelia.dataset.vision.base import is_pil
+from mycelia.dataset.vision.codec import Decode, decode, encoded
 from mycelia.dataset.vision.convert import HWC2CHW, Normalize
 from mycelia.dataset.vision.resizing import RandomResizedCrop
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 Function = Callable[..., Any]
 
 
-class _Scratch(threading.local):
-    """Memory that a thread decodes into."""
+def lookup(image: Bytes, table: Words, out: Words, pixels: int, channels: int) -> int:
+    """Every byte of an image replaced by its 32 bits in the table of its channel; channels become planes."""
+    if channels == 3:
+        for i in range(pixels):
+            out[i] = table[image[3 * i]]
+            out[pixels + i] = table[256 + image[3 * i + 1]]
+            out[2 * pixels + i] = table[512 + image[3 * i + 2]]
+    else:
+        for c in range(channels):
+            for i in range(pixels):
+                out[c * pixels + i] = table[256 * c + image[i * channels + c]]
+    return 0
 
-    memory: Array = np.empty(0, np.uint8)
 
-    def room(self, size: int) -> Array:
-        if len(self.memory) < size:
-            self.memory = np.empty(size, np.uint8)
-        return self.memory[:size]
-
-
-_scratch = _Scratch()
+_lookup = Routine(lookup)
 
 
 @dataclass(frozen=True)
 class DecodeCrop:
-    """`RandomCropDecodeResize` that decodes JPEGs into the thread's own memory."""
+    """`Decode` and then `RandomResizedCrop`: what lies outside the rectangle is not decoded."""
 
-    operation: RandomCropDecodeResize
-
-    @cached_property
-    def crop(self) -> RandomResizedCrop:
-        return self.operation.crop()
+    decode: Decode
+    crop: RandomResizedCrop
 
     def __call__(self, *images: Any) -> Any:
-        image = images[0]
-        if len(images) != 1 or np.ndim(image) != 1 or not is_jpeg(image) or not installed("simplejpeg"):
-            return self.operation(*images)
-        library = extra("simplejpeg", "simplejpeg", "decoding")
-        data = encoded(image)
-        try:
-            height, width, *_ = library.decode_jpeg_header(data)
-            memory = _scratch.room(height * width * 3)
-            library.decode_jpeg(data, colorspace="RGB", buffer=memory)
-        except ValueError:
-            return self.operation(image)  # which knows other colour spaces, or tells what is wrong
-        made = self.crop(memory.reshape(height, width, 3))
-        return made.copy() if np.may_share_memory(made, memory) else made
+        if len(images) != 1 or is_pil(images[0]):
+            made = self.decode(*images)
+            return self.crop(*made) if isinstance(made, tuple) else self.crop(made)
+        return self.crop.resized(decode(encoded(images[0]), self.crop.box))
 
 
 @dataclass(frozen=True)
@@ -86,10 +78,8 @@ class NormalizeToPlanes:
         shape = (image.shape[2], *image.shape[:2])
         out = taken(shape, np.dtype(np.float32))
         out = np.empty(shape, np.float32) if out is None else out
-        if installed("cv2") and image.shape[2] in (1, 3):
-            opencv = extra("cv2", "opencv-python-headless", "normalising")
-            for channel, table in enumerate(self.table):
-                opencv.LUT(opencv.extractChannel(image, channel), table, dst=out[channel])
+        if _lookup.ready():
+            _lookup(np.ascontiguousarray(image), self.table, out, shape[1] * shape[2], shape[0])
             return out
         for channel, table in enumerate(self.table):
             np.take(table, image[..., channel], out=out[channel], mode="clip")
@@ -107,8 +97,8 @@ def fuse(operations: Sequence[Function]) -> tuple[tuple[int, Function], ...]:
         before = fused[-1][1] if fused else None
         if type(operation) is HWC2CHW and type(before) is Normalize and before.is_hwc:
             fused[-1] = (number - 1, NormalizeToPlanes(before, operation))
-        elif type(operation) is RandomCropDecodeResize:
-            fused.append((number, DecodeCrop(operation)))
+        elif type(operation) is RandomResizedCrop and type(before) is Decode and not before.to_pil:
+            fused[-1] = (number, DecodeCrop(before, operation))
         else:
             fused.append((number, operation))
     return tuple(fused)

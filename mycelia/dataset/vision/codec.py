@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import numpy as np
 
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra, installed
 from mycelia.dataset.transforms.validators import flag, integer, member, pair_of
+from mycelia.dataset.vision import jpeg
 from mycelia.dataset.vision.base import is_pil, size_of
 from mycelia.dataset.vision.crop import Size
+from mycelia.dataset.vision.jpeg import Box
 from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
@@ -45,8 +48,37 @@ def encoded(value: Any) -> Array:
     return np.ascontiguousarray(data)
 
 
-def decode(data: Array) -> Array:
-    """Encoded bytes as an RGB image (H, W, 3); the orientation tag is not followed, as in MindSpore."""
+def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Array:
+    """Encoded bytes as an RGB image (H, W, 3), or the rectangle of it that is chosen by its height and width.
+
+    The orientation tag is not followed, as in MindSpore. Files and rectangles are the same for every decoder.
+    """
+    if is_jpeg(data):
+        libraries = installed("simplejpeg") or installed("PIL.Image")
+        about = jpeg.header_of(data) if jpeg.ready() or not libraries else None
+        if about is not None:
+            box = choose(about.height, about.width) if choose else None
+            image = jpeg.pixels(data, about, box)
+            if image is not None:
+                return image
+            return part(_by_library(data), box)  # broken: which tells how, or knows better
+    image = _by_library(data)
+    return part(image, choose(*image.shape[:2]) if choose else None)
+
+
+def part(image: Array, box: Box | None) -> Array:
+    """A rectangle of an image; all of it if there is none.
+
+    >>> part(np.arange(6).reshape(2, 3), (0, 1, 2, 1)).ravel()
+    array([1, 4])
+    """
+    if box is None:
+        return image
+    top, left, height, width = box
+    return image[top : top + height, left : left + width]
+
+
+def _by_library(data: Array) -> Array:
     if is_jpeg(data) and installed("simplejpeg"):
         try:
             return np.asarray(extra("simplejpeg", "simplejpeg", "decoding").decode_jpeg(data, colorspace="RGB"))
@@ -119,8 +151,10 @@ class RandomCropDecodeResize(TensorOperation):
 
     def __call__(self, *images: Any) -> Any:
         """An image that is decoded already is only cut and resized."""
-        decoded = tuple(x if is_pil(x) or np.ndim(x) > 1 else decode(encoded(x)) for x in images)
-        return self.crop()(*decoded)
+        crop = self.crop()
+        if len(images) != 1 or is_pil(images[0]) or np.ndim(images[0]) > 1:
+            return crop(*(x if is_pil(x) or np.ndim(x) > 1 else decode(encoded(x)) for x in images))
+        return crop.resized(decode(encoded(images[0]), crop.box))
 
 
 def encode_jpeg(image: Any, quality: int = 75) -> Array:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
 from mycelia.dataset.transforms.validators import integer, member, pair_of, span
 from mycelia.dataset.vision.base import ImageOperation, RandomImageOperation
 from mycelia.dataset.vision.crop import Size, crop
 from mycelia.dataset.vision.modes import Inter
+from mycelia.dataset.vision.pixels import require_image
 from mycelia.dataset.vision.resample import resize
 from mycelia.errors import ArgumentError, ShapeError
 
@@ -168,3 +170,12 @@ class RandomResizedCrop(RandomImageOperation):
         """Crop at a place and resize; a single number as size means a square here."""
         box = random_box(rng, height, width, self.scale, self.ratio, self.max_attempts)
         return ResizedCrop(*box, pair_of("size", self.size, integer, 1), self.interpolation)
+
+    def box(self, height: int, width: int) -> tuple[int, int, int, int]:
+        """The rectangle alone, drawn as a call draws it."""
+        return random_box(random.current(), height, width, self.scale, self.ratio, self.max_attempts)
+
+    def resized(self, part: Array) -> Array:
+        """What a call does with the rectangle."""
+        require_image(part, type(self).__name__)
+        return resize(part, *pair_of("size", self.size, integer, 1), self.interpolation)

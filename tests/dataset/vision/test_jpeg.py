@@ -1,0 +1,185 @@
+"""The decoder of rectangles gives what libjpeg-turbo gives, to the last bit, or leaves the file to it."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from mycelia.dataset import random, vision
+from mycelia.dataset.vision import codec, jpeg
+
+pillow = pytest.importorskip("PIL.Image")
+
+
+def encoded(image: np.ndarray, **options) -> np.ndarray:
+    if options.get("subsampling") == "4:4:0":  # which Pillow does not write
+        simple = pytest.importorskip("simplejpeg")
+        return np.frombuffer(simple.encode_jpeg(image, options.get("quality", 75), colorsubsampling="440"), np.uint8)
+    out = io.BytesIO()
+    pillow.fromarray(image).save(out, "JPEG", **options)
+    return np.frombuffer(out.getvalue(), np.uint8)
+
+
+def library(data: np.ndarray) -> np.ndarray:
+    return np.array(pillow.open(io.BytesIO(data.tobytes())).convert("RGB"))
+
+
+def picture(rng: np.random.Generator, height: int, width: int, channels: int = 3) -> np.ndarray:
+    """Smooth shapes, edges and noise."""
+    y, x = np.mgrid[:height, :width]
+    waves = np.stack([np.sin(x / f) + np.cos(y / g) for f, g in rng.uniform(1, 40, (channels, 2))], 2)
+    image = 128 + 60 * waves + rng.normal(0, rng.choice([0, 3, 40]), (height, width, channels))
+    image[height // 3 :, width // 2 :] += rng.choice([0, 90])
+    return image.clip(0, 255).astype(np.uint8).squeeze()
+
+
+def pixels(data, box=None):
+    about = jpeg.header_of(data)
+    assert about is not None
+    return jpeg.pixels(data, about, box)
+
+
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0", "4:4:0"])
+@pytest.mark.parametrize("quality", [5, 50, 90, 100])
+def test_whole_pictures_equal_the_library(subsampling, quality):
+    rng = np.random.default_rng(quality)
+    for _ in range(8):
+        data = encoded(
+            picture(rng, *(rng.integers(1, 90, 2) + np.array([0, 4]))),
+            quality=quality,
+            subsampling=subsampling,
+            optimize=bool(rng.integers(2)),
+        )
+        np.testing.assert_array_equal(pixels(data), library(data))
+
+
+def test_grey_pictures_equal_the_library():
+    rng = np.random.default_rng(0)
+    for quality in (10, 75, 100):
+        data = encoded(picture(rng, *rng.integers(1, 90, 2), 1).reshape(-1, 1), quality=quality)
+        np.testing.assert_array_equal(pixels(data), library(data))
+        data = encoded(picture(rng, 33, 47, 1), quality=quality)
+        np.testing.assert_array_equal(pixels(data), library(data))
+
+
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0", "4:4:0"])
+def test_every_rectangle_is_that_part_of_the_whole(subsampling):
+    rng = np.random.default_rng(1)
+    for _ in range(6):
+        height, width = (int(v) for v in rng.integers(5, 120, 2))
+        data = encoded(picture(rng, height, width), quality=85, subsampling=subsampling)
+        whole = library(data)
+        for _ in range(25):
+            h, w = int(rng.integers(1, height + 1)), int(rng.integers(1, width + 1))
+            top, left = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
+            np.testing.assert_array_equal(
+                pixels(data, (top, left, h, w)), whole[top : top + h, left : left + w], f"{(top, left, h, w)}"
+            )
+
+
+def test_files_of_other_kinds_are_left_to_the_library():
+    rng = np.random.default_rng(2)
+    image = picture(rng, 40, 50)
+    for data in (
+        encoded(image, progressive=True),
+        encoded(image, restart_marker_blocks=3),
+        encoded(picture(rng, 40, 3), subsampling="4:2:0"),
+    ):
+        assert jpeg.header_of(data) is None
+        np.testing.assert_array_equal(vision.Decode()(data), library(data))
+    out = io.BytesIO()
+    pillow.fromarray(np.dstack([image, image[..., :1]]), "CMYK").save(out, "JPEG")
+    assert jpeg.header_of(np.frombuffer(out.getvalue(), np.uint8)) is None
+    out = io.BytesIO()
+    pillow.fromarray(image).save(out, "JPEG", keep_rgb=True)
+    assert jpeg.header_of(np.frombuffer(out.getvalue(), np.uint8)) is None
+
+
+def test_long_headers_and_thumbnails_are_no_obstacle():
+    rng = np.random.default_rng(3)
+    data = encoded(picture(rng, 40, 50), exif=b"Exif\0\0" + b"\xff\xda\0\x08" * 2000, comment=b"x" * 5000)
+    about = jpeg.header_of(data)
+    expected = library(data)
+    if about is not None:
+        np.testing.assert_array_equal(jpeg.pixels(data, about), expected)
+    np.testing.assert_array_equal(vision.Decode()(data), expected)
+
+
+def test_a_file_that_is_cut_off_is_an_error():
+    data = encoded(picture(np.random.default_rng(4), 60, 60))
+    for end in (3, 100, 400, 700, len(data) // 2, len(data) - 2):
+        with pytest.raises(ValueError, match="decode"):
+            vision.Decode()(data[:end])
+
+
+def test_flipped_bits_never_reach_outside_the_arrays():
+    """The routines run as Python over arrays that refuse an index outside; and both answers are the same."""
+    rng = np.random.default_rng(5)
+    whole = encoded(picture(rng, 20, 24), quality=60, subsampling="4:2:0")
+    about = jpeg.header_of(whole)
+    for _ in range(25):
+        data = whole.copy()
+        for place in rng.integers(about.start, len(data) - 2, 3):
+            data[place] ^= 1 << rng.integers(8)
+        box = (2, 3, 13, 15)
+        fast = jpeg.pixels(data, about, box)
+        slow = interpreted(data, about, box)
+        if fast is None:
+            assert slow is None
+        else:
+            np.testing.assert_array_equal(fast, slow)
+
+
+def interpreted(data, about, box):
+    """`pixels` by the same routines as Python."""
+
+    class Plain(np.ndarray):
+        def __getitem__(self, i):
+            assert 0 <= i < len(self)
+            return int(np.ndarray.__getitem__(self, i))
+
+        def __setitem__(self, i, value):
+            assert 0 <= i < len(self)
+            np.ndarray.__setitem__(self, i, np.array(value & ((1 << 64) - 1), np.uint64).astype(self.dtype))
+
+    def plainly(fn):
+        return lambda *args: fn(*(a.reshape(-1).view(Plain) if isinstance(a, np.ndarray) else a for a in args))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jpeg, "_scan", plainly(jpeg.bits.scan))
+        patch.setattr(jpeg, "_paint", plainly(jpeg.colour.paint))
+        with np.errstate(over="ignore"):
+            return jpeg.pixels(data, about, box)
+
+
+def test_broken_files_are_told_or_decoded_as_the_library_does():
+    rng = np.random.default_rng(6)
+    whole = encoded(picture(rng, 50, 64), quality=80)
+    for _ in range(150):
+        data = whole.copy()
+        for place in rng.integers(2, len(data), int(rng.integers(1, 4))):
+            data[place] = rng.integers(256)
+        try:
+            image = vision.Decode()(data)
+        except ValueError:
+            continue
+        assert image.dtype == np.uint8
+        assert image.ndim == 3
+
+
+def test_baseline_files_need_no_library(monkeypatch):
+    data = encoded(picture(np.random.default_rng(7), 30, 40))
+    expected = library(data)
+    monkeypatch.setattr(codec, "installed", lambda name: False)
+    np.testing.assert_array_equal(vision.Decode()(data), expected)
+
+
+def test_a_crop_while_decoding_equals_a_crop_after_decoding():
+    data = encoded(picture(np.random.default_rng(8), 70, 90))
+    for seed in range(10):
+        with random.seeded(np.random.default_rng(seed)):
+            ours = vision.RandomCropDecodeResize((20, 31))(data)
+        with random.seeded(np.random.default_rng(seed)):
+            np.testing.assert_array_equal(ours, vision.RandomResizedCrop((20, 31))(library(data)))
