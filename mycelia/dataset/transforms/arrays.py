@@ -38,6 +38,18 @@ def not_random(function: F) -> F:
     return function
 
 
+def alike(name: str, value: Any, x: Array) -> Array:
+    """A scalar of the kind that the elements of an array have: str, bytes, or a number, which is cast to their type.
+
+    >>> alike("pad_value", -1, np.zeros(2, np.uint8))
+    array(255, dtype=uint8)
+    """
+    kinds: tuple[type, ...] = {"U": (str,), "S": (bytes,)}.get(x.dtype.kind, (bool, int, float, np.generic))
+    if not isinstance(value, kinds) or (x.dtype.kind not in "US" and isinstance(value, (str, bytes))):
+        raise DTypeError(f"{name} and the array differ in kind", given={name: repr(value), "dtype": x.dtype})
+    return np.asarray(value) if x.dtype.kind in "US" else np.asarray(value).astype(x.dtype)
+
+
 @dataclass(frozen=True)
 class TypeCast(TensorOperation):
     """The same elements with another type.
@@ -49,11 +61,19 @@ class TypeCast(TensorOperation):
     data_type: Any
 
     def __post_init__(self) -> None:
+        if self.data_type is None:
+            raise DTypeError("data_type must be an element type, not None")
         numpy_dtype(self.data_type)
 
     def apply(self, x: Array) -> Array:
-        """Convert as C does: fractions are cut off and integers wrap around."""
+        """Convert as C does: fractions are cut off and integers wrap around; strings stay strings."""
         target = numpy_dtype(self.data_type)
+        if (x.dtype.kind in "US") != (target.kind in "US"):
+            raise DTypeError(
+                "strings and numbers are not cast into each other",
+                given={"from": x.dtype, "to": target},
+                hint="text.ToNumber reads numbers from strings",
+            )
         if x.dtype.kind == "f" and target.kind == "u":
             return x.astype(np.int64).astype(target)  # straight from float it would be undefined below zero
         return x.astype(target)
@@ -106,11 +126,7 @@ class Fill(TensorOperation):
 
     def apply(self, x: Array) -> Array:
         """Strings are as long as the fill."""
-        if (x.dtype.kind in "US") != isinstance(self.fill_value, (str, bytes)):
-            raise DTypeError(
-                "the fill and the array differ in kind", given={"fill_value": repr(self.fill_value), "dtype": x.dtype}
-            )
-        return np.full(x.shape, self.fill_value, None if x.dtype.kind in "US" else x.dtype)
+        return np.full(x.shape, alike("fill_value", self.fill_value, x))
 
 
 @dataclass(frozen=True)
@@ -130,9 +146,15 @@ class Mask(TensorOperation):
         numpy_dtype(self.dtype)
 
     def apply(self, x: Array) -> Array:
-        """Compare each element."""
+        """Compare each element with the constant as it is, whatever the type of the element."""
+        constant = self.constant
+        if x.dtype.kind == "S" and isinstance(constant, str):
+            constant = constant.encode()
+        if x.dtype.kind == "U" and isinstance(constant, bytes):
+            constant = constant.decode()
+        alike("constant", constant, x)
         compare = getattr(operator, self.operator.name.lower())
-        return np.asarray(compare(x, self.constant), numpy_dtype(self.dtype))
+        return np.asarray(compare(x, constant), numpy_dtype(self.dtype))
 
 
 @dataclass(frozen=True)
@@ -152,20 +174,19 @@ class PadEnd(TensorOperation):
                 integer("pad_shape", size, 1)
 
     def apply(self, x: Array) -> Array:
-        """Nothing stands for 0, or for the empty string."""
+        """Nothing stands for 0, or for the empty string; a single element has no axis to pad."""
+        if not x.ndim:
+            return x
         if len(self.pad_shape) != x.ndim:
             raise ShapeError(
                 "pad_shape needs one entry for every axis",
                 given={"pad_shape": self.pad_shape, "shape": x.shape},
             )
-        strings = x.dtype.kind in "US"
-        value = self.pad_value if self.pad_value is not None else ("" if strings else 0)
-        if strings != isinstance(value, (str, bytes)):
-            raise DTypeError("pad_value and the array differ in kind", given={"pad_value": value, "dtype": x.dtype})
+        nothing: Any = {"U": "", "S": b""}.get(x.dtype.kind, 0)
+        value = alike("pad_value", nothing if self.pad_value is None else self.pad_value, x)
         shape = [old if new is None else new for old, new in zip(x.shape, self.pad_shape, strict=True)]
-        dtype = np.result_type(x.dtype, np.asarray(value).dtype) if strings else x.dtype
         kept = tuple(slice(min(old, new)) for old, new in zip(x.shape, shape, strict=True))
-        out = np.full(shape, value, dtype)
+        out = np.full(shape, value, np.result_type(x.dtype, value.dtype))
         out[kept] = x[kept]
         return out
 
@@ -224,6 +245,8 @@ class Unique(TensorOperation):
 class Slice(TensorOperation):
     """A part of the array: each argument is an index, a list of indices, a slice, None (all), or an ellipsis.
 
+    Axes without an argument stay whole.
+
     >>> Slice(slice(1, 3))(np.arange(5))
     array([1, 2])
     >>> Slice(1)(np.arange(5))
@@ -231,8 +254,8 @@ class Slice(TensorOperation):
     """
 
     def __init__(self, *slices: Any) -> None:
-        if not slices:
-            raise ArgumentError("Slice needs at least one index, list, slice or ellipsis")
+        if any(isinstance(part, (list, tuple)) and not part for part in slices):
+            raise ArgumentError("a list of indices must not be empty", given={"slices": slices})
         self.slices = slices
 
     def __repr__(self) -> str:
