@@ -14,17 +14,17 @@ import numpy as np
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan import Data
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, matlab, one_of
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of, matlab, one_of
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources import ArrayData
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.formats import cifar_batches, find, read_idx
+from mycelia.mindrecord.formats import cifar_batches, read_idx
 from mycelia.types import Array
 
 
 def idx_file(folder: str | Path, *names: str) -> tuple[Path, Array]:
     """An idx file by one of its names, plain or gzipped, and its array."""
-    path = find(folder, *names)
+    path = Path(file_of(folder, *names))
     try:
         return path, read_idx(path)
     except (OSError, EOFError, zlib.error, struct.error) as error:
@@ -156,7 +156,7 @@ class STL10Dataset(Reader):
         parts = ["test", "train", "unlabeled"] if usage in (None, "all") else str(usage).split("+")
         images, labels = [], []
         for part in parts:
-            path = find(dataset_dir, f"{part}_X.bin")
+            path = Path(file_of(dataset_dir, f"{part}_X.bin"))
             raw = np.fromfile(path, np.uint8)
             if len(raw) % 27648:
                 given = {"file": str(path), "bytes": len(raw), "an image has": 27648}
@@ -165,7 +165,7 @@ class STL10Dataset(Reader):
             if part == "unlabeled":
                 labels.append(np.full(len(images[-1]), -1, np.int32))
                 continue
-            path = find(dataset_dir, f"{part}_y.bin")
+            path = Path(file_of(dataset_dir, f"{part}_y.bin"))
             classes = np.fromfile(path, np.uint8)
             alike(images[-1], classes, path)
             labels.append(within(classes, 1, 10, path).astype(np.int32) - 1)
@@ -185,7 +185,7 @@ class SVHNDataset(Reader):
         parts = ["train", "test", "extra"] if usage in (None, "all") else [str(usage)]
         images, labels = [], []
         for part in parts:
-            path = find(dataset_dir, f"{part}_32x32.mat")
+            path = Path(file_of(dataset_dir, f"{part}_32x32.mat"))
             pictures, numbers = matlab(path, "X", "y")
             if pictures.ndim != 4:
                 raise DataError("X is not (32, 32, 3, count)", given={"file": str(path), "shape": pictures.shape})
@@ -206,11 +206,13 @@ class USPSDataset(Reader):
         images, labels = [], []
         for name in names:
             plain = Path(dataset_dir, name)
-            path = plain if plain.exists() else find(dataset_dir, name + ".bz2")
+            path = plain if plain.exists() else Path(file_of(dataset_dir, name, name + ".bz2"))
             for number, line in enumerate(self._text(path).splitlines(), 1):
                 image, label = parsed_line(path, number, line, self._digit, "a class from 1 to 10 and 256 levels")
                 images.append(image)
                 labels.append(label)
+            if not images:
+                raise DataError("a list is empty", given={"file": str(path)})
         return ArrayData({"image": np.array(images), "label": np.array(labels, np.uint32)})
 
     @staticmethod

@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +21,7 @@ from mycelia.dataset.samplers import Shuffle, choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.formats import find
 from mycelia.types import Array
 
 Load = Callable[[Any], Array]
@@ -146,9 +146,10 @@ def optional(module: str, library: str, purpose: str) -> Any:
     >>> optional("json", "json", "nothing").__name__
     'json'
     """
-    if find_spec(module.split(".")[0]) is None:
-        raise missing(library, purpose)
-    return import_module(module)
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise missing(library, purpose) from error
 
 
 def matlab(path: str | Path, *names: str) -> tuple[Any, ...]:
@@ -178,6 +179,18 @@ def raw(path: Any) -> Array:
 def image(path: Any) -> Array:
     """The RGB image in a file."""
     return decode(raw(path))
+
+
+def file_of(folder: str | Path, *names: str) -> str:
+    """The first of several names that is a file of a folder, gzipped or not.
+
+    >>> file_of(Path(__file__).parent, "base.py") == __file__
+    True
+    """
+    path = find(folder, *names)
+    if not path.is_file():
+        raise DataError("a file of the dataset is a folder", given={"folder": str(path)})
+    return str(path)
 
 
 Decrypt = Callable[[str], bytes] | None

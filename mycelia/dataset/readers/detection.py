@@ -13,7 +13,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan import Data
 from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, one_of, pixels, text, u32
 from mycelia.dataset.readers.folders import DECODED
-from mycelia.dataset.readers.lines import lines_of, numbered, parsed, parsed_line, text_of
+from mycelia.dataset.readers.lines import lines_of, numbered, parsed_line, text_of
 from mycelia.types import Array
 
 
@@ -52,6 +52,8 @@ class VOCDataset(Reader):
         rows = []
         for path, name, objects in zip(photo, names, marked, strict=True):
             kept = [o for o in objects if o[0] in classes]
+            if not kept:
+                continue
             boxes = [o[1] for o in kept]
             marks = [[[o[k]] for o in kept] for k in (2, 3)]
             rows.append((path, boxes, [[classes[o[0]]] for o in kept], *marks, name))
@@ -77,7 +79,7 @@ def _objects(path: Path) -> list[tuple[str, list[float], int, int]]:
     try:
         found = []
         for item in ElementTree.parse(path).getroot().iter("object"):
-            box = [float(item.findtext(f"bndbox/{side}", "nan")) for side in ("xmin", "ymin", "xmax", "ymax")]
+            box = [float(item.findtext(f"bndbox/{side}", "missing")) for side in ("xmin", "ymin", "xmax", "ymax")]
             place = [box[0], box[1], box[2] - box[0], box[3] - box[1]]
             difficult, truncated = (int(item.findtext(k, "0")) for k in ("difficult", "truncated"))
             found.append((item.findtext("name", ""), place, difficult, truncated))
@@ -129,7 +131,7 @@ class CocoDataset(Reader):
                 except (KeyError, TypeError) as error:
                     where = {"file": annotation_file, "image": name, "missing": str(error)}
                     raise DataError(f"an annotation is not one for the task {task}", given=where) from error
-                rows.append((str(Path(dataset_dir, name)), *made, name))
+                rows.append((str(Path(dataset_dir, name)), *made, Path(name).stem))
         entries = ("id", "isthing") if task == "Panoptic" else ("id",)
         classes = {c["name"]: [c[k] for k in entries] for c in told.get("categories", [])}
         samples = _named(("image", *columns), rows, (pixels(decode, decrypt), *loaders), extra_metadata)
@@ -142,9 +144,13 @@ def _detection(marks: list[Any]) -> tuple[Any, ...]:
 
 
 def _stuff(marks: list[Any]) -> tuple[Any, ...]:
-    outlines = [s for m in marks for s in (m["segmentation"] if isinstance(m["segmentation"], list) else [])]
+    """The outlines of all masks, or the counts of runs of crowds, as rows of one length."""
+    masks = [m["segmentation"] for m in marks]
+    outlines = [line for mask in masks for line in ([mask["counts"]] if isinstance(mask, dict) else mask)]
+    if any(isinstance(line, str) for line in outlines):
+        raise TypeError("compressed counts of runs")
     longest = max(map(len, outlines), default=0)
-    padded = [[*o, *[-1.0] * (longest - len(o))] for o in outlines]
+    padded = [[*line, *[-1.0] * (longest - len(line))] for line in outlines]
     return padded, [[m.get("iscrowd", 0)] for m in marks]
 
 
@@ -177,7 +183,8 @@ class KITTIDataset(Reader):
         marked = []
         for path in photos:
             told = root / "data_object_label_2" / part / "label_2" / f"{path.stem}.txt"
-            marked.append(parsed(told, self._mark, "a kind and fourteen numbers"))
+            form = "a kind and fourteen numbers"
+            marked.append([parsed_line(told, number, line, self._mark, form) for number, line in numbered(told)])
         numbers = {kind: i for i, kind in enumerate(sorted({m[0] for marks in marked for m in marks}))}
         spans = [(0, 1), (1, 2), (2, 3), (3, 7), (7, 10), (10, 13), (13, 14)]
         rows = [

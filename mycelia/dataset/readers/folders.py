@@ -153,9 +153,11 @@ class Places365Dataset(Reader):
 
         def row(line: str) -> tuple[str, int]:
             path, label = line.rsplit(None, 1)
+            if int(label) < 0:
+                raise ValueError(label)
             return str(Path(dataset_dir, folder, path.lstrip("/"))), int(label)
 
-        rows = parsed(Path(dataset_dir, name), row, "the name of an image and its class")
+        rows = parsed(Path(dataset_dir, name), row, "the name of an image and its class, from 0")
         return Samples(("image", "label"), rows, (pixels(decode), u32))
 
 

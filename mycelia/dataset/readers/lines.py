@@ -14,8 +14,8 @@ T = TypeVar("T")
 def text_of(path: str | Path) -> str:
     """The text of a UTF-8 file, without a byte order mark.
 
-    >>> text_of(__file__)[:14]
-    '\"\"\"Text files'
+    >>> text_of(__file__)[3:13]
+    'Text files'
     """
     try:
         raw = Path(path).read_bytes()
@@ -53,19 +53,25 @@ def numbered(path: str | Path) -> list[tuple[int, str]]:
 def lines_of(path: str | Path) -> list[str]:
     """The lines of a text file that are not empty.
 
-    >>> lines_of(__file__)[0][:8]
-    '\"\"\"Text f'
+    >>> lines_of(__file__)[0][3:13]
+    'Text files'
     """
-    return [line for _, line in numbered(path)]
+    found = [line for _, line in numbered(path)]
+    if not found:
+        raise DataError("a list is empty", given={"file": str(path)})
+    return found
 
 
 def parsed(path: str | Path, parse: Callable[[str], T], form: str, skip: int = 0) -> list[T]:
     """What every line after the first `skip` means; a line that does not have its form is told with its number.
 
-    >>> parsed(__file__, len, "a line")[:2]
-    [98, 34]
+    >>> parsed(__file__, str.strip, "text")[1]
+    'from __future__ import annotations'
     """
-    return [parsed_line(path, number, line, parse, form) for number, line in numbered(path)[skip:]]
+    found = [parsed_line(path, number, line, parse, form) for number, line in numbered(path)[skip:]]
+    if not found:
+        raise DataError(f"a list is empty; its lines are {form}", given={"file": str(path)})
+    return found
 
 
 def parsed_line(path: str | Path, number: int, line: str, parse: Callable[[str], T], form: str) -> T:

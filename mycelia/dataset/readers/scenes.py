@@ -144,7 +144,8 @@ class SBUDataset(Reader):
         )
         if len(addresses) != len(captions):
             given = {"folder": dataset_dir, "addresses": len(addresses), "captions": len(captions)}
-            raise DataError("there are not as many captions as images", given=given)
+            lists = "SBU_captioned_photo_dataset_urls.txt and SBU_captioned_photo_dataset_captions.txt"
+            raise DataError(f"{lists} do not have as many lines as one another", given=given)
         rows = []
         for address, caption in zip(addresses, captions, strict=True):
             # the publishers' script names a file by its address from the 24th letter on, the m of .com
@@ -342,7 +343,10 @@ class PhotoTourDataset(Reader):
 
     def _cut(self, path: Path) -> Array:
         size, count = self.side, self.across
-        sheet = image(path)[..., :1]
+        try:
+            sheet = image(path)[..., :1]
+        except (ArgumentError, DataError) as error:
+            raise DataError("a sheet of patches cannot be decoded", given={"file": str(path)}) from error
         if sheet.shape[:2] != (size * count, size * count):
             raise DataError("a sheet of patches is not 1024 x 1024", given={"file": str(path), "shape": sheet.shape})
         grid = sheet.reshape(count, size, count, size, 1)

@@ -25,7 +25,7 @@ from mycelia.dataset.readers.base import (
     text,
     u32,
 )
-from mycelia.dataset.readers.lines import lines_of, parsed, text_of
+from mycelia.dataset.readers.lines import numbered, parsed, text_of
 from mycelia.dataset.readers.names import GTZAN
 from mycelia.types import Array
 
@@ -48,7 +48,9 @@ def read_wave(path: str | Path) -> tuple[Array, int]:
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
             count = file.getnframes()
             frames = file.readframes(count)
-    except (wave.Error, EOFError, OSError):
+    except EOFError as error:
+        raise DataError("a recording is cut short", given={"file": str(path)}) from error
+    except (wave.Error, OSError):
         return _other(path)
     missing = count * width * channels - len(frames)
     if missing and count * width * channels < STREAMED:
@@ -126,7 +128,7 @@ class SpeechCommandsDataset(Reader):
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         root = Path(dataset_dir)
         lists = {"test": "testing_list.txt", "valid": "validation_list.txt"}
-        apart = {k: set(lines_of(root / v)) if (root / v).exists() else set() for k, v in lists.items()}
+        apart = {k: {line for _, line in numbered(root / v)} for k, v in lists.items() if (root / v).exists()}
         rows = []
         for folder in subfolders(root):
             if folder.name.startswith("_"):

@@ -16,11 +16,22 @@ import numpy as np
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import listed
 from mycelia.dataset.plan import Data
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, Samples, files_in, i32, one_of, text, u32
+from mycelia.dataset.readers.base import (
+    COMMON,
+    SAMPLED,
+    TEXT,
+    Reader,
+    Samples,
+    file_of,
+    files_in,
+    i32,
+    one_of,
+    text,
+    u32,
+)
 from mycelia.dataset.readers.lines import parsed, parsed_line, split_lines, text_of
 from mycelia.dataset.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.formats import find
 from mycelia.types import Array
 
 LATE = "num_samples=None, shuffle='global', num_shards=None, shard_id=None, num_parallel_workers=None, cache=None"
@@ -36,7 +47,7 @@ class CsvReader(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = self.every if usage in (None, "all") else (str(usage),)
-        return CSVData([str(find(dataset_dir, f"{p}.csv")) for p in parts], ",", None, self.fields)
+        return CSVData([file_of(dataset_dir, f"{p}.csv") for p in parts], ",", None, self.fields)
 
 
 class AGNewsDataset(CsvReader):
@@ -88,7 +99,7 @@ class LineReader(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = ["test", "train", "valid"] if usage in (None, "all") else [str(usage)]
-        return LineData([str(find(dataset_dir, self.name.format(p))) for p in parts])
+        return LineData([file_of(dataset_dir, self.name.format(p)) for p in parts])
 
 
 class PennTreebankDataset(LineReader):
@@ -112,7 +123,7 @@ class EnWik9Dataset(Reader):
     )
 
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
-        return EveryLine([str(find(dataset_dir, "enwik9"))])
+        return EveryLine([file_of(dataset_dir, "enwik9")])
 
 
 class EveryLine(LineData):
@@ -128,6 +139,7 @@ class EveryLine(LineData):
             ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == 10)
             ends = ends if size and raw[-1] == 10 else np.append(ends, size)
             begins = np.append(0, ends[:-1] + 1)
+            ends -= (ends > begins) & (np.frombuffer(raw, np.uint8)[np.maximum(ends - 1, 0)] == 13) if size else 0
             found.append((raw, np.stack([begins, ends], axis=1) if size else np.zeros((0, 2), np.int64)))
         return found
 
@@ -153,7 +165,7 @@ def _file_text(path: str) -> Any:
     return text(text_of(path))
 
 
-def sentences(path: Path, separator: str | None, columns: int) -> list[tuple[list[str], ...]]:
+def sentences(path: str, separator: str | None, columns: int) -> list[tuple[list[str], ...]]:
     """Sentences of a file with one tagged word a line and an empty line between them: a list per column."""
     found: list[tuple[list[str], ...]] = []
     words: list[list[str]] = []
@@ -181,7 +193,7 @@ class CoNLL2000Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
-        rows = [r for part in parts for r in sentences(find(dataset_dir, f"{part}.txt"), None, 3)]
+        rows = [r for part in parts for r in sentences(file_of(dataset_dir, f"{part}.txt"), None, 3)]
         return Samples(("word", "pos_tag", "chunk_tag"), rows, (text, text, text))
 
 
@@ -193,7 +205,7 @@ class UDPOSDataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = {"train": ["train"], "test": ["test"], "valid": ["dev"]}.get(str(usage), ["dev", "test", "train"])
-        rows = [r for part in parts for r in sentences(find(dataset_dir, f"en-ud-tag.v2.{part}.txt"), "\t", 3)]
+        rows = [r for part in parts for r in sentences(file_of(dataset_dir, f"en-ud-tag.v2.{part}.txt"), "\t", 3)]
         return Samples(("word", "universal", "stanford"), rows, (text, text, text))
 
 
@@ -205,7 +217,7 @@ class SST2Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         part = usage or "train"
-        path = find(dataset_dir, f"{part}.tsv")
+        path = file_of(dataset_dir, f"{part}.tsv")
         if part == "test":
             return Samples(("sentence",), parsed(path, self._tested, "a number, a tab, a sentence", skip=1), (text,))
         return Samples(
@@ -235,13 +247,13 @@ class SQuADDataset(Reader):
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         rows: list[tuple[Any, ...]] = []
         for part in ["train", "dev"] if usage in (None, "all") else [str(usage)]:
-            path = find(dataset_dir, f"{part}-v1.1.json", f"{part}-v2.0.json")
+            path = file_of(dataset_dir, f"{part}-v1.1.json", f"{part}-v2.0.json")
             try:
                 for article in json.loads(text_of(path))["data"]:
                     for paragraph in article["paragraphs"]:
                         rows += [(paragraph["context"], *_answered(q)) for q in paragraph["qas"]]
             except (KeyError, TypeError, json.JSONDecodeError) as error:
-                raise DataError(f"this is not SQuAD's format: {error}", given={"file": str(path)}) from error
+                raise DataError(f"this is not SQuAD's format: {error}", given={"file": path}) from error
         return Samples(("context", "question", "text", "answer_start"), rows, (text, text, text, u32))
 
 

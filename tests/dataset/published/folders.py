@@ -43,6 +43,16 @@ def manifest(root: Path) -> None:
     lines(root / "a.manifest", told)
 
 
+def manifest_of_several(root: Path) -> None:
+    """Images of several classes, and of none."""
+    told = []
+    for i, names in enumerate((["b", "a"], ["c"], ["a"])):
+        path = put(root / f"{i} é.png", png(i))
+        row = {"source": str(path), "usage": "train", "annotation": [{"type": "x", "name": n} for n in names]}
+        told.append(json.dumps(row))
+    lines(root / "a.manifest", told)
+
+
 def caltech256(root: Path) -> None:
     for c, name in enumerate(("001.ak47", "002.flag")):
         for i in range(2):

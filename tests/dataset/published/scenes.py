@@ -46,6 +46,33 @@ def coco(root: Path) -> None:
     put(root / "panoptic.json", json.dumps({"images": images, "annotations": panoptic, "categories": categories}))
 
 
+def coco_sparse(root: Path) -> None:
+    """Images out of order and without annotations, annotations without the parts of other tasks."""
+    images, marks = [], []
+    for i in (7, 3, 5, 1):
+        put(root / "images" / f"{i}.jpg", png(i))
+        images.append({"id": i, "file_name": f"{i}.jpg"})
+    for i, k in ((5, 0), (3, 1), (5, 2), (1, 0)):
+        marks.append({"id": len(marks), "image_id": i, "category_id": k, "bbox": [k, 1, 2, 3.5], "iscrowd": 0,
+                      "keypoints": [1, 2, k], "num_keypoints": 1, "caption": f"c{k} of {i}"})  # fmt: skip
+    categories = [{"id": k, "name": f"k{k}", "supercategory": "s"} for k in range(3)]
+    put(root / "a.json", json.dumps({"images": images, "annotations": marks, "categories": categories}))
+
+
+def coco_crowd(root: Path) -> None:
+    """A crowd, whose mask is counts of runs, among others of several outlines."""
+    images, marks = [], []
+    for i in range(2):
+        put(root / "images" / f"{i}.jpg", png(i))
+        images.append({"id": i, "file_name": f"{i}.jpg"})
+        marks.append({"id": i, "image_id": i, "category_id": 1, "bbox": [0, 1, 2, 3], "iscrowd": 0, "area": 2,
+                      "segmentation": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10]]})  # fmt: skip
+    marks.append({"id": 9, "image_id": 1, "category_id": 1, "bbox": [0, 1, 2, 3], "iscrowd": 1, "area": 2,
+                  "segmentation": {"counts": [3, 4, 5, 18], "size": [5, 6]}})  # fmt: skip
+    categories = [{"id": 1, "name": "k"}]
+    put(root / "a.json", json.dumps({"images": images, "annotations": marks, "categories": categories}))
+
+
 def celeba(root: Path) -> None:
     marks = ["4", " ".join(f"a{k}" for k in range(40))]
     parts = []
