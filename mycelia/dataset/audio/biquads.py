@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,29 @@ def shelf(pole: Pole, gain: float, side: int) -> Coefficients:
     return b, (a + 1 - less + width, 2 * side * (a - 1 - more), a + 1 - less - width)
 
 
+def rate(name: str, value: Any) -> int:
+    """A sampling rate that is not 0."""
+    if integer(name, value) == 0:
+        raise ArgumentError(f"{name} must not be 0")
+    return int(value)
+
+
+CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "sample_rate": rate,
+    "Q": lambda name, value: number(name, value, 0, 1, above=True),
+    "noise": flag,
+    "const_skirt_gain": flag,
+}  # every other field of a filter is a number
+
+
+@dataclass(frozen=True)
 class BiquadOperation(AudioOperation):
     """A filter with two zeros and two poles; the answer is held within [-1, 1]."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            check: Callable[[str, Any], Any] = CHECKS.get(field.name, number)
+            check(field.name, getattr(self, field.name))
 
     def coefficients(self) -> Coefficients:
         """Numerator and denominator."""
@@ -63,14 +85,6 @@ class BiquadOperation(AudioOperation):
     def apply(self, waveform: Array) -> Array:
         """Along time."""
         return clamp(lfilter(*self.coefficients(), waveform))
-
-
-def check(sample_rate: Any, frequency: Any = 0.0, quality: Any = 0.707) -> None:
-    """Raise unless a filter can be made of these."""
-    if integer("sample_rate", sample_rate) == 0:
-        raise ArgumentError("sample_rate must not be 0")
-    number("frequency", frequency)
-    number("Q", quality, 0, 1, above=True)
 
 
 @dataclass(frozen=True)
@@ -89,8 +103,7 @@ class Biquad(BiquadOperation):
     a2: float
 
     def __post_init__(self) -> None:
-        for name in ("b0", "b1", "b2", "a0", "a1", "a2"):
-            number(name, getattr(self, name))
+        super().__post_init__()
         if self.a0 == 0:
             raise ArgumentError("a0 must not be 0")
 
@@ -100,42 +113,70 @@ class Biquad(BiquadOperation):
 
 
 @dataclass(frozen=True)
-class AllpassBiquad(BiquadOperation):
+class Centred(BiquadOperation):
+    """A filter around a frequency."""
+
+    sample_rate: int
+    central_freq: float
+    Q: float = 0.707
+
+    def pole(self) -> Pole:
+        """The resonance at the frequency."""
+        return Pole.at(self.sample_rate, self.central_freq, self.Q)
+
+
+@dataclass(frozen=True)
+class Edge(BiquadOperation):
+    """A filter that separates what lies below a frequency from what lies above."""
+
+    sample_rate: int
+    cutoff_freq: float
+    Q: float = 0.707
+
+    def zeros(self, side: int) -> Coefficients:
+        """Two zeros at frequency zero (`side` = 1), or at the highest (-1), and the resonance at the edge."""
+        pole = Pole.at(self.sample_rate, self.cutoff_freq, self.Q)
+        half = (1 + side * pole.cos) / 2
+        return (half, -2 * side * half, half), pole.denominator()
+
+
+@dataclass(frozen=True)
+class Shelf(BiquadOperation):
+    """A filter that raises or lowers all on one side of a frequency."""
+
+    sample_rate: int
+    gain: float
+    central_freq: float = 100.0
+    Q: float = 0.707
+
+    def raised(self, side: int) -> Coefficients:
+        """The shelf above (`side` = 1) or below (-1)."""
+        return shelf(Pole.at(self.sample_rate, self.central_freq, self.Q), self.gain, side)
+
+
+@dataclass(frozen=True)
+class AllpassBiquad(Centred):
     """Changes phases around a frequency and no amplitude.
 
     >>> AllpassBiquad(44100, 200.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    central_freq: float
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-
     def coefficients(self) -> Coefficients:
         """Zeros mirror the poles."""
-        a = Pole.at(self.sample_rate, self.central_freq, self.Q).denominator()
+        a = self.pole().denominator()
         return (a[2], a[1], a[0]), a
 
 
 @dataclass(frozen=True)
-class BandBiquad(BiquadOperation):
+class BandBiquad(Centred):
     """Passes a band that falls off logarithmically; `noise` is for sounds without pitch.
 
     >>> BandBiquad(44100, 200.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    central_freq: float
-    Q: float = 0.707
     noise: bool = False
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-        flag("noise", self.noise)
 
     def coefficients(self) -> Coefficients:
         """Two poles alone."""
@@ -149,92 +190,62 @@ class BandBiquad(BiquadOperation):
 
 
 @dataclass(frozen=True)
-class BandpassBiquad(BiquadOperation):
+class BandpassBiquad(Centred):
     """Passes a band (Butterworth).
 
     >>> BandpassBiquad(44100, 200.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    central_freq: float
-    Q: float = 0.707
     const_skirt_gain: bool = False
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-        flag("const_skirt_gain", self.const_skirt_gain)
 
     def coefficients(self) -> Coefficients:
         """Zeros at both ends of the spectrum."""
-        pole = Pole.at(self.sample_rate, self.central_freq, self.Q)
+        pole = self.pole()
         height = pole.alpha * self.Q if self.const_skirt_gain else pole.alpha
         return (height, 0.0, -height), pole.denominator()
 
 
 @dataclass(frozen=True)
-class BandrejectBiquad(BiquadOperation):
+class BandrejectBiquad(Centred):
     """Rejects a band (Butterworth).
 
     >>> BandrejectBiquad(44100, 200.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    central_freq: float
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-
     def coefficients(self) -> Coefficients:
         """Zeros at the frequency."""
-        pole = Pole.at(self.sample_rate, self.central_freq, self.Q)
+        pole = self.pole()
         return (1.0, -2 * pole.cos, 1.0), pole.denominator()
 
 
 @dataclass(frozen=True)
-class BassBiquad(BiquadOperation):
+class BassBiquad(Shelf):
     """Raises or lowers all below a frequency by `gain` dB.
 
     >>> BassBiquad(44100, 5.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    gain: float
-    central_freq: float = 100.0
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-        number("gain", self.gain)
-
     def coefficients(self) -> Coefficients:
         """A low shelf."""
-        return shelf(Pole.at(self.sample_rate, self.central_freq, self.Q), self.gain, -1)
+        return self.raised(-1)
 
 
 @dataclass(frozen=True)
-class TrebleBiquad(BiquadOperation):
+class TrebleBiquad(Shelf):
     """Raises or lowers all above a frequency by `gain` dB.
 
     >>> TrebleBiquad(44100, 5.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    gain: float
     central_freq: float = 3000
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.central_freq, self.Q)
-        number("gain", self.gain)
 
     def coefficients(self) -> Coefficients:
         """A high shelf."""
-        return shelf(Pole.at(self.sample_rate, self.central_freq, self.Q), self.gain, 1)
+        return self.raised(1)
 
 
 @dataclass(frozen=True)
@@ -250,10 +261,6 @@ class EqualizerBiquad(BiquadOperation):
     gain: float
     Q: float = 0.707
 
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.center_freq, self.Q)
-        number("gain", self.gain)
-
     def coefficients(self) -> Coefficients:
         """Zeros and poles at the same frequency, of different width."""
         pole = Pole.at(self.sample_rate, self.center_freq, self.Q)
@@ -262,47 +269,29 @@ class EqualizerBiquad(BiquadOperation):
 
 
 @dataclass(frozen=True)
-class HighpassBiquad(BiquadOperation):
+class HighpassBiquad(Edge):
     """Passes all above a frequency.
 
     >>> HighpassBiquad(44100, 1500.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    cutoff_freq: float
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.cutoff_freq, self.Q)
-
     def coefficients(self) -> Coefficients:
-        """Two zeros at frequency zero."""
-        pole = Pole.at(self.sample_rate, self.cutoff_freq, self.Q)
-        half = (1 + pole.cos) / 2
-        return (half, -2 * half, half), pole.denominator()
+        """Nothing at frequency zero."""
+        return self.zeros(1)
 
 
 @dataclass(frozen=True)
-class LowpassBiquad(BiquadOperation):
+class LowpassBiquad(Edge):
     """Passes all below a frequency.
 
     >>> LowpassBiquad(44100, 1500.0)(np.zeros(2))
     array([0., 0.])
     """
 
-    sample_rate: int
-    cutoff_freq: float
-    Q: float = 0.707
-
-    def __post_init__(self) -> None:
-        check(self.sample_rate, self.cutoff_freq, self.Q)
-
     def coefficients(self) -> Coefficients:
-        """Two zeros at the highest frequency."""
-        pole = Pole.at(self.sample_rate, self.cutoff_freq, self.Q)
-        half = (1 - pole.cos) / 2
-        return (half, 2 * half, half), pole.denominator()
+        """Nothing at the highest frequency."""
+        return self.zeros(-1)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -272,15 +272,33 @@ class MaskAlongAxisIID(AudioOperation):
         return np.where(shaped, self.mask_value, spec)
 
 
-def masked(spec: Array, iid: bool, param: int, start: int, value: float, axis: int) -> Array:
-    """One stripe at a place, or one drawn for every spectrogram."""
-    if iid:
-        return MaskAlongAxisIID(param, value, axis).apply(spec)
-    return MaskAlongAxis(start, param, value, axis).apply(spec) if param else spec
+class Masking(AudioOperation):
+    """A stripe of a spectrogram set to a value: at `mask_start`, or drawn for every spectrogram."""
+
+    axes = 2
+    width: ClassVar[str]  # the field that says how wide the stripe is
+    axis: ClassVar[int]
+
+    iid_masks: bool
+    mask_start: int
+    mask_value: float
+
+    def __post_init__(self) -> None:
+        flag("iid_masks", self.iid_masks)
+        integer(self.width, getattr(self, self.width), 0)
+        integer("mask_start", self.mask_start, 0)
+        number("mask_value", self.mask_value)
+
+    def apply(self, spec: Array) -> Array:
+        """A stripe without width changes nothing."""
+        width: int = getattr(self, self.width)
+        if self.iid_masks:
+            return MaskAlongAxisIID(width, self.mask_value, self.axis).apply(spec)
+        return MaskAlongAxis(self.mask_start, width, self.mask_value, self.axis).apply(spec) if width else spec
 
 
 @dataclass(frozen=True)
-class FrequencyMasking(AudioOperation):
+class FrequencyMasking(Masking):
     """A stripe of frequencies set to a value: at `mask_start`, or drawn for every spectrogram.
 
     >>> FrequencyMasking(freq_mask_param=1)(np.ones((1, 2, 2)))
@@ -288,26 +306,17 @@ class FrequencyMasking(AudioOperation):
             [1., 1.]]])
     """
 
-    axes = 2
+    width = "freq_mask_param"
+    axis = 1
 
     iid_masks: bool = False
     freq_mask_param: int = 0
     mask_start: int = 0
     mask_value: float = 0.0
 
-    def __post_init__(self) -> None:
-        flag("iid_masks", self.iid_masks)
-        integer("freq_mask_param", self.freq_mask_param, 0)
-        integer("mask_start", self.mask_start, 0)
-        number("mask_value", self.mask_value)
-
-    def apply(self, spec: Array) -> Array:
-        """Along axis 1."""
-        return masked(spec, self.iid_masks, self.freq_mask_param, self.mask_start, self.mask_value, 1)
-
 
 @dataclass(frozen=True)
-class TimeMasking(AudioOperation):
+class TimeMasking(Masking):
     """A stripe of times set to a value: at `mask_start`, or drawn for every spectrogram.
 
     >>> TimeMasking(time_mask_param=1)(np.ones((1, 2, 2)))
@@ -315,19 +324,10 @@ class TimeMasking(AudioOperation):
             [0., 1.]]])
     """
 
-    axes = 2
+    width = "time_mask_param"
+    axis = 2
 
     iid_masks: bool = False
     time_mask_param: int = 0
     mask_start: int = 0
     mask_value: float = 0.0
-
-    def __post_init__(self) -> None:
-        flag("iid_masks", self.iid_masks)
-        integer("time_mask_param", self.time_mask_param, 0)
-        integer("mask_start", self.mask_start, 0)
-        number("mask_value", self.mask_value)
-
-    def apply(self, spec: Array) -> Array:
-        """Along axis 2."""
-        return masked(spec, self.iid_masks, self.time_mask_param, self.mask_start, self.mask_value, 2)

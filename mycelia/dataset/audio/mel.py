@@ -298,6 +298,12 @@ def check_cosine(dct_type: Any, norm: Any, kwargs: Any, name: str) -> None:
         raise DTypeError(f"{name} must be a dict", given={name: type(kwargs).__name__})
 
 
+def cepstrum(energy: Array, cosines: Array, logarithm: bool) -> Array:
+    """The cosine transform of energies (..., filter, time) in natural logarithms, or in decibels."""
+    loudness = np.log(energy + 1e-6) if logarithm else to_decibels(energy, 10.0, 1.0, 1e-10, 80.0)
+    return through(cosines, loudness)
+
+
 @dataclass(frozen=True)
 class MFCC(AudioOperation):
     """Mel-frequency cepstral coefficients of a wave; `melkwargs` are arguments of `MelSpectrogram`.
@@ -325,9 +331,7 @@ class MFCC(AudioOperation):
     def apply(self, waveform: Array) -> Array:
         """Of decibels, or of natural logarithms."""
         mel = self.mel()
-        energy = mel.apply(waveform)
-        loudness = np.log(energy + 1e-6) if self.log_mels else to_decibels(energy, 10.0, 1.0, 1e-10, 80.0)
-        return through(create_dct(self.n_mfcc, mel.n_mels, self.norm), loudness)
+        return cepstrum(mel.apply(waveform), create_dct(self.n_mfcc, mel.n_mels, self.norm), self.log_mels)
 
 
 @dataclass(frozen=True)
@@ -364,6 +368,4 @@ class LFCC(AudioOperation):
         highest = float(self.sample_rate // 2) if self.f_max is None else self.f_max
         spec = self.spectrogram().apply(waveform)
         bank = linear_fbanks(spec.shape[-2], self.f_min, highest, self.n_filter, self.sample_rate)
-        energy = through(bank, spec)
-        loudness = np.log(energy + 1e-6) if self.log_lf else to_decibels(energy, 10.0, 1.0, 1e-10, 80.0)
-        return through(create_dct(self.n_lfcc, self.n_filter, self.norm), loudness)
+        return cepstrum(through(bank, spec), create_dct(self.n_lfcc, self.n_filter, self.norm), self.log_lf)
