@@ -13,14 +13,47 @@ from functools import lru_cache
 
 import numpy as np
 
+from mycelia.codegen.routine import Bytes, Words, word
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import saturate
+from mycelia.runtime.routine import Routine
 
 # where OpenCV gives the same numbers, it is used when it is there: it is many times as fast
 OPENCV = {Inter.NEAREST: "INTER_NEAREST", Inter.LINEAR: "INTER_LINEAR", Inter.AREA: "INTER_AREA"}
 ONE = 2048  # fixed-point weights have 11 fractional bits, as in OpenCV
 PILLOW_ONE = 1 << 22
+
+
+def bytes_across(
+    table: Bytes, index: Words, weight: Words, out: Words, rows: int, width: int, size: int, channels: int, taps: int
+) -> int:
+    """Weighted sums along every row of bytes, for `size` positions of so many channels."""
+    for y in range(rows):
+        for i in range(size):
+            for c in range(channels):
+                total = word(0)
+                for k in range(taps):
+                    total += table[y * width + index[(i * channels + c) * taps + k]] * weight[i * taps + k]
+                out[(y * size + i) * channels + c] = total
+    return 0
+
+
+def bytes_down(
+    table: Bytes, index: Words, weight: Words, out: Words, rows: int, width: int, size: int, channels: int, taps: int
+) -> int:
+    """Weighted sums along every column of bytes."""
+    for y in range(size):
+        for x in range(width):
+            out[y * width + x] = 0
+        for k in range(taps):
+            start, factor = index[y * taps + k] * width, weight[y * taps + k]
+            for x in range(width):
+                out[y * width + x] += table[start + x] * factor
+    return 0
+
+
+LOOPS = (Routine(bytes_down), Routine(bytes_across))  # by axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +67,15 @@ class Taps:
         """The weighted sums along rows (axis 1) or columns (axis 0) of an image, in the type of the weights."""
         channels = image.shape[2] if image.ndim == 3 else 1
         table = np.ascontiguousarray(image).reshape(len(image), -1)  # a row of pixels is one row of numbers
+        size = len(self.index)
+        whole = (size, *image.shape[1:]) if axis == 0 else (len(image), size, *image.shape[2:])
+        if table.dtype == np.uint8 and self.weight.dtype == np.int32 and LOOPS[axis].ready():
+            index = self.index.astype(np.int32)
+            if axis == 1:
+                index = (index[:, None, :] * channels + np.arange(channels, dtype=np.int32)[:, None]).astype(np.int32)
+            sums = np.empty(whole, np.int32)
+            LOOPS[axis](table, index, self.weight, sums, *table.shape, size, channels, index.shape[-1])
+            return sums
         index, weight = self.index.T, self.weight.T[:, :, None]
         if axis == 1:
             index = (index[..., None] * channels + np.arange(channels)).reshape(len(index), -1)
@@ -44,8 +86,7 @@ class Taps:
         np.multiply(table.take(index[0], axis, out=read, mode="clip"), weight[0], out=total)
         for places, factors in zip(index[1:], weight[1:], strict=True):
             total += np.multiply(table.take(places, axis, out=read, mode="clip"), factors, out=term)
-        size = len(self.index)
-        return total.reshape((size, *image.shape[1:]) if axis == 0 else (len(image), size, *image.shape[2:]))
+        return total.reshape(whole)
 
     def fixed(self, one: int) -> Taps:
         """The same with whole-number weights in units of 1 / one."""
