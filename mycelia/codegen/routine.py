@@ -1,8 +1,8 @@
 """Routines: plain Python over whole numbers and arrays, written once, read as Python and run as machine code.
 
 For what is no tensor program: bit streams, tables, parsers. A routine is a function of annotated parameters, `int` or
-an array of one of the kinds below, that gives an `int`. Its body is made of assignments, `if`, `while`, `for` over
-`range`, `break`, `continue` and `return`; of `+ - * & | ^ << >>`, comparisons, `and or not`, `min`, `max`, elements of
+an array of a kind in words.py, that gives an `int`. Its body is made of assignments, `if`, `while`, `for` over `range`,
+`break`, `continue` and `return`; of `+ - * & | ^ << >>`, comparisons, `and or not`, `min`, `max`, elements of
 arrays, constants and tuples of its module, and calls of other routines. Numbers have 64 bits, elements of arrays up to
 `Words` have 32, and where both meet, 64. Nothing checks an index: a routine must, and its tests run it as Python, which
 does.
@@ -20,13 +20,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from mycelia.codegen.words import FUNCTIONS, MASK
 from mycelia.errors import CompileError
-from mycelia.types import Array
-
-Bytes = Array  # unsigned, 8 bits
-Halves = Array  # signed, 16 bits
-Words = Array  # signed, 32 bits
-Longs = Array  # signed, 64 bits
 
 i1, i8, i32, i64 = (ir.IntType(n) for n in (1, 8, 32, 64))
 ELEMENTS: dict[str, tuple[ir.IntType, bool]] = {
@@ -40,79 +35,6 @@ OPERATIONS: dict[type, str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
     ast.LShift: "shl", ast.RShift: "ashr",
 }  # fmt: skip
-MASK = (1 << 64) - 1
-
-
-def upper(x: int, bits: int) -> int:
-    """The highest `bits` of 64, 1 to 63 of them, as a number from 0 on.
-
-    >>> upper(1 << 63, 2)
-    2
-    """
-    return (x & MASK) >> (64 - bits)
-
-
-def dropped(x: int, bits: int) -> int:
-    """64 bits without the highest `bits`, 0 to 63 of them; zeros come in below.
-
-    >>> dropped(3 << 62, 1) == 1 << 63
-    True
-    """
-    return x << bits & MASK
-
-
-def under(x: int, bits: int) -> int:
-    """64 bits moved down by `bits`, 0 to 63; zeros come in above.
-
-    >>> under(1 << 63, 62)
-    2
-    """
-    return (x & MASK) >> bits
-
-
-def eight(data: Bytes, place: int) -> int:
-    """Eight bytes as 64 bits, the first of them highest.
-
-    >>> import numpy as np
-    >>> hex(eight(np.arange(1, 9, dtype=np.uint8), 0))
-    '0x102030405060708'
-    """
-    return int.from_bytes(bytes(int(data[place + i]) for i in range(8)), "big")
-
-
-def word(x: int) -> int:
-    """A number that has 32 bits only, from -2 ** 31 on.
-
-    >>> word(7)
-    7
-    """
-    return x
-
-
-def mirror(square: Words) -> int:
-    """Exchange rows and columns of the first 8 x 8 numbers.
-
-    >>> import numpy as np
-    >>> x = np.arange(64, dtype=np.int32); mirror(x); x[:3]
-    0
-    array([ 0,  8, 16], dtype=int32)
-    """
-    for i in range(8):
-        for j in range(i):
-            square[i * 8 + j], square[j * 8 + i] = square[j * 8 + i], square[i * 8 + j]
-    return 0
-
-
-def full_byte(x: int) -> int:
-    """Whether one of the eight bytes is 255.
-
-    >>> full_byte(0xFF0000), full_byte(0x0FF000)
-    (1, 0)
-    """
-    return int(255 in (x & MASK).to_bytes(8, "big"))
-
-
-INTRINSICS = (upper, dropped, under, eight, word, mirror, full_byte)
 
 
 def source_of(fn: Callable[..., int]) -> str:
@@ -123,13 +45,13 @@ def source_of(fn: Callable[..., int]) -> str:
 def reached(entry: Callable[..., int]) -> list[FunctionType]:
     """A routine and those that it calls, each once, callers last.
 
-    >>> [f.__name__ for f in reached(upper)]
-    ['upper']
+    >>> [f.__name__ for f in reached(source_of)]
+    ['source_of']
     """
     order: list[FunctionType] = []
 
     def visit(fn: FunctionType) -> None:
-        if fn in order or (fn in INTRINSICS and fn is not entry):
+        if fn in order or (fn in FUNCTIONS and fn is not entry):
             return
         for name in sorted({n.id for n in ast.walk(ast.parse(source_of(fn))) if isinstance(n, ast.Name)}):
             callee = fn.__globals__.get(name)
@@ -383,8 +305,8 @@ class _Writer:
             x, y = self._alike(*(self._value(a) for a in node.args))
             return self.b.select(self.b.icmp_signed("<" if name == "min" else ">", x, y), x, y)
         callee = self.fn.__globals__.get(name)
-        if callee in INTRINSICS:
-            return self._intrinsic(name, node)
+        if callee in FUNCTIONS:
+            return self._function(name, node)
         if callee not in self.known:
             raise self._error(node, f"{name} is not a routine")
         function = self.known[callee]
@@ -396,7 +318,7 @@ class _Writer:
                 given.append(self._sized(self._value(argument), i64))
         return self.b.call(function, given)
 
-    def _intrinsic(self, name: str, node: ast.Call) -> Any:
+    def _function(self, name: str, node: ast.Call) -> Any:
         if name == "eight":
             place = self._sized(self._value(node.args[1]), i64)
             pointer = self.b.gep(self.arrays[ast.unparse(node.args[0])][0], [place])

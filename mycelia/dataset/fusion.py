@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.routine import Bytes, Words
+from mycelia.codegen.words import Bytes, Words
 from mycelia.dataset.flow.buffers import taken
 from mycelia.dataset.vision.base import is_pil
 from mycelia.dataset.vision.codec import Decode, decode, encoded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mycelia.codegen.routine import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
+from mycelia.codegen.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 from mycelia.errors import CompileError
 from mycelia.runtime.routine import Routine
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from mycelia.codegen.routine import Bytes, Words, word
+from mycelia.codegen.words import Bytes, Words, word
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import saturate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.codegen.routine import Bytes, Longs, Words, word
+from mycelia.codegen.words import Bytes, Longs, Words, word
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART
 
 
