@@ -29,24 +29,28 @@ def luma(image: Array) -> Array:
     return saturate(rgb @ np.array([0.299, 0.587, 0.114], np.result_type(image.dtype, np.float32)), image.dtype)
 
 
-def blend(image: Array, other: Array | float, factor: float) -> Array:
-    """`other` at factor 0, the image at 1, beyond it at more: image * factor + other * (1 - factor), saturated.
+def weighted(x: Array, a: np.float32, y: Array, b: np.float32) -> Array:
+    """x * a + y * b, saturated; between bytes the first product is not rounded before the sum, as OpenCV's fused one.
 
-    Between images of bytes the first product is not rounded before the sum, as in OpenCV's fused arithmetic.
-
-    >>> blend(np.array([10, 200], np.uint8), 100, 1.5)
+    >>> weighted(np.array([10, 200], np.uint8), np.float32(1.5), np.array([100, 100], np.uint8), np.float32(-0.5))
     array([  0, 250], dtype=uint8)
     """
-    share = np.float32(factor)
-    rest = np.float32(1) - share
-    if image.dtype != np.uint8 or not isinstance(other, np.ndarray):
-        return saturate(image * share + np.multiply(other, rest, dtype=np.float32), image.dtype)
-    if installed("cv2"):
+    if x.dtype != np.uint8:
+        return saturate(x * a + np.multiply(y, b, dtype=np.float32), x.dtype)
+    if x.ndim > 1 and x.shape == y.shape and installed("cv2"):
         opencv = extra("cv2", "opencv-python-headless", "colours")
-        rows = (np.ascontiguousarray(x).reshape(len(x), -1) for x in (image, other))
-        return np.asarray(opencv.addWeighted(next(rows), float(share), next(rows), float(rest), 0)).reshape(image.shape)
-    total = image * np.float64(share) + np.multiply(other, rest, dtype=np.float32)
-    return saturate(total.astype(np.float32), image.dtype)
+        rows, others = (np.ascontiguousarray(v).reshape(len(v), -1) for v in (x, y))
+        return np.asarray(opencv.addWeighted(rows, float(a), others, float(b), 0)).reshape(x.shape)
+    return saturate((x * np.float64(a) + np.multiply(y, b, dtype=np.float32)).astype(np.float32), x.dtype)
+
+
+def blend(image: Array, other: Array, factor: float) -> Array:
+    """`other` at factor 0, the image at 1, beyond it at more.
+
+    >>> blend(np.array([10, 200], np.uint8), np.array([100, 100], np.uint8), 1.5)
+    array([  0, 250], dtype=uint8)
+    """
+    return weighted(image, np.float32(factor), other, np.float32(1) - np.float32(factor))
 
 
 def rgb_to_hsv(rgb: Array) -> Array:
@@ -106,13 +110,14 @@ def _shift_byte_hue(image: Array, steps: int) -> Array:
     turned = hue + np.uint8(steps % 256)
     darkness = np.multiply(saturation, value, dtype=np.float32)
     darkness /= np.float32(255)
-    out, plane = np.empty(image.shape, np.uint8), np.empty(turned.shape, np.float32)
-    for k, fall in enumerate(_hue_tables()[2]):
-        fall.take(turned, out=plane, mode="clip")
+    level, planes = value.astype(np.float32), []
+    opencv = extra("cv2", "opencv-python-headless", "colours") if installed("cv2") else None
+    for fall in _hue_tables()[2]:
+        plane = np.asarray(opencv.LUT(turned, fall)) if opencv else fall.take(turned)
         plane *= darkness
-        np.subtract(value, plane, out=plane)
-        np.rint(plane, out=out[..., k], casting="unsafe")
-    return out
+        np.subtract(level, plane, out=plane)
+        planes.append(opencv.convertScaleAbs(plane) if opencv else np.rint(plane).astype(np.uint8))
+    return np.asarray(opencv.merge(planes)) if opencv else np.stack(planes, -1)
 
 
 def _byte_hsv(image: Array) -> Array:

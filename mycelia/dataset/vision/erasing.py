@@ -124,7 +124,7 @@ class RandomErasing(TensorOperation):
 class CutOut(TensorOperation):
     """Square patches, `length` wide, at random places set to zero; the image may be (H, W, C) or (C, H, W).
 
-    >>> int(CutOut(2)(np.ones((2, 2, 1), np.uint8)).sum())
+    >>> int(CutOut(2, num_patches=50)(np.ones((2, 2, 1), np.uint8)).sum())
     0
     """
 
@@ -138,7 +138,7 @@ class CutOut(TensorOperation):
         flag("is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:
-        """Patches lie inside and may overlap."""
+        """Patches may overlap, and reach over the border or lie beyond it."""
         if image.ndim != 3:
             raise ShapeError("CutOut needs an image with channels", given={"shape": image.shape})
         out = image.copy()
@@ -148,6 +148,6 @@ class CutOut(TensorOperation):
             raise ShapeError("the patch is larger than the image", given={"length": self.length, "shape": image.shape})
         rng = random.current()
         for _ in range(self.num_patches):
-            top, left = rng.integers(rows - self.length + 1), rng.integers(columns - self.length + 1)
-            plane[top : top + self.length, left : left + self.length] = 0
+            top, left = (int(rng.integers(-self.length, size + 1)) for size in (rows, columns))
+            plane[max(top, 0) : top + self.length, max(left, 0) : left + self.length] = 0
         return out

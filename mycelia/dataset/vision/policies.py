@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from mycelia.dataset.vision import tone
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps
 from mycelia.dataset.vision.modes import AutoAugmentPolicy, Inter
 from mycelia.dataset.vision.padding import Fill, check_fill
-from mycelia.dataset.vision.rotation import Rotate
+from mycelia.dataset.vision.rotation import Affine, Rotate
 from mycelia.dataset.vision.warp import warp
 from mycelia.errors import ArgumentError
 
@@ -25,14 +26,12 @@ Make = Callable[[float, Inter, Fill], ImageOperation]
 
 @dataclass(frozen=True)
 class Move(ImageOperation):
-    """Shear by a slope, or shift by pixels, along one axis, about the upper left corner.
+    """Shift by pixels.
 
     >>> Move(shift_x=1)(np.array([[1, 2, 3]], np.uint8))
     array([[0, 1, 2]], dtype=uint8)
     """
 
-    shear_x: float = 0.0
-    shear_y: float = 0.0
     shift_x: float = 0.0
     shift_y: float = 0.0
     resample: Inter = Inter.NEAREST
@@ -40,19 +39,24 @@ class Move(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """One inverse warp."""
-        forward = np.array([[1, self.shear_x, self.shift_x], [self.shear_y, 1, self.shift_y], [0, 0, 1]])
+        forward = np.array([[1, 0, self.shift_x], [0, 1, self.shift_y], [0, 0, 1]])
         height, width = image.shape[:2]
         return warp(image, forward, height, width, self.resample, self.fill_value)
 
 
-def moving(name: str) -> Make:
-    """How to make a `Move` of one kind from a magnitude."""
-    return lambda m, inter, fill: Move(**{name: m}, resample=inter, fill_value=fill)
+def lean(along_x: float, along_y: float, inter: Inter, fill: Fill) -> ImageOperation:
+    """Shear about the centre by angles in radians."""
+    return Affine(0.0, (0.0, 0.0), 1.0, (math.degrees(along_x), math.degrees(along_y)), inter, fill)
 
 
 def toned(kind: Callable[[Any], ImageOperation], argument: Callable[[float], Any]) -> Make:
     """How to make a tone transform from a magnitude."""
     return lambda m, inter, fill: kind(argument(m))
+
+
+def by_factor(magnitude: float) -> float:
+    """The factor 1 + magnitude, added in single precision as MindSpore does."""
+    return float(np.float32(1) + np.float32(magnitude))
 
 
 def plain(kind: Callable[[], ImageOperation]) -> Make:
@@ -62,15 +66,15 @@ def plain(kind: Callable[[], ImageOperation]) -> Make:
 
 OPERATIONS: dict[str, Make] = {
     "Identity": plain(lambda: SAME),
-    "ShearX": moving("shear_x"),
-    "ShearY": moving("shear_y"),
-    "TranslateX": moving("shift_x"),
-    "TranslateY": moving("shift_y"),
+    "ShearX": lambda m, inter, fill: lean(m, 0, inter, fill),
+    "ShearY": lambda m, inter, fill: lean(0, m, inter, fill),
+    "TranslateX": lambda m, inter, fill: Move(m, 0, inter, fill),
+    "TranslateY": lambda m, inter, fill: Move(0, m, inter, fill),
     "Rotate": lambda m, inter, fill: Rotate(m, inter, fill_value=fill),
-    "Brightness": toned(tone.AdjustBrightness, lambda m: 1 + m),
-    "Color": toned(tone.AdjustSaturation, lambda m: 1 + m),
-    "Contrast": toned(tone.AdjustContrast, lambda m: 1 + m),
-    "Sharpness": toned(tone.AdjustSharpness, lambda m: 1 + m),
+    "Brightness": toned(tone.AdjustBrightness, by_factor),
+    "Color": toned(tone.AdjustSaturation, by_factor),
+    "Contrast": toned(tone.AdjustContrast, by_factor),
+    "Sharpness": toned(tone.AdjustSharpness, by_factor),
     "Posterize": toned(tone.Posterize, int),
     "Solarize": toned(tone.Solarize, float),
     "AutoContrast": plain(tone.AutoContrast),
@@ -88,6 +92,7 @@ class Reach:
     rotate: float
     enhance: float
     posterize: int  # bits lost
+    solarize: int  # the level above which nothing is inverted when the magnitude is none
     translate: Callable[[int], float]  # of the side
 
     def magnitude(self, name: str, level: int, bins: int, height: int, width: int) -> float:
@@ -105,13 +110,14 @@ class Reach:
             case "Posterize":
                 return 8 - round(self.posterize * part)
             case "Solarize":
-                return 255 * (1 - part)
+                return self.solarize * (1 - part)
             case _:
-                return self.enhance * part
+                return float(np.float32(level) * (np.float32(self.enhance) / np.float32(bins - 1)))
 
 
-USUAL = Reach(0.3, 30.0, 0.9, 4, lambda side: side * 150 / 331)
-WIDE = Reach(0.99, 135.0, 0.99, 6, lambda side: 32)
+LEARNED = Reach(0.3, 30.0, 0.9, 4, 256, lambda side: side * 150 / 331)
+USUAL = Reach(0.3, 30.0, 0.9, 4, 255, lambda side: side * 150 / 331)
+WIDE = Reach(0.99, 135.0, 0.99, 6, 255, lambda side: 32)
 
 
 def operation(
@@ -238,7 +244,7 @@ class AutoAugment(RandomImageOperation):
         steps: list[ImageOperation] = []
         for name, prob, level in table[rng.integers(len(table))]:
             if rng.random() < prob:
-                magnitude = USUAL.magnitude(name, level, 10, height, width)
+                magnitude = LEARNED.magnitude(name, level, 10, height, width)
                 steps.append(operation(rng, name, magnitude, self.interpolation, self.fill_value))
         return Steps(tuple(steps))
 

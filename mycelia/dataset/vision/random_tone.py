@@ -11,6 +11,7 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import integer, number, sequence, span
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
+from mycelia.dataset.vision.colour import blend, luma
 from mycelia.dataset.vision.pixels import look_up_each, saturate
 from mycelia.dataset.vision.tone import (
     AdjustBrightness,
@@ -24,8 +25,22 @@ from mycelia.dataset.vision.tone import (
     Invert,
     Posterize,
     Solarize,
+    in_three,
 )
 from mycelia.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class BlendWithGrey(AdjustSaturation):
+    """AdjustSaturation with the sum in the other order, which may round half a level the other way.
+
+    >>> BlendWithGrey(0.0)(np.array([[[255, 0, 0]]], np.uint8))
+    array([[[76, 76, 76]]], dtype=uint8)
+    """
+
+    def apply(self, image: Array) -> Array:
+        """Blend with the grey image."""
+        return blend(image, in_three(luma(image)), self.saturation_factor)
 
 
 @dataclass(frozen=True)
@@ -43,7 +58,7 @@ class RandomColor(RandomImageOperation):
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One saturation."""
-        return AdjustSaturation(rng.uniform(*self.degrees))
+        return BlendWithGrey(rng.uniform(*self.degrees))
 
 
 @dataclass(frozen=True)

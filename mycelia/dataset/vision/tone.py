@@ -14,7 +14,7 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.transforms.validators import integer, member, number, sequence
 from mycelia.dataset.vision.base import ImageOperation
-from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching
+from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching, weighted
 from mycelia.dataset.vision.filters import blur, smooth
 from mycelia.dataset.vision.modes import ConvertMode
 from mycelia.dataset.vision.pixels import look_up, require_image, saturate
@@ -97,7 +97,8 @@ class AdjustContrast(ImageOperation):
         grey = luma(image) if image.ndim == 3 and image.shape[2] >= 3 else image
         mean = grey.mean(dtype=np.float64)
         grey_level = int(mean + 0.5) if image.dtype.kind in "iu" else mean
-        return by_level(image, lambda levels: blend(levels, grey_level, self.contrast_factor))
+        flat, share = np.asarray(grey_level, image.dtype), np.float32(self.contrast_factor)
+        return by_level(image, lambda levels: weighted(flat, np.float32(1) - share, levels, share))
 
     def on_pil(self, image: Any) -> Any:
         """By Pillow."""
@@ -120,7 +121,8 @@ class AdjustSaturation(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """Blend with the grey image."""
-        return blend(image, in_three(luma(image)), self.saturation_factor)
+        share = np.float32(self.saturation_factor)
+        return weighted(in_three(luma(image)), np.float32(1) - share, image, share)
 
     def on_pil(self, image: Any) -> Any:
         """By Pillow."""

@@ -21,6 +21,7 @@ STEP_BITS, ONE_BITS, FINE_BITS = 5, 15, 10
 STEPS = 1 << STEP_BITS  # positions between two pixels
 ONE = 1 << ONE_BITS  # weights are whole numbers in units of its inverse
 FINE = 1 << FINE_BITS  # affine sums are made in this finer unit, then cut to a step
+FAR = (1 << 15) - 1  # positions beyond are outside every image
 
 
 def rotation(centre: tuple[float, float], degrees: float, scale: float = 1.0) -> Array:
@@ -82,16 +83,15 @@ def warp(image: Array, forward: Array, height: int, width: int, mode: Inter, fil
     >>> warp(np.array([[1, 2, 3]], np.uint8), affine((0, 0), 0, (1, 0), 1, (0, 0)), 1, 3, Inter.NEAREST)
     array([[0, 1, 2]], dtype=uint8)
     """
-    steps = 1 if mode == Inter.NEAREST else STEPS
     try:
-        x, y = _sources(np.linalg.inv(forward), height, width, steps)
+        x, y, phase = _sources(np.linalg.inv(forward), height, width, exact=mode != Inter.NEAREST)
     except np.linalg.LinAlgError:
         raise ArgumentError("the map takes the plane to a line", given={"matrix": forward.tolist()}) from None
     colour = colour_of((fill,) * 3 if np.ndim(fill) == 0 and image.shape[2:] > (3,) else fill, image)
-    if mode == Inter.NEAREST:
+    if phase is None:
         return _at(image, x, y, colour)
     kind = Inter.CUBIC if mode in (Inter.CUBIC, Inter.PILCUBIC) else Inter.LINEAR
-    return _between(image, x, y, kind, colour)
+    return _between(image, x, y, phase, kind, colour)
 
 
 def _at(image: Array, x: Array, y: Array, colour: Array) -> Array:
@@ -103,16 +103,15 @@ def _at(image: Array, x: Array, y: Array, colour: Array) -> Array:
     return framed.joined([plane.take(place) for plane in framed.planes])
 
 
-def _between(image: Array, x: Array, y: Array, mode: Inter, colour: Array) -> Array:
-    """The interpolated pixels at positions in steps."""
-    phase = ((y & (STEPS - 1)) * STEPS) | (x & (STEPS - 1))
+def _between(image: Array, x: Array, y: Array, phase: Array, mode: Inter, colour: Array) -> Array:
+    """The pixels interpolated in the square to the lower right of (x, y), at one of its 32x32 places, the phase."""
     if mode == Inter.LINEAR and _for_opencv(image):
-        return _by_opencv(image, x >> STEP_BITS, y >> STEP_BITS, phase, "INTER_LINEAR", colour)
+        return _by_opencv(image, x, y, phase, "INTER_LINEAR", colour)
     whole = image.dtype == np.uint8
     table = _weights(mode, whole)  # (reach * reach, phase)
     reach = round(len(table) ** 0.5)
     framed = Framed.of(image, colour, reach)
-    place = framed.place((x >> STEP_BITS) - (reach // 2 - 1), (y >> STEP_BITS) - (reach // 2 - 1))
+    place = framed.place(x.astype(np.intp) - (reach // 2 - 1), y.astype(np.intp) - (reach // 2 - 1))
     totals: list[Array] = [np.zeros(x.shape, np.result_type(table, image)) for _ in framed.planes]
     for k, weight in enumerate(table):
         here, near = weight.take(phase), place + (k // reach * framed.columns + k % reach)
@@ -154,7 +153,8 @@ class Framed:
 
     def place(self, x: Array, y: Array) -> Array:
         """Where in a plane the neighbourhood of a position begins; far outside it lies in the frame altogether."""
-        row, column = (np.clip(v, -self.reach, size) + self.reach for v, size in ((y, self.height), (x, self.width)))
+        spans = ((y.astype(np.intp), self.height), (x.astype(np.intp), self.width))
+        row, column = (np.clip(v, -self.reach, size) + self.reach for v, size in spans)
         return np.asarray(row * self.columns + column)
 
     def joined(self, planes: list[Array]) -> Array:
@@ -171,36 +171,61 @@ def _for_opencv(image: Array) -> bool:
 def _by_opencv(image: Array, x: Array, y: Array, phase: Array | None, kind: str, colour: Array) -> Array:
     """OpenCV's reading of an image at positions found by us."""
     opencv = extra("cv2", "opencv-python-headless", "a warp")
-    limit = (1 << 15) - 1
-    places = np.empty((*x.shape, 2), np.int16)
-    for k, values in enumerate((x, y)):
-        near = -limit <= values.min() and values.max() <= limit
-        places[..., k] = values if near else np.clip(values, -limit, limit)
+    places = opencv.merge([v if v.dtype == np.int16 else np.clip(v, -FAR, FAR).astype(np.int16) for v in (x, y)])
     fill = np.broadcast_to(colour, (image.shape[2] if image.ndim == 3 else 1,)).tolist()
-    steps = np.empty(0, np.uint16) if phase is None else phase.astype(np.uint16)
+    steps = np.empty(0, np.uint16) if phase is None else phase.astype(np.uint16, copy=False)
     border = {"borderMode": opencv.BORDER_CONSTANT, "borderValue": fill}
     return np.asarray(opencv.remap(np.ascontiguousarray(image), places, steps, getattr(opencv, kind), **border))
 
 
-def _sources(inverse: Array, height: int, width: int, steps: int) -> tuple[Array, Array]:
-    """Source positions (x, y) of all output pixels, in whole steps."""
+def _sources(inverse: Array, height: int, width: int, *, exact: bool) -> tuple[Array, Array, Array | None]:
+    """Whole source positions (x, y) of all output pixels; if `exact`, the phase too: the steps beyond them."""
     columns, rows = np.arange(width), np.arange(height)[:, None]
     if np.allclose(inverse[2], [0, 0, 1], atol=1e-12):
-        shift = FINE_BITS - (0 if steps == 1 else STEP_BITS)
-        ax, ay = (np.rint(inverse[k, 0] * columns * FINE).astype(np.int32) for k in (0, 1))
-        bx, by = (np.rint((inverse[k, 1] * rows + inverse[k, 2]) * FINE).astype(np.int32) for k in (0, 1))
-        half = 1 << (shift - 1)
-        x, y = ax + (bx + half), ay + (by + half)
-        x >>= shift
-        y >>= shift
-        return x, y
+        half = FINE // STEPS // 2 if exact else FINE // 2  # so that cutting off rounds
+        (x, across), (y, down) = (_sum_in_parts(inverse[k], columns, rows, half) for k in (0, 1))
+        if not exact:
+            return x, y, None
+        for part in (across, down):
+            part >>= FINE_BITS - STEP_BITS
+            part &= STEPS - 1
+    else:
+        x, y = _projected(inverse, columns, rows, STEPS if exact else 1)
+        if not exact:
+            return x, y, None
+        across, down = x & (STEPS - 1), y & (STEPS - 1)
+        x >>= STEP_BITS
+        y >>= STEP_BITS
+    down <<= STEP_BITS
+    down |= across
+    return x, y, down
+
+
+def _sum_in_parts(line: Array, columns: Array, rows: Array, half: int) -> tuple[Array, Array]:
+    """The sums line @ (column, row, 1) in fine units plus `half`, as whole pixels and the fine units beyond, unreduced.
+
+    Rows and columns are rounded to fine units apart, as in OpenCV, so their whole and fine parts add up apart too: in
+    16 bits, where nothing lies farther away than those can say.
+    """
+    along = np.rint(line[0] * columns * FINE).astype(np.int32)
+    down = np.rint((line[1] * rows + line[2]) * FINE).astype(np.int32) + half
+    reach = max(int(np.abs(v >> FINE_BITS).max()) for v in (along, down))
+    kind = np.int16 if 2 * reach < FAR else np.int32
+    beyond = (along & (FINE - 1)).astype(kind) + (down & (FINE - 1)).astype(kind)
+    whole = beyond >> FINE_BITS
+    whole += (along >> FINE_BITS).astype(kind)
+    whole += (down >> FINE_BITS).astype(kind)
+    return whole, beyond
+
+
+def _projected(inverse: Array, columns: Array, rows: Array, steps: int) -> tuple[Array, Array]:
+    """Where a projective map finds the output pixels, in whole steps."""
     nearness = inverse[2, 0] * columns + (inverse[2, 1] * rows + inverse[2, 2])
     np.divide(steps, nearness, out=nearness, where=nearness != 0)
-    far = 1 << 30
     x, y = (inverse[k, 0] * columns + (inverse[k, 1] * rows + inverse[k, 2]) for k in (0, 1))
     for values in (x, y):
         values *= nearness
-        np.clip(values, -far, far, out=values)
+        np.clip(values, -(1 << 30), 1 << 30, out=values)
         np.rint(values, out=values)
     return x.astype(np.int32), y.astype(np.int32)
 

@@ -229,9 +229,11 @@ def test_ten_crops_are_five_crops_of_the_image_and_of_its_mirror():
         np.testing.assert_array_equal(a, b)
 
 
-def test_an_image_survives_encoding_as_png():
+def test_an_image_survives_encoding_as_png(tmp_path):
     pytest.importorskip("PIL.Image")
     for image in (IMAGE, IMAGE[..., :1]):
+        V.write_png(str(tmp_path / "a.png"), image, 9)
+        np.testing.assert_array_equal(V.read_image(str(tmp_path / "a.png")), image)
         decoded = V.Decode()(V.encode_png(image))
         np.testing.assert_array_equal(decoded, np.broadcast_to(image, decoded.shape))
 

@@ -111,3 +111,7 @@ def test_a_probability_is_kept():
     with seeded(np.random.default_rng(0)):
         flips = sum(not np.array_equal(V.RandomHorizontalFlip(0.3)(IMAGE), IMAGE) for _ in range(1000))
     assert abs(flips / 1000 - 0.3) < 0.05
+
+
+def test_a_mark_says_that_a_function_does_not_draw():
+    assert V.not_random(lambda x: x).random is False
