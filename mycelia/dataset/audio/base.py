@@ -13,7 +13,7 @@ from mycelia.errors import DTypeError, ShapeError
 def numbers(value: Any, name: str, axes: int = 1) -> Array:
     """A column of numbers with at least so many axes, or an error."""
     array = as_array(value)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "biuf":
         raise DTypeError(f"{name} needs numbers", given={"dtype": array.dtype})
     if array.ndim < axes:
         raise ShapeError(f"{name} needs at least {axes} axes", given={"shape": array.shape})
@@ -21,9 +21,10 @@ def numbers(value: Any, name: str, axes: int = 1) -> Array:
 
 
 class AudioOperation(TensorOperation):
-    """A transform of one column; float arrays keep their type, integers become float32."""
+    """A transform of one column; doubles stay doubles, all else becomes single precision (filters leave half alone)."""
 
     axes: ClassVar[int] = 1
+    keeps_half: ClassVar[bool] = False
 
     def __call__(self, *columns: Any) -> Any:
         results = tuple(self.one(column) for column in columns)
@@ -32,7 +33,8 @@ class AudioOperation(TensorOperation):
     def one(self, column: Any) -> Any:
         """Compute in double precision, answer in the type of the column."""
         array = numbers(column, type(self).__name__, self.axes)
-        dtype = array.dtype if array.dtype.kind == "f" else np.dtype(np.float32)
+        stays = array.dtype == np.float64 or (array.dtype == np.float16 and self.keeps_half)
+        dtype = array.dtype if stays else np.dtype(np.float32)
         return np.asarray(self.apply(array.astype(np.float64)), dtype)
 
 

@@ -73,6 +73,8 @@ CHECKS: dict[str, Callable[[str, Any], Any]] = {
 class BiquadOperation(AudioOperation):
     """A filter with two zeros and two poles; the answer is held within [-1, 1]."""
 
+    keeps_half = True
+
     def __post_init__(self) -> None:
         for field in fields(self):
             check: Callable[[str, Any], Any] = CHECKS.get(field.name, number)
@@ -353,6 +355,8 @@ class LFilter(AudioOperation):
     >>> LFilter([1.0, -0.5], [1.0, 0.0])(np.array([1.0, 0.0, 0.0]))
     array([1.  , 0.5 , 0.25])
     """
+
+    keeps_half = True
 
     a_coeffs: Any
     b_coeffs: Any

@@ -54,7 +54,7 @@ class DCShift(AudioOperation):
 
     def apply(self, waveform: Array) -> Array:
         """Without a limiter gain it is the shift itself."""
-        gain = self.shift if self.limiter_gain is None else self.limiter_gain
+        gain = abs(self.shift) if self.limiter_gain is None else self.limiter_gain
         threshold = 1 - (abs(self.shift) - gain)
         sign = math.copysign(1.0, self.shift)
         peak = waveform * sign > threshold
@@ -148,17 +148,15 @@ class Fade(AudioOperation):
         member("fade_shape", self.fade_shape, FadeShape)
 
     def apply(self, waveform: Array) -> Array:
-        """The fall is the rise read backwards."""
+        """The rise follows its curve from silence; the fall follows it down from full loudness."""
         time = waveform.shape[-1]
         if max(self.fade_in_len, self.fade_out_len) > time:
             raise ShapeError("the fade is longer than the wave", given={"fade": self, "time": time})
-        rise, fall = (
-            curve(self.fade_shape, np.linspace(0, 1, n)) if n else np.ones(0)
-            for n in (self.fade_in_len, self.fade_out_len)
-        )
+        rise = curve(self.fade_shape, np.linspace(0, 1, self.fade_in_len))
+        fall = curve(self.fade_shape, 1 - np.linspace(0, 1, self.fade_out_len))
         loudness = np.ones(time)
         loudness[: len(rise)] *= rise
-        loudness[time - len(fall) :] *= fall[::-1]
+        loudness[time - len(fall) :] *= fall
         return waveform * loudness
 
 

@@ -24,7 +24,7 @@ def to_decibels(x: Array, factor: float, reference: float, least: float, top: fl
     decibels = factor * (np.log10(np.maximum(x, least)) - np.log10(max(least, reference)))
     if top is None:
         return np.asarray(decibels)
-    loudest = decibels.max(tuple(range(max(-3, -decibels.ndim), 0)), keepdims=True)
+    loudest = np.fmax.reduce(decibels, tuple(range(max(-3, -decibels.ndim), 0)), keepdims=True)
     return np.asarray(np.maximum(decibels, loudest - top))
 
 
@@ -47,7 +47,7 @@ class AmplitudeToDB(AudioOperation):
         member("stype", self.stype, ScaleType)
         number("ref_value", self.ref_value, 0, above=True)
         number("amin", self.amin, 0, above=True)
-        number("top_db", self.top_db, 0)
+        number("top_db", self.top_db, 0, above=True)
 
     def apply(self, x: Array) -> Array:
         """Ten times the logarithm of a power, twenty times that of a magnitude."""

@@ -45,8 +45,10 @@ def lfilter(b: Any, a: Any, x: Array) -> Array:
     if a[0] == 0:
         raise ArgumentError("the first denominator coefficient must not be 0", given={"a": a})
     numerator, denominator = (tuple((np.pad(np.asarray(c, float), (0, size - len(c))) / a[0]).tolist()) for c in (b, a))
-    outputs, remembered, entering, carried = _machine(numerator, denominator)
     rows = x.reshape(-1, x.shape[-1])
+    if not np.isfinite(rows).all():
+        return np.asarray(_one_by_one(numerator, denominator, rows).reshape(x.shape))
+    outputs, remembered, entering, carried = _machine(numerator, denominator)
     time = rows.shape[1]
     blocks = np.pad(rows, [(0, 0), (0, -time % BLOCK)]).reshape(len(rows), -1, BLOCK)
     pushes = blocks @ entering
@@ -55,6 +57,18 @@ def lfilter(b: Any, a: Any, x: Array) -> Array:
         states[:, k] = states[:, k - 1] @ carried.T + pushes[:, k - 1]
     result = blocks @ outputs.T + states @ remembered.T
     return np.asarray(result.reshape(len(rows), -1)[:, :time].reshape(x.shape))
+
+
+def _one_by_one(b: tuple[float, ...], a: tuple[float, ...], rows: Array) -> Array:
+    """The filter sample after sample: what is not a number must not reach back to what came before it."""
+    while len(b) > 1 and b[-1] == a[-1] == 0:  # nor on, where nothing is remembered
+        b, a = b[:-1], a[:-1]
+    out, state = np.empty_like(rows), np.zeros((len(b), len(rows)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for t, sample in enumerate(rows.T):
+            out[:, t] = b[0] * sample + state[0]
+            state[:-1] = state[1:] + np.outer(b[1:], sample) - np.outer(a[1:], out[:, t])
+    return out
 
 
 def clamp(x: Array) -> Array:

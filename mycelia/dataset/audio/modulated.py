@@ -85,6 +85,7 @@ class Flanger(AudioOperation):
     """
 
     axes = 2
+    keeps_half = True
 
     sample_rate: int
     delay: float = 0.0

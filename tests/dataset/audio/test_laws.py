@@ -31,6 +31,16 @@ def test_the_block_filter_equals_scipys(time, zeros, poles, seed):
     )
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_no_number_does_not_reach_back_in_time(bad):
+    x = RNG.standard_normal((2, 200))
+    x[:, 100] = bad
+    got, want = lfilter([0.4, 0.1], [1.0, -0.3, 0.2], x), signal.lfilter([0.4, 0.1], [1.0, -0.3, 0.2], x)
+    np.testing.assert_allclose(got[:, :100], want[:, :100], rtol=1e-12)
+    assert not np.isfinite(got[:, 100:]).any()
+    np.testing.assert_array_equal(np.isfinite(lfilter([0.4], [1.0], x)), np.isfinite(x))
+
+
 @pytest.mark.parametrize(
     "transform",
     [
@@ -181,6 +191,7 @@ def test_mu_law_survives_the_way_there_and_back():
 def test_shifting_down_mirrors_shifting_up():
     wave = np.linspace(-1, 1, 101)
     np.testing.assert_allclose(A.DCShift(-0.6, 0.02)(-wave), -A.DCShift(0.6, 0.02)(wave), atol=1e-12)
+    np.testing.assert_allclose(A.DCShift(-0.6)(wave), np.clip(wave - 0.6, -1, 1), atol=1e-12)
 
 
 def test_no_fade_is_louder_than_the_wave():
@@ -240,8 +251,11 @@ def test_transforms_travel_between_processes(transform):
 
 
 def test_float_types_stay_and_integers_become_single():
-    for dtype, out in ((np.float64, np.float64), (np.float32, np.float32), (np.int16, np.float32)):
+    kinds = {np.float64: np.float64, np.float32: np.float32, np.float16: np.float32, np.int16: np.float32}
+    for dtype, out in (kinds | {np.uint8: np.float32, np.bool_: np.float32}).items():
         assert A.Gain(2.0)(np.ones(4, dtype)).dtype == out
+    assert A.LowpassBiquad(8000, 900.0)(np.ones(4, np.float16)).dtype == np.float16  # filters leave half alone
+    assert A.DetectPitchFrequency(8000, win_length=1)(np.ones(400)).dtype == np.float32
 
 
 MISTAKES = [
