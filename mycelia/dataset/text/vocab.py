@@ -86,15 +86,18 @@ class Vocab:
 
         Only words whose count lies within `freq_range`, and at most `top_k` of them.
         """
+        low, high = sequence("freq_range", freq_range or (None, None), 2)
+        least, most = (None if n is None else integer("freq_range", n, 0) for n in (low, high))
+        if least is not None and most is not None and least > most:
+            raise ArgumentError("freq_range must be (min, max) with min <= max", given={"freq_range": freq_range})
+        limit = None if top_k is None else integer("top_k", top_k, 1)
         counts: Counter[str] = Counter()
         for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
             for name in [columns] if isinstance(columns, str) else columns or row:
                 if name not in row:
                     raise ArgumentError("the dataset has no such column", given={"column": name, "columns": list(row)})
                 counts.update(_words(row[name]))
-        low, high = sequence("freq_range", freq_range or (None, None), 2)
-        kept = [(-n, w) for w, n in counts.items() if (low is None or n >= low) and (high is None or n <= high)]
-        limit = None if top_k is None else integer("top_k", top_k, 1)
+        kept = [(-n, w) for w, n in counts.items() if (least is None or n >= least) and (most is None or n <= most)]
         return cls.from_list([w for _, w in sorted(kept)[:limit]], special_tokens, special_first)
 
     def vocab(self) -> dict[str, int]:

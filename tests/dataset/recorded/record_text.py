@@ -13,12 +13,14 @@ from text_cases import CASES, FILES, VOCAB
 
 def main() -> None:
     import mindspore as ms
+    import mindspore.dataset as D
     import mindspore.dataset.text as T
 
     folder = pathlib.Path(tempfile.mkdtemp())
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf8")
-    scope = {"T": T, "np": np, "ms": ms, "vocab": T.Vocab.from_list(VOCAB), "path": lambda name: str(folder / name)}
+    scope = {"T": T, "D": D, "np": np, "ms": ms, "vocab": T.Vocab.from_list(VOCAB)}
+    scope["path"] = lambda name: str(folder / name)
     recorded = []
     for expression, inputs in CASES:
         try:
