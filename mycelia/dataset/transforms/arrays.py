@@ -74,9 +74,10 @@ class TypeCast(TensorOperation):
                 given={"from": x.dtype, "to": target},
                 hint="text.ToNumber reads numbers from strings",
             )
-        if x.dtype.kind == "f" and target.kind == "u":
-            return x.astype(np.int64).astype(target)  # straight from float it would be undefined below zero
-        return x.astype(target)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite
+            if x.dtype.kind == "f" and target.kind == "u":
+                return x.astype(np.int64).astype(target)  # straight from float it would be undefined below zero
+            return x.astype(target)
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,8 @@ class PadEnd(TensorOperation):
 
     def apply(self, x: Array) -> Array:
         """Nothing stands for 0, or for the empty string; a single element has no axis to pad."""
+        nothing: Any = {"U": "", "S": b""}.get(x.dtype.kind, 0)
+        value = alike("pad_value", nothing if self.pad_value is None else self.pad_value, x)
         if not x.ndim:
             return x
         if len(self.pad_shape) != x.ndim:
@@ -182,8 +185,6 @@ class PadEnd(TensorOperation):
                 "pad_shape needs one entry for every axis",
                 given={"pad_shape": self.pad_shape, "shape": x.shape},
             )
-        nothing: Any = {"U": "", "S": b""}.get(x.dtype.kind, 0)
-        value = alike("pad_value", nothing if self.pad_value is None else self.pad_value, x)
         shape = [old if new is None else new for old, new in zip(x.shape, self.pad_shape, strict=True)]
         kept = tuple(slice(min(old, new)) for old, new in zip(x.shape, shape, strict=True))
         out = np.full(shape, value, np.result_type(x.dtype, value.dtype))
@@ -212,7 +213,16 @@ class Concatenate(TensorOperation):
         kinds = {p.dtype.kind if p.dtype.kind in "US" else p.dtype for p in parts}
         if len(kinds) > 1:
             raise DTypeError("the arrays to join differ in type", given={"dtypes": [str(p.dtype) for p in parts]})
-        return np.concatenate(parts, self.axis)
+        ranks = {p.ndim for p in parts}
+        if len(ranks) > 1 or not -min(ranks) <= self.axis < min(ranks):
+            raise ShapeError(
+                "the arrays cannot be joined along this axis",
+                given={"axis": self.axis, "shapes": [p.shape for p in parts]},
+            )
+        try:
+            return np.concatenate(parts, self.axis)
+        except ValueError as error:
+            raise ShapeError(f"the arrays cannot be joined: {error}", given={"axis": self.axis}) from None
 
 
 class Duplicate(TensorOperation):

@@ -1,0 +1,76 @@
+"""Every transform of any column gives what MindSpore 2.10 gave, and refuses what it refused."""
+
+import importlib.util
+import json
+import pathlib
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import mycelia.dataset.transforms as X
+from mycelia import types
+from mycelia.errors import MyceliaError
+
+HERE = pathlib.Path(__file__).parents[1] / "recorded"
+
+
+def beside_the_records(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+cases, covered = map(beside_the_records, ("transforms_cases", "covered"))
+RECORDED = json.loads((HERE / "transforms.json").read_text(encoding="utf8"))
+KNOWN = [(*case, want) for case, want in zip(cases.CASES, RECORDED, strict=True) if want is not None]
+REFUSED = [case for case, want in zip(cases.CASES, RECORDED, strict=True) if want is None]
+
+ELSEWHERE = {  # what has no recorded answer, and the law that judges it instead
+    "Plugin": "test_a_plugin_that_is_not_there_says_so: it needs a library compiled for one or the other",
+    "Unique": "test_unique_restores_the_array: MindSpore refuses it in eager calls",
+    "Slice.slices": "given one by one, as *slices",
+}
+
+
+def ids(rows):
+    return [f"{i}-{row[0][:50]}" for i, row in enumerate(rows)]
+
+
+def answer(expression, inputs):
+    scope = {"X": X, "np": np, "ms": types}
+    return eval(expression, scope)(*(eval(i, scope) for i in inputs))
+
+
+@pytest.mark.parametrize(("expression", "inputs", "want"), KNOWN, ids=ids(KNOWN))
+def test_equals_what_mindspore_answered(expression, inputs, want):
+    out = answer(expression, inputs)
+    parts = [np.asarray(part) for part in (out if isinstance(out, tuple) else (out,))]
+    texts = [np.char.decode(p, "utf8") if p.dtype.kind == "S" else p for p in parts]
+    got = [
+        [p.dtype.kind if p.dtype.kind in "US" else p.dtype.name, t.tolist()] for p, t in zip(parts, texts, strict=True)
+    ]
+    assert got == want
+
+
+@pytest.mark.parametrize(("expression", "inputs"), REFUSED, ids=ids(REFUSED))
+def test_refuses_what_mindspore_refused(expression, inputs):
+    with pytest.raises(MyceliaError):
+        answer(expression, inputs)
+
+
+SPOKEN_OF = covered.mentioned([expression for expression, _, _ in KNOWN], "X", X)
+
+
+@pytest.mark.parametrize("name", covered.expected(X))
+def test_every_transform_option_and_mode_has_a_recorded_answer(name):
+    if name in ELSEWHERE:
+        return
+    assert name in SPOKEN_OF
+    missing = covered.expected(X)[name] - SPOKEN_OF[name]
+    assert not {option for option in missing if f"{name}.{option}" not in ELSEWHERE}
