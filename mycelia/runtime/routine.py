@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
+from weakref import WeakSet
 
 from mycelia.codegen import routine
 from mycelia.codegen.target import Target
@@ -14,6 +16,17 @@ from mycelia.errors import MyceliaError
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.memory import address
 from mycelia.types import Array
+
+_all: WeakSet[Routine] = WeakSet()
+
+
+def _anew() -> None:
+    """In a forked child: the thread that was compiling was not copied, and what it held stays locked."""
+    for each in _all:
+        each._begin()
+
+
+os.register_at_fork(after_in_child=_anew)
 
 
 class Routine:
@@ -27,11 +40,15 @@ class Routine:
 
     def __init__(self, python: Callable[..., int]) -> None:
         self.python = python
-        self._lock = threading.Lock()
         self._code: Any = None
         self._call: Any = None
-        self._begun = False
+        self._begin()
+        _all.add(self)
         update_wrapper(self, python)
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._begun = False
 
     def __call__(self, *args: Array | int) -> int:
         """The result. Arrays must be dense, of the annotated kind, and different ones must not overlap."""

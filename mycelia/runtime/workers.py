@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
 import subprocess
 import sys
@@ -70,9 +71,14 @@ class Workers:
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self._anew()
+        os.register_at_fork(after_in_child=self._anew)
+        atexit.register(self.close)
+
+    def _anew(self) -> None:
+        """Begin without workers: a forked child must not talk to those of its parent."""
         self._idle: list[Worker] = []
         self._lock = threading.Lock()
-        atexit.register(self.close)
 
     def start(self) -> None:
         """Begin to start the first worker, while the program is still being written."""

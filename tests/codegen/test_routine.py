@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
@@ -183,3 +187,20 @@ def test_a_routine_gets_ready_in_the_background():
     while not routine.ready():
         pass
     assert routine(10) == 55
+
+
+def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
+    routine = Routine(fibonacci)
+    with routine._lock:  # as the compiling thread holds it
+        child = os.fork()
+        if child == 0:
+            os._exit(routine(10))
+    deadline = time.monotonic() + 60
+    done, status = 0, 0
+    while not done and time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.01)
+    if not done:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 55
