@@ -209,6 +209,43 @@ def test_a_phaser_without_delay_echoes_the_last_sample():
     np.testing.assert_allclose(A.Phaser(8000, 1.0, 1.0, 0.0, 0.5)(x), [0.5, 0.25, 0.125])
 
 
+def test_what_is_no_number_is_heard():
+    wave = np.where(np.arange(50) == 20, np.nan, 0.1)
+    assert np.isnan(A.Phaser(8000)(wave)[20])
+    assert np.isfinite(A.AmplitudeToDB()(np.where(SPEC > 2, np.nan, SPEC))[SPEC <= 2]).all()
+
+
+def test_whole_numbers_become_single_precision_before_the_effect():
+    wave = np.arange(30, dtype=np.uint8).reshape(2, 15) % 2
+    np.testing.assert_array_equal(
+        A.Flanger(8000, width=50.0)(wave), A.Flanger(8000, width=50.0)(wave.astype(np.float32))
+    )
+
+
+def test_the_array_passed_in_stays_as_it_is():
+    pairs = RNG.standard_normal((2, 11, 14, 2))
+    before = pairs.copy()
+    A.InverseSpectrogram(n_fft=20, normalized=True)(pairs)
+    np.testing.assert_array_equal(pairs, before)
+
+
+def test_a_spectrogram_without_centring_gives_the_whole_wave_back():
+    wave = WAVE[0, :, :320]
+    forward = A.Spectrogram(40, hop_length=10, power=0.0, window=A.WindowType.HAMMING, center=False)
+    back = A.InverseSpectrogram(n_fft=40, hop_length=10, window=A.WindowType.HAMMING, center=False)
+    np.testing.assert_allclose(back(forward(wave)), wave, atol=1e-12)
+
+
+def test_batches_and_channels_stay_apart():
+    assert A.GriffinLim(38, 2)(np.stack([SPEC, SPEC])).shape[:-1] == (2, 3)
+    for transform in (
+        A.MelSpectrogram(8000, 64, n_mels=12),
+        A.LowpassBiquad(8000, 900.0),
+        A.PitchShift(8000, 2, n_fft=64),
+    ):
+        np.testing.assert_allclose(transform(WAVE)[1, 2], transform(WAVE[1, 2]), atol=1e-9)
+
+
 def test_masks_cover_one_stripe():
     for seed in range(20):
         with seeded(np.random.default_rng(seed)):

@@ -138,6 +138,16 @@ def test_truncating_a_pair_equals_dropping_one_at_a_time(a, b, limit):
     assert [g.tolist() for g in got] == [first, second]
 
 
+def test_files_of_words_and_vectors_are_read_by_line(tmp_path):
+    (tmp_path / "words").write_bytes("a\r\nb\u2028c\r\n".encode())
+    assert T.Vocab.from_file(str(tmp_path / "words")).vocab() == {"a": 0, "b\u2028c": 1}
+    (tmp_path / "glove.42B.300d.txt").write_text("a 1 2\nb 3 4\n", encoding="utf8")
+    assert T.GloVe.from_file(str(tmp_path / "glove.42B.300d.txt")).dim == 2
+    (tmp_path / "bad.txt").write_text("a 1 2\nb x y\n", encoding="utf8")
+    with pytest.raises(MyceliaError, match="line: 2"):
+        T.Vectors.from_file(str(tmp_path / "bad.txt"))
+
+
 def test_bytes_and_strings_are_inverse():
     words = np.array(["a", "é", "中"])
     np.testing.assert_array_equal(T.to_str(T.to_bytes(words)), words)
@@ -191,6 +201,11 @@ def test_words_may_be_added_to_jieba(tmp_path):
         (lambda: T.Lookup(VOCAB, "nowhere"), "unknown_token"),
         (lambda: T.Lookup({"a": 1}), "Vocab"),
         (lambda: T.Vocab.from_list(["a", "a"]), "twice"),
+        (lambda: T.Vocab.from_dict({"a": 1, "b": 1}), "same number"),
+        (lambda: T.RegexTokenizer(r"\X"), "regular expression"),
+        (lambda: T.ToNumber(np.int32)(["1.9"]), "number"),
+        (lambda: T.ToNumber(np.float32)(["12abc"]), "number"),
+        (lambda: T.ToNumber(np.float16)(["65520"]), "number"),
         (lambda: T.RegexTokenizer("("), "regular expression"),
         (lambda: T.RegexTokenizer(r"\p{Xy}"), "property"),
         (lambda: T.WhitespaceTokenizer()(np.array(["a", "b"])), "one string"),

@@ -62,11 +62,18 @@ def test_mask_compares_each_element(op):
     assert T.Mask(op, 2, np.int32)(x).dtype == np.int32
 
 
+def test_mask_compares_numbers_whatever_their_type():
+    np.testing.assert_array_equal(T.Mask(T.Relational.EQ, 2)(np.array([True, False])), [False, False])
+    np.testing.assert_array_equal(T.Mask(T.Relational.GT, -1)(np.array([0, 255], np.uint8)), [True, True])
+    np.testing.assert_array_equal(T.Mask(T.Relational.NE, 2.5)(np.array([2, 3])), [True, True])
+
+
 def test_pad_end_pads_and_cuts_each_axis():
     x = np.arange(6).reshape(2, 3)
     np.testing.assert_array_equal(T.PadEnd([3, 2], -1)(x), [[0, 1], [3, 4], [-1, -1]])
     np.testing.assert_array_equal(T.PadEnd([None, 4])(x), [[0, 1, 2, 0], [3, 4, 5, 0]])
     assert T.PadEnd([3], "long")(np.array(["a", "b"])).tolist() == ["a", "b", "long"]
+    assert T.PadEnd([None])(np.array(["a", "b"])).tolist() == ["a", "b"]
 
 
 def test_unique_restores_the_array():
@@ -123,6 +130,9 @@ def test_a_plugin_that_is_not_there_says_so():
         (lambda: T.Compose([3]), "callable"),
         (lambda: T.RandomApply([abs], 2.0), "prob"),
         (lambda: T.OneHot(3)(np.array([3])), "class"),
+        (lambda: T.OneHot(3)(np.array([-2])), "class"),
+        (lambda: T.Concatenate(1)(np.zeros((2, 2)), np.zeros((3, 2))), "joined"),
+        (lambda: T.TypeCast("int32")(np.array(["1"])), "ToNumber"),
         (lambda: T.OneHot(3)(np.array([1.5])), "integer"),
         (lambda: T.PadEnd([2])(np.zeros((2, 2))), "axis"),
         (lambda: T.Slice(7)(np.arange(3)), "outside"),
