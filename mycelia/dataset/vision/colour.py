@@ -30,7 +30,7 @@ def luma(image: Array) -> Array:
 
 
 def weighted(x: Array, a: np.float32, y: Array, b: np.float32) -> Array:
-    """x * a + y * b, saturated; between bytes the first product is not rounded before the sum, as OpenCV's fused one.
+    """The sum x * a + y * b, saturated; between bytes the first product is not rounded before it, as in OpenCV.
 
     >>> weighted(np.array([10, 200], np.uint8), np.float32(1.5), np.array([100, 100], np.uint8), np.float32(-0.5))
     array([  0, 250], dtype=uint8)

@@ -12,6 +12,7 @@ from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, nu
 from mycelia.dataset.transforms.validators import flag, number, sequence
 from mycelia.dataset.vision import colour
 from mycelia.dataset.vision.base import is_pil, to_pil
+from mycelia.dataset.vision.padding import LARGEST
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -107,7 +108,7 @@ def statistics(name: str, values: Any, low: float, *, above: bool = False) -> Ar
     parts = sequence(name, values)
     if not parts:
         raise ArgumentError(f"{name} needs one value per channel")
-    return np.array([number(name, v, low, above=above) for v in parts], np.float32)
+    return np.array([number(name, v, low, LARGEST, above=above) for v in parts], np.float32)
 
 
 def normalize(image: Array, mean: Any, std: Any, is_hwc: bool) -> Array:
@@ -176,7 +177,7 @@ class NormalizePad(ArrayOperation):
 
     def __post_init__(self) -> None:
         Normalize(self.mean, self.std, self.is_hwc)
-        if self.dtype not in ("float32", "float16"):
+        if not isinstance(self.dtype, str) or self.dtype not in ("float32", "float16"):
             raise ArgumentError("dtype must be 'float32' or 'float16'", given={"dtype": self.dtype})
 
     def apply(self, image: Array) -> Array:
@@ -205,8 +206,8 @@ class Rescale(ArrayOperation):
     shift: float
 
     def __post_init__(self) -> None:
-        number("rescale", self.rescale)
-        number("shift", self.shift)
+        number("rescale", self.rescale, -LARGEST, LARGEST)
+        number("shift", self.shift, -LARGEST, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """One pass to multiply, one to add."""
@@ -278,7 +279,10 @@ class LinearTransformation(ArrayOperation):
         if self.mean_vector.ndim != 1 or self.transformation_matrix.shape != (size, size):
             raise ShapeError(
                 "a square matrix and a vector of its size are needed",
-                given={"matrix": self.transformation_matrix.shape, "mean": self.mean_vector.shape},
+                given={
+                    "transformation_matrix": self.transformation_matrix.shape,
+                    "mean_vector": self.mean_vector.shape,
+                },
             )
 
     def apply(self, image: Array) -> Array:

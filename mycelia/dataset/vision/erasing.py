@@ -13,6 +13,7 @@ from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array
 from mycelia.dataset.transforms.validators import flag, integer, number, sequence, span
 from mycelia.dataset.vision.base import ImageOperation
+from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import colour_of, saturate
 from mycelia.errors import ArgumentError, ShapeError
 
@@ -68,8 +69,8 @@ class RandomErasing(TensorOperation):
 
     def __post_init__(self) -> None:
         number("prob", self.prob, 0, 1)
-        span("scale", self.scale, 0)
-        if span("ratio", self.ratio, 0)[0] == 0:
+        span("scale", self.scale, 0, LARGEST)
+        if span("ratio", self.ratio, 0, LARGEST)[0] == 0:
             raise ArgumentError("ratio must be above 0", given={"ratio": self.ratio})
         if isinstance(self.value, str) and self.value != "random":
             raise ArgumentError("value must be a number, three numbers, or 'random'", given={"value": self.value})
@@ -78,7 +79,7 @@ class RandomErasing(TensorOperation):
             for level in levels:
                 integer("value", level, 0, 255)
         flag("inplace", self.inplace)
-        integer("max_attempts", self.max_attempts, 1)
+        integer("max_attempts", self.max_attempts, 1, LARGEST)
 
     def __call__(self, image: Any) -> Any:
         """One image, channels first."""
@@ -133,8 +134,8 @@ class CutOut(TensorOperation):
     is_hwc: bool = True
 
     def __post_init__(self) -> None:
-        integer("length", self.length, 1)
-        integer("num_patches", self.num_patches, 1)
+        integer("length", self.length, 1, LARGEST)
+        integer("num_patches", self.num_patches, 1, LARGEST)
         flag("is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:

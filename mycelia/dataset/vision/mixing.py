@@ -13,6 +13,7 @@ from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.dataset.vision.colour import blend
 from mycelia.dataset.vision.modes import ImageBatchFormat
+from mycelia.dataset.vision.padding import LARGEST
 from mycelia.errors import ShapeError
 
 
@@ -49,7 +50,7 @@ class MixUpBatch(TensorOperation):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        number("alpha", self.alpha, 0, above=True)
+        number("alpha", self.alpha, 0, LARGEST, above=True)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:
         """Labels become float32, images keep their type."""
@@ -75,7 +76,7 @@ class CutMixBatch(TensorOperation):
 
     def __post_init__(self) -> None:
         member("image_batch_format", self.image_batch_format, ImageBatchFormat)
-        number("alpha", self.alpha, 0, above=True)
+        number("alpha", self.alpha, 0, LARGEST, above=True)
         number("prob", self.prob, 0, 1)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:
@@ -122,7 +123,7 @@ class MixUp(TensorOperation):
 
     def __post_init__(self) -> None:
         integer("batch_size", self.batch_size, 1)
-        number("alpha", self.alpha, 0, above=True)
+        number("alpha", self.alpha, 0, LARGEST, above=True)
         flag("is_single", self.is_single)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:

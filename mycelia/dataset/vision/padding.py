@@ -16,6 +16,7 @@ from mycelia.dataset.vision.pixels import colour_of, require_image
 from mycelia.errors import ArgumentError, ShapeError
 
 Fill = int | tuple[int, int, int]
+LARGEST = 1 << 24  # of a side, a border or a count
 OPENCV = {Border.EDGE: "BORDER_REPLICATE", Border.REFLECT: "BORDER_REFLECT_101", Border.SYMMETRIC: "BORDER_REFLECT"}
 
 
@@ -27,7 +28,7 @@ def margins(padding: Any) -> tuple[int, int, int, int]:
     """
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
         padding = (padding,) * 4
-    left, top, *rest = (integer("padding", p, 0) for p in sequence("padding", padding, 2, 4))
+    left, top, *rest = (integer("padding", p, 0, LARGEST) for p in sequence("padding", padding, 2, 4))
     right, bottom = rest or (left, top)
     return left, top, right, bottom
 
@@ -115,7 +116,7 @@ class PadToSize(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1)
+        pair_of("size", self.size, integer, 1, LARGEST)
         if self.offset is not None:
             pair_of("offset", self.offset, integer, 0)
         check_fill(self.fill_value)
@@ -123,7 +124,7 @@ class PadToSize(ImageOperation):
 
     def apply(self, image: Array) -> Array:
         """The image must fit in."""
-        (height, width), (rows, columns) = pair_of("size", self.size, integer, 1), image.shape[:2]
+        (height, width), (rows, columns) = pair_of("size", self.size, integer, 1, LARGEST), image.shape[:2]
         if self.offset is None:
             top, left = (height - rows) // 2, (width - columns) // 2
         else:

@@ -16,7 +16,7 @@ from mycelia.dataset.transforms.validators import check_random_transform_ops, in
 from mycelia.dataset.vision import tone
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps
 from mycelia.dataset.vision.modes import AutoAugmentPolicy, Inter
-from mycelia.dataset.vision.padding import Fill, check_fill
+from mycelia.dataset.vision.padding import LARGEST, Fill, check_fill
 from mycelia.dataset.vision.rotation import Affine, Rotate
 from mycelia.dataset.vision.warp import warp
 from mycelia.errors import ArgumentError
@@ -269,8 +269,8 @@ class RandAugment(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("num_ops", self.num_ops, 0)
-        integer("num_magnitude_bins", self.num_magnitude_bins, 2)
+        integer("num_ops", self.num_ops, 0, LARGEST)
+        integer("num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
         integer("magnitude", self.magnitude, 0, self.num_magnitude_bins - 1)
         member("interpolation", self.interpolation, Inter)
         check_fill(self.fill_value)
@@ -299,7 +299,7 @@ class TrivialAugmentWide(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("num_magnitude_bins", self.num_magnitude_bins, 2)
+        integer("num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
         member("interpolation", self.interpolation, Inter)
         check_fill(self.fill_value)
 

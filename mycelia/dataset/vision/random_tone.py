@@ -12,6 +12,7 @@ from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import integer, number, sequence, span
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
 from mycelia.dataset.vision.colour import blend, luma
+from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import look_up_each, saturate
 from mycelia.dataset.vision.tone import (
     AdjustBrightness,
@@ -54,7 +55,7 @@ class RandomColor(RandomImageOperation):
     degrees: tuple[float, float] = (0.1, 1.9)
 
     def __post_init__(self) -> None:
-        span("degrees", self.degrees, 0)
+        span("degrees", self.degrees, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One saturation."""
@@ -72,7 +73,7 @@ class RandomSharpness(RandomImageOperation):
     degrees: tuple[float, float] = (0.1, 1.9)
 
     def __post_init__(self) -> None:
-        span("degrees", self.degrees, 0)
+        span("degrees", self.degrees, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One sharpness."""
@@ -92,7 +93,7 @@ class RandomAdjustSharpness(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("degree", self.degree, 0)
+        number("degree", self.degree, 0, LARGEST)
         number("prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
@@ -270,8 +271,8 @@ class RandomColorAdjust(RandomImageOperation):
         for name in ("brightness", "contrast", "saturation"):
             value = getattr(self, name)
             if isinstance(value, numbers.Real):
-                value = (max(0.0, 1 - number(name, value, 0)), 1.0 + float(value))
-            result.append(span(name, value, 0))
+                value = (max(0.0, 1 - number(name, value, 0, LARGEST)), 1.0 + float(value))
+            result.append(span(name, value, 0, LARGEST))
         turn = self.hue
         if isinstance(turn, numbers.Real):
             turn = (-number("hue", turn, 0, 0.5), turn)
@@ -326,7 +327,7 @@ class RandomLighting(RandomImageOperation):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        number("alpha", self.alpha, 0)
+        number("alpha", self.alpha, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One colour for the whole image."""

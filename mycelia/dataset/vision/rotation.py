@@ -14,7 +14,7 @@ from mycelia.dataset.transforms.validators import flag, member, number, sequence
 from mycelia.dataset.vision import warp
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
 from mycelia.dataset.vision.modes import Inter
-from mycelia.dataset.vision.padding import Fill, check_fill, pillow_fill
+from mycelia.dataset.vision.padding import LARGEST, Fill, check_fill, pillow_fill
 from mycelia.dataset.vision.resizing import pillow_filter
 from mycelia.errors import ArgumentError
 
@@ -52,18 +52,18 @@ class Rotate(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("degrees", self.degrees)
+        number("degrees", self.degrees, -LARGEST, LARGEST)
         member("resample", self.resample, Inter)
         flag("expand", self.expand)
         if self.center is not None:
             for coordinate in sequence("center", self.center, 2):
-                number("center", coordinate)
+                number("center", coordinate, -LARGEST, LARGEST)
         check_fill(self.fill_value)
 
     def apply(self, image: Array) -> Array:
         """One inverse warp."""
         height, width = image.shape[:2]
-        turn = warp.rotation(self.center or middle(image), self.degrees)
+        turn = warp.rotation(middle(image) if self.center is None else self.center, self.degrees)
         if self.expand:
             extent = np.abs(turn[:2, :2]) @ [width, height]
             turn[:2, 2] += extent / 2 - [width / 2, height / 2]
@@ -96,12 +96,12 @@ class RandomRotation(RandomImageOperation):
     fill_value: Fill = 0
 
     def __post_init__(self) -> None:
-        around_zero("degrees", self.degrees)
+        around_zero("degrees", self.degrees, -LARGEST, LARGEST)
         Rotate(0, self.resample, self.expand, self.center, self.fill_value)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Rotation by one angle."""
-        angle = rng.uniform(*around_zero("degrees", self.degrees))
+        angle = rng.uniform(*around_zero("degrees", self.degrees, -LARGEST, LARGEST))
         return Rotate(angle, self.resample, self.expand, self.center, self.fill_value)
 
 
@@ -125,7 +125,7 @@ class Affine(ImageOperation):
         number("degrees", self.degrees, -180, 180)
         for part in sequence("translate", self.translate, 2):
             number("translate", part, -1, 1)
-        number("scale", self.scale, 0, above=True)
+        number("scale", self.scale, 0, LARGEST, above=True)
         for part in self.shears():
             number("shear", part, -180, 180)
         member("resample", self.resample, Inter)
@@ -179,9 +179,9 @@ class RandomAffine(RandomImageOperation):
     fill_value: Fill = 0
 
     def __post_init__(self) -> None:
-        around_zero("degrees", self.degrees)
+        around_zero("degrees", self.degrees, -LARGEST, LARGEST)
         self.intervals()
-        if self.scale is not None and span("scale", self.scale, 0)[1] == 0:
+        if self.scale is not None and span("scale", self.scale, 0, LARGEST)[1] == 0:
             raise ArgumentError("scale must reach above 0", given={"scale": self.scale})
         member("resample", self.resample, Inter)
         check_fill(self.fill_value)
@@ -191,14 +191,14 @@ class RandomAffine(RandomImageOperation):
         move = sequence("translate", (0, 0) if self.translate is None else self.translate, 2, 4)
         shear = 0 if self.shear is None else self.shear
         if isinstance(shear, numbers.Real):
-            shear = around_zero("shear", shear)
+            shear = around_zero("shear", shear, -180, 180)
         lean = sequence("shear", shear, 2, 4)
         moves = [span("translate", part or (0, 0), -1, 1) for part in (move[:2], move[2:])]
         return moves + [span("shear", part or (0, 0), -180, 180) for part in (lean[:2], lean[2:])]
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """An affine map."""
-        angle = rng.uniform(*around_zero("degrees", self.degrees))
+        angle = rng.uniform(*around_zero("degrees", self.degrees, -LARGEST, LARGEST))
         x, y, lean_x, lean_y = (rng.uniform(*interval) for interval in self.intervals())
         scale = max(rng.uniform(*self.scale), 1e-6) if self.scale is not None else 1.0
         turned = (angle + 180) % 360 - 180
@@ -223,7 +223,7 @@ class Perspective(ImageOperation):
         for name in ("start_points", "end_points"):
             for point in sequence(name, getattr(self, name), 4):
                 for coordinate in sequence(name, point, 2):
-                    number(name, coordinate)
+                    number(name, coordinate, -LARGEST, LARGEST)
         member("interpolation", self.interpolation, Inter)
 
     def apply(self, image: Array) -> Array:

@@ -17,6 +17,7 @@ from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.colour import blend, equalizing, luma, per_channel, shift_hue, stretching, weighted
 from mycelia.dataset.vision.filters import blur, smooth
 from mycelia.dataset.vision.modes import ConvertMode
+from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import look_up, require_image, saturate
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
@@ -64,7 +65,7 @@ class AdjustBrightness(ImageOperation):
     brightness_factor: float
 
     def __post_init__(self) -> None:
-        number("brightness_factor", self.brightness_factor, 0)
+        number("brightness_factor", self.brightness_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with black; OpenCV multiplies bytes faster than it looks them up."""
@@ -90,7 +91,7 @@ class AdjustContrast(ImageOperation):
     contrast_factor: float
 
     def __post_init__(self) -> None:
-        number("contrast_factor", self.contrast_factor, 0)
+        number("contrast_factor", self.contrast_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the mean."""
@@ -117,7 +118,7 @@ class AdjustSaturation(ImageOperation):
     channels = 3
 
     def __post_init__(self) -> None:
-        number("saturation_factor", self.saturation_factor, 0)
+        number("saturation_factor", self.saturation_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the grey image."""
@@ -170,7 +171,7 @@ class AdjustSharpness(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("sharpness_factor", self.sharpness_factor, 0)
+        number("sharpness_factor", self.sharpness_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the smooth image."""
@@ -194,8 +195,8 @@ class AdjustGamma(ImageOperation):
     stacks = True
 
     def __post_init__(self) -> None:
-        number("gamma", self.gamma, 0)
-        number("gain", self.gain)
+        number("gamma", self.gamma, 0, LARGEST)
+        number("gain", self.gain, -LARGEST, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """By a table for bytes."""
@@ -353,10 +354,10 @@ class GaussianBlur(ImageOperation):
 
     def __post_init__(self) -> None:
         for size in self.sizes():
-            if integer("kernel_size", size, 1) % 2 == 0:
+            if integer("kernel_size", size, 1, LARGEST) % 2 == 0:
                 raise ArgumentError("kernel_size must be odd", given={"kernel_size": self.kernel_size})
         for sigma in self.sigmas():
-            number("sigma", sigma, 0)
+            number("sigma", sigma, 0, LARGEST)
 
     def sizes(self) -> tuple[int, ...]:
         """Width and height of the kernel."""

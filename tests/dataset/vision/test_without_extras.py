@@ -1,5 +1,7 @@
 """Without the optional libraries transforms work on, or say which extra they need."""
 
+import importlib.util
+import pathlib
 import sys
 
 import numpy as np
@@ -8,10 +10,18 @@ import pytest
 import mycelia.dataset.audio as A
 import mycelia.dataset.text as T
 import mycelia.dataset.vision as V
+from mycelia.dataset.random import seeded
 from mycelia.dataset.transforms import base
 from mycelia.errors import DependencyError
 
-OPTIONAL = ("PIL", "PIL.Image", "PIL.ImageOps", "cv2", "simplejpeg", "sentencepiece", "av", "scipy")
+spec = importlib.util.spec_from_file_location("every", pathlib.Path(__file__).with_name("every.py"))
+assert spec is not None
+assert spec.loader is not None
+every = importlib.util.module_from_spec(spec)
+sys.modules[spec.name] = every
+spec.loader.exec_module(every)
+
+OPTIONAL = ("PIL", "PIL.Image", "PIL.ImageEnhance", "PIL.ImageOps", "cv2", "simplejpeg", "sentencepiece", "av", "scipy")
 IMAGE = np.random.default_rng(0).integers(0, 256, (20, 30, 3)).astype(np.uint8)
 
 
@@ -68,3 +78,17 @@ def test_sound_needs_numpy_alone():
     wave = np.sin(np.arange(4000) * 0.2)
     assert A.MFCC(8000, melkwargs={"n_fft": 64, "n_mels": 40})(wave).shape == (40, 126)
     assert A.LowpassBiquad(8000, 500.0)(wave).shape == wave.shape
+
+
+@pytest.mark.parametrize("name", list(every.TRANSFORMS))
+def test_every_transform_of_arrays_works_without_libraries_and_gives_the_same(name, request):
+    if name == "ToPIL":
+        pytest.skip("it is what makes Pillow images")
+    with seeded(np.random.default_rng(0)):
+        want = every.TRANSFORMS[name](*every.columns(name))
+    request.getfixturevalue("bare")
+    with seeded(np.random.default_rng(0)):
+        got = every.TRANSFORMS[name](*every.columns(name))
+    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (got, want)), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
