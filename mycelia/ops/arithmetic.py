@@ -11,7 +11,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, floating
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import method, number, pair, tensor
-from mycelia.ops.math import exp, trunc, truth
+from mycelia.ops.math import exp, length, trunc, truth
 
 __all__ = [
     "add",
@@ -244,7 +244,7 @@ def hypot(input: Any, other: Any) -> Tensor:
     [5.0]
     """
     x, y = pair(input, other, floating)
-    return p.sqrt(x * x + y * y)
+    return length(x * x + y * y)
 
 
 @method()

@@ -14,6 +14,7 @@ from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, floated, method, pair, tensor
 from mycelia.ops.creation import diagonal
+from mycelia.ops.math import length
 
 __all__ = [
     "addmm",
@@ -231,7 +232,7 @@ def vector_norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
     x = floated(x) if dtype is None else cast(tensor(x), as_dtype(dtype))
     axes = axes_of(x, axis)
     if ord == 2:
-        return p.sqrt(p.reduce_sum(x * x, axes, keepdims))
+        return length(p.reduce_sum(x * x, axes, keepdims))
     if ord == 0:
         return p.reduce_sum(cast(x != 0, x.dtype), axes, keepdims)
     size = p.abs(x)

@@ -92,6 +92,16 @@ def sqrt(x: Any) -> Tensor:
     return p.sqrt(floated(x))
 
 
+def length(squares: Any) -> Tensor:
+    """The root of a sum of squares. Where the sum is 0 it has a corner: the derivative there is 0, and not infinite.
+
+    >>> length(Tensor([0.0, 9.0])).tolist()
+    [0.0, 3.0]
+    """
+    nothing = squares == 0
+    return p.select(nothing, number(0.0, squares), p.sqrt(p.select(nothing, number(1.0, squares), squares)))
+
+
 @method()
 def rsqrt(input: Any) -> Tensor:
     """One over the square root.

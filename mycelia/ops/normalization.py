@@ -12,6 +12,7 @@ from mycelia import primitives as p
 from mycelia.eager import Parameter, Tensor, assign, cast
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, floated, number, sizes, tensor
+from mycelia.ops.math import length
 from mycelia.types import float32
 
 __all__ = [
@@ -182,7 +183,7 @@ def clip_by_global_norm(x: Sequence[Any], clip_norm: float = 1.0, use_norm: Any 
     True
     """
     parts = [floated(t) for t in x]
-    total = p.sqrt(_sum([p.reduce_sum(t * t) for t in parts])) if use_norm is None else tensor(use_norm)
+    total = length(_sum([p.reduce_sum(t * t) for t in parts])) if use_norm is None else tensor(use_norm)
     factor = clip_norm / p.maximum(total, number(clip_norm, total))
     return tuple(t * cast(factor, t.dtype) for t in parts)
 

@@ -11,7 +11,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, number, tensor
-from mycelia.ops.math import truth
+from mycelia.ops.math import length, truth
 from mycelia.types import bool_, float32, int32, int64
 
 __all__ = [
@@ -251,7 +251,7 @@ def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     """
     x = floated(input)
     spread, center = var_mean(cast(x, float32) if x.dtype.bits < 32 else x, axis, ddof, keepdims)
-    return cast(p.sqrt(spread), x.dtype), cast(center, x.dtype)
+    return cast(length(spread), x.dtype), cast(center, x.dtype)
 
 
 @method()
