@@ -18,7 +18,7 @@ from mycelia.errors import ArgumentError
 IMPOSSIBLE = -3.14e100
 STATES = "BEMS"  # the beginning, end, middle of a word, or a word of a single character
 SEPARATORS = re.compile("([ \t\n\uff0c\u3002])")
-LATIN = re.compile("[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*")
+LATIN = re.compile("[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*|[\x00-\x7f]")
 
 
 def existing(name: str, path: Any) -> Path:
@@ -69,7 +69,7 @@ class MarkovModel:
         return path[::-1]
 
     def cut(self, run: str) -> Iterator[str]:
-        """The words of a run of characters; Latin words and numbers stay whole."""
+        """The words of a run of characters; Latin words and numbers stay whole, other signs of ASCII stand alone."""
         last = 0
         for m in LATIN.finditer(run):
             yield from self._words(run[last : m.start()])

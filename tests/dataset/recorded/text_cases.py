@@ -111,6 +111,7 @@ for jieba in ("MIX", "MP", "HMM"):
         "今天天气太好了我们一起去外面玩吧",
         "小明硕士毕业于中国科学院\uff0cabc 12.5元 hello-world",
         "今天 天气。",
+        ".。好北好-小到院业2.5起于了x1y-3.",
     ):
         case(f"T.JiebaTokenizer(path('hmm.utf8'), path('mp.utf8'), T.JiebaMode.{jieba}, True)", sentence)
 case("T.Lookup(vocab)", ["my", "china", "love"])

@@ -2,6 +2,8 @@
 
 import ctypes.util
 import pickle
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -113,6 +115,32 @@ def test_modules_that_mindspore_shows_are_there():
 def test_transforms_travel_between_processes(transform):
     x = np.array([1, 0])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(transform))(x), transform(x))
+
+
+PLUGIN = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+int add(char *data, const int64_t *shape, int rank, const char *dtype, const char *user_args) {
+    int64_t count = 1;
+    if (strcmp(dtype, "int32")) return 7;
+    for (int axis = 0; axis < rank; axis++) count *= shape[axis];
+    for (int64_t i = 0; i < count; i++) ((int32_t *)data)[i] += atoi(user_args);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_plugin_computes_on_a_copy_of_the_column(tmp_path):
+    (tmp_path / "plugin.c").write_text(PLUGIN)
+    library = tmp_path / "plugin.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "plugin.c"], check=True, timeout=60)
+    x = np.arange(6, dtype=np.int32).reshape(2, 3)
+    np.testing.assert_array_equal(T.Plugin(str(library), "add", "5")(x.T), x.T + 5)
+    np.testing.assert_array_equal(x.ravel(), np.arange(6))
+    with pytest.raises(MyceliaError, match="answered 7"):
+        T.Plugin(str(library), "add", "5")(np.zeros(2))
 
 
 def test_a_plugin_that_is_not_there_says_so():
