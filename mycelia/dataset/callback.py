@@ -72,6 +72,7 @@ class WaitedDSCallback(DSCallback):
         super().__init__(step_size)
         self.changed = threading.Condition()
         self.epochs = self.steps = 0
+        self.ended = False
         self.training: Any = None
         self.seconds = 60.0
 
@@ -83,6 +84,21 @@ class WaitedDSCallback(DSCallback):
 
     def sync_step_begin(self, train_run_context: Any, ds_run_context: DSRunContext) -> None:
         """A step begins, and training has ended the one before."""
+
+    def begin(self, run_context: Any) -> None:
+        """Training begins."""
+
+    def epoch_begin(self, run_context: Any) -> None:
+        """Training begins an epoch."""
+
+    def step_begin(self, run_context: Any) -> None:
+        """Training begins a step."""
+
+    def end(self, run_context: Any) -> None:
+        """Training has ended: nothing waits for it any more."""
+        with self.changed:
+            self.ended, self.training = True, run_context
+            self.changed.notify_all()
 
     def epoch_end(self, run_context: Any) -> None:
         """Training has ended an epoch."""
@@ -96,12 +112,19 @@ class WaitedDSCallback(DSCallback):
             self.steps, self.training = self.steps + 1, run_context
             self.changed.notify_all()
 
-    on_train_epoch_end, on_train_step_end = epoch_end, step_end
+    def on_eval_begin(self, run_context: Any) -> None:
+        """Evaluation begins, which this callback does not count."""
+
+    on_eval_epoch_begin = on_eval_epoch_end = on_eval_step_begin = on_eval_step_end = on_eval_end = on_eval_begin
+    on_train_begin, on_train_epoch_begin, on_train_step_begin = begin, epoch_begin, step_begin
+    on_train_end, on_train_epoch_end, on_train_step_end = end, epoch_end, step_end
 
     def _waits_for_steps(self) -> bool:
         return type(self).sync_step_begin is not WaitedDSCallback.sync_step_begin
 
     def ready(self, epoch: int, step: int) -> bool:
+        if self.ended:
+            return True
         if self.epochs < epoch - 1:
             return False
         return not self._waits_for_steps() or self.epochs >= epoch or self.steps * self.step_size >= step - 1

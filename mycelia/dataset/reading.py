@@ -103,7 +103,9 @@ class Readable:
     def __iter__(self) -> Iterator[list[Any]]:
         return self.create_tuple_iterator(num_epochs=1)
 
-    def device_que(self, send_epoch_end: bool = True) -> DeviceQueue:
+    def device_que(
+        self, send_epoch_end: bool = True, create_data_info_queue: bool = False, queue_name: str = ""
+    ) -> DeviceQueue:
         """A bounded queue of rows that a training loop drains; see `DeviceQueue`.
 
         >>> import mycelia.dataset as ds
@@ -113,7 +115,9 @@ class Readable:
         """
         options = current_options()
         iterator = self.create_tuple_iterator(output_numpy=True)
-        return DeviceQueue(iterator, options.prefetch_size, send_epoch_end, options.sending_batches)
+        name = queue_name or "mycelia-data-queue"
+        limit = options.sending_batches
+        return DeviceQueue(iterator, options.prefetch_size, send_epoch_end, limit, name, create_data_info_queue)
 
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
         """Write all rows of one epoch to record files.
@@ -292,7 +296,10 @@ class Readable:
         """
         told = describe(self.plan)
         if filename:
-            Path(filename).write_text(json.dumps(told, indent=2))
+            try:
+                Path(filename).write_text(json.dumps(told, indent=2))
+            except OSError as error:
+                raise DataError(f"cannot write a plan: {error.strerror}", given={"file": filename}) from error
         return told
 
 

@@ -237,10 +237,19 @@ class DistributedSampler(Sampler):
             raise ArgumentError(
                 f"shard_id must be in [0, num_shards), and is {shard_id} of {num_shards}",
             )
-        if not -1 <= offset <= num_shards:
-            raise ArgumentError(f"offset must be in [-1, num_shards], and is {offset}")
-        self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
+        self.num_shards, self.shard_id, self.shuffle = num_shards, shard_id, shuffle
         self.equal_rows = equal_rows
+        self.set_offset(offset)
+
+    def set_offset(self, offset: int) -> None:
+        """Let the first row go to the shard `offset` instead of to shard 0; -1 is 0.
+
+        >>> s = DistributedSampler(3, 1, shuffle=False); s.set_offset(1); s.order(7, (0,)).tolist()
+        [0, 3, 6]
+        """
+        if not -1 <= offset <= self.num_shards:
+            raise ArgumentError(f"offset must be in [-1, num_shards], and is {offset}")
+        self.offset = offset
 
     @property
     def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings

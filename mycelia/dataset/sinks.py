@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.tfrecord import write_tfrecord
 from mycelia.mindrecord.writer import FileWriter
 from mycelia.types import Array
@@ -28,7 +31,14 @@ def save(rows: Iterator[dict[str, Any]], file_name: str, num_files: int, file_ty
     if file_type == "tfrecord":
         if num_files != 1:
             raise ArgumentError("a TFRecord file is written as one file", given={"num_files": num_files})
-        write_tfrecord(file_name, rows)
+        part = f"{file_name}.part"  # a file that is there is whole
+        try:
+            write_tfrecord(part, rows)
+            os.replace(part, file_name)
+        except RecordError as error:
+            raise DataError(str(error).splitlines()[0], given={"file": file_name}) from error
+        finally:
+            Path(part).unlink(missing_ok=True)
         return
     if file_type != "mindrecord":
         raise ArgumentError(f'file_type is "mindrecord" or "tfrecord", and was {file_type!r}')
@@ -130,34 +140,57 @@ def _nothing() -> DataError:
 class DeviceQueue:
     """Rows made ahead of a training loop: a thread fills the queue, `get` empties it, at most `depth` rows wait.
 
-    Arrays are contiguous, so that a native loop can take their addresses with `addresses`.
+    Arrays are contiguous, so that a native loop can take their addresses with `addresses`. `name` is that of its
+    thread; `described` lets `get_data_info` tell the types and shapes of the row that comes next.
     """
 
-    def __init__(self, iterator: Any, depth: int, send_epoch_end: bool, limit: int) -> None:
+    def __init__(
+        self,
+        iterator: Any,
+        depth: int,
+        send_epoch_end: bool,
+        limit: int,
+        name: str = "mycelia-data-queue",
+        described: bool = False,
+    ) -> None:
         self.channel = _Channel(iterator, depth, send_epoch_end, limit)
+        self.name, self.described = name, described
         self.thread: threading.Thread | None = None
         weakref.finalize(self, self.channel.close).atexit = False
 
     def send(self) -> None:
         """Begin to fill the queue."""
         if self.thread is None:
-            self.thread = threading.Thread(target=self.channel.fill, name="mycelia-data-queue", daemon=True)
+            self.thread = threading.Thread(target=self.channel.fill, name=self.name, daemon=True)
             self.thread.start()
 
     def get(self, timeout: float | None = None) -> Any:
         """The next row, or `EpochEnd`; raises what went wrong in the pipeline."""
-        self.send()
-        channel = self.channel
-        with channel.changed:
-            if not channel.changed.wait_for(lambda: channel.items or channel.closed or channel.ended, timeout):
-                raise DataError(f"no row has come in {timeout} s")
-            if not channel.items:
-                raise DataError("the queue gives no more rows", hint="it was stopped, has failed, or has sent them all")
-            item = channel.items.popleft()
-            channel.changed.notify_all()
+        with self.channel.changed:
+            self._wait(timeout)
+            item = self.channel.items.popleft()
+            self.channel.changed.notify_all()
         if isinstance(item, BaseException):
             raise item
         return item
+
+    def get_data_info(self) -> tuple[list[np.dtype[Any]], list[tuple[int, ...]]]:
+        """The element types and the shapes of the row that comes next, which stays; none at the end of an epoch."""
+        if not self.described:
+            raise ArgumentError("the queue does not describe its rows", hint="device_que(create_data_info_queue=True)")
+        with self.channel.changed:
+            self._wait(None)
+            item = self.channel.items[0]
+        row = item if isinstance(item, list) else []
+        return [a.dtype for a in row], [a.shape for a in row]
+
+    def _wait(self, timeout: float | None) -> None:
+        self.send()
+        channel = self.channel
+        if not channel.changed.wait_for(lambda: channel.items or channel.closed or channel.ended, timeout):
+            raise DataError(f"no row has come in {timeout} s")
+        if not channel.items:
+            raise DataError("the queue gives no more rows", hint="it was stopped, has failed, or has sent them all")
 
     @staticmethod
     def addresses(row: list[Array]) -> list[tuple[int, int]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -218,8 +220,9 @@ def test_a_damaged_record_is_left_out_where_skipping_was_asked(records):
     assert served == [i for i in range(50) if i != 7]
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path):
-    place = str(tmp_path / "b.mindrecord")
+@pytest.mark.parametrize("kind", ["mindrecord", "tfrecord"])
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path, kind):
+    place = str(tmp_path / f"b.{kind}")
     script = textwrap.dedent(
         """
         import resource, signal, sys
@@ -228,16 +231,48 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
         try:
-            ds.NumpySlicesDataset(np.zeros((100, 1000)), ["x"]).save(sys.argv[1])
+            ds.NumpySlicesDataset(np.zeros((100, 1000)), ["x"]).save(sys.argv[1], file_type=sys.argv[2])
         except RuntimeError as error:
             print(error)
         """
     )
-    told = subprocess.run([sys.executable, "-c", script, place], capture_output=True, text=True, timeout=50, check=True)
-    assert "cannot write a record file" in told.stdout
+    command = [sys.executable, "-c", script, place, kind]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    assert re.search("cannot write a (record|TFRecord) file", told.stdout)
     assert place in told.stdout
     assert not list(tmp_path.iterdir())
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 20_000
+
+
+@pytest.mark.parametrize("kind", ["mindrecord", "tfrecord"])
+def test_a_bad_sample_leaves_no_half_of_a_file(tmp_path, kind):
+    with pytest.raises(ds.DataError, match="thirteen"):
+        numbers().map(odd).save(str(tmp_path / "b"), file_type=kind)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_that_cannot_be_written_is_told():
+    with pytest.raises(ds.DataError, match="No space left"):
+        numbers().to_json("/dev/full")
+
+
+@pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5])
+def test_a_corrupt_jpeg_is_told_with_its_file_and_left_out_on_request(tmp_path, part):
+    from PIL import Image
+
+    for i in range(6):
+        (tmp_path / "a").mkdir(exist_ok=True)
+        Image.fromarray(np.full((24, 24, 3), i, np.uint8)).save(tmp_path / "a" / f"{i}.jpg")
+    bad = tmp_path / "a" / "4.jpg"
+    put(bad, bad.read_bytes()[: int(part * bad.stat().st_size)])
+    images = ds.ImageFolderDataset(str(tmp_path), shuffle=False).map(ds.vision.Decode(), "image").batch(2)
+    with pytest.raises(ds.DataError) as caught:
+        column(images)
+    for word in (str(bad), "index 4", "Map(Decode)"):
+        assert word in str(caught.value)
+    ds.config.set_error_samples_mode(ErrorSamplesMode.SKIP)
+    assert [len(batch) for batch in column(images)] == [2, 2, 1]
 
 
 def test_ctrl_c_ends_the_reader_and_all_workers():

@@ -310,6 +310,9 @@ def test_a_queue_ends_epochs_and_says_when_there_is_no_more():
     with numbers(4).batch(2).device_que() as queue:
         got = [queue.get() for _ in range(4)]
     assert isinstance(got[2], EpochEnd)
+    with numbers(4).batch(2).device_que(create_data_info_queue=True) as described:
+        assert described.get_data_info() == ([np.dtype("int64")], [(2,)])
+        assert described.get()[0].tolist() == [0, 1]
     with pytest.raises(ds.DataError, match="no more rows"):
         _ = [queue.get() for _ in range(100)]
     with (
