@@ -251,3 +251,19 @@ def test_combinations_that_were_not_published_are_told(tmp_path):
     texts.iwslt2016(tmp_path)
     fails(r"no language pair \('de', 'fr'\)", "IWSLT2016Dataset", tmp_path, language_pair=("de", "fr"))
     fails("test_set is one of", "IWSLT2016Dataset", tmp_path, test_set="tst2099")
+
+
+def test_objects_like_those_of_hugging_face_keep_their_bytes(tmp_path):
+    class Photos:
+        column_names = ["image", "label"]
+
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, index: int) -> dict[str, Any]:
+            return {"image": {"bytes": b"ab\0", "path": None}, "label": 1} if index == 0 else {"label": 2}
+
+    photos = ds.HubDataset(Photos(), shuffle=False).create_dict_iterator(1, True)
+    assert next(photos)["image"]["bytes"].tolist() == [97, 98, 0]
+    with pytest.raises(ds.DataError, match=r"lacks the columns \['image'\][\s\S]*index 1 of Photos"):
+        next(photos)

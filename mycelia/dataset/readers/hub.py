@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
+from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
@@ -28,6 +29,9 @@ class TableData:
 
     def fetch(self, index: int) -> Row:
         row = self.source[index]
+        absent = [c for c in self.columns if c not in row]
+        if absent:
+            raise DataError(f"a row lacks the columns {absent}", given={"row": self.where(index), "has": sorted(row)})
         return tuple(_value(row[c]) for c in self.columns)
 
     def gather(self, indices: Array) -> Row | None:
@@ -41,7 +45,11 @@ class TableData:
 
 
 def _value(value: Any) -> Any:
-    """A cell as an array; Pillow images become arrays of their pixels."""
+    """A cell as an array; Pillow images become arrays of their pixels, bytes arrays of bytes (texts lose zeros)."""
+    if isinstance(value, bytes | bytearray):
+        return np.frombuffer(value, np.uint8)
+    if isinstance(value, dict):
+        return {name: _value(part) for name, part in value.items()}
     return np.asarray(value) if hasattr(value, "getbands") else as_value(value)
 
 

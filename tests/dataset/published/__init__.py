@@ -14,8 +14,9 @@ import numpy as np
 from . import arrays, folders, scenes, sounds, texts
 from .arrays import cifar10, cifar100, mnist
 from .folders import image_folder
+from .sources import SOURCES, nothing
 
-__all__ = ["CASES", "cifar10", "cifar100", "image_folder", "key", "mnist", "opened", "told"]
+__all__ = ["CASES", "SOURCES", "cifar10", "cifar100", "image_folder", "key", "mnist", "opened", "told"]
 
 Options = dict[str, Any]
 Case = tuple[str, Callable[[Path], None], Options]
@@ -32,10 +33,6 @@ class Table:
     def __getitem__(self, key: int | str) -> Any:
         columns = {"x": [[i, i * i] for i in range(5)], "name": [f"n{i}" for i in range(5)]}
         return columns[key] if isinstance(key, str) else {k: v[key] for k, v in columns.items()}
-
-
-def nothing(root: Path) -> None:
-    """No files."""
 
 
 def _each(name: str, make: Callable[[Path], None], option: str, values: list[Any], /, **more: Any) -> list[Case]:
@@ -198,7 +195,7 @@ CASES = PLAIN + _varied(PLAIN)
 def key(case: Case) -> str:
     """What a case is called."""
     name, make, options = case
-    return f"{name} {make.__name__} {json.dumps(options, default=lambda o: type(o).__name__)}"
+    return f"{name} {make.__name__} {json.dumps(options, default=lambda o: getattr(o, '__name__', type(o).__name__))}"
 
 
 def opened(module: Any, case: Case, root: Path) -> Any:
@@ -212,20 +209,31 @@ def opened(module: Any, case: Case, root: Path) -> Any:
         make(root)
     root.mkdir(exist_ok=True)
     options = dict(options)
-    for place in ("dataset_dir", "dataset_file", "dataset_files", "annotation_file"):
-        if place in options:
+    for place in ("dataset_dir", "dataset_file", "dataset_files", "annotation_file", "schema"):
+        if isinstance(options.get(place), str):
             options[place] = str(root / options[place])
+        elif isinstance(options.get(place), list):
+            options[place] = [str(root / path) for path in options[place]]
+    if isinstance(options.get("schema"), tuple):
+        options["schema"] = _schema(module, options["schema"][1])
     if "dataset_dir" in known:
         options.setdefault("dataset_dir", str(root))
     if "sampler" in options:
         kind_of_sampler, *arguments = options["sampler"]
         options["sampler"] = getattr(module, kind_of_sampler)(*arguments)
-    else:
+    elif "shuffle" in known:
         options["shuffle"] = False
     dataset = kind(**options)
     if options.get("extra_metadata"):  # MindSpore hides the column until it has another name
         return dataset.rename("_meta-filename", "filename")
     return dataset
+
+
+def _schema(module: Any, columns: dict[str, Any]) -> Any:
+    schema = module.Schema()
+    for name, (kind, shape) in columns.items():
+        schema.add_column(name, kind, shape)
+    return schema
 
 
 def told(dataset: Any) -> dict[str, Any]:

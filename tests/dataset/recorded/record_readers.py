@@ -20,7 +20,7 @@ def main() -> None:
     ds.config.set_num_parallel_workers(1)
     recorded = {}
     with tempfile.TemporaryDirectory() as place:
-        for case in published.CASES:
+        for case in published.CASES + published.SOURCES:
             try:
                 root = pathlib.Path(place, case[1].__name__ + str(case[1].__closure__ and case[0]))
                 dataset = published.opened(ds, case, root) if hasattr(ds, case[0]) else None
