@@ -120,8 +120,8 @@ def normalize(image: Array, mean: Any, std: Any, is_hwc: bool) -> Array:
     means: Array = np.asarray(mean, np.float32)
     deviations: Array = np.asarray(std, np.float32)
     axis = -1 if is_hwc else -3
-    if image.ndim < 2 or (image.ndim == 2 and means.size != 1):
-        raise ShapeError("Normalize needs channels", given={"shape": image.shape, "mean": mean})
+    if image.ndim < 2 or image.size == 0 or (image.ndim == 2 and means.size != 1):
+        raise ShapeError("Normalize needs pixels with channels", given={"shape": image.shape, "mean": mean})
     if image.ndim > 2 and means.size not in (1, image.shape[axis]):
         raise ShapeError(
             "Normalize needs one mean and std for each channel",
@@ -182,16 +182,18 @@ class NormalizePad(ArrayOperation):
 
     def apply(self, image: Array) -> Array:
         """The extra channel is the last one."""
-        if image.ndim == 2 and not self.is_hwc:
+        if image.ndim < (2 if self.is_hwc else 3):
             raise ShapeError("NormalizePad needs channels", given={"shape": image.shape, "is_hwc": self.is_hwc})
         planes = image[..., None] if image.ndim == 2 else image
-        normal = normalize(planes, self.mean, self.std, self.is_hwc)
         axis = -1 if self.is_hwc else -3
-        out: Array = np.zeros(
-            np.insert(np.delete(normal.shape, axis), axis % normal.ndim, normal.shape[axis] + 1), self.dtype
-        )
-        np.moveaxis(out, axis, -1)[..., :-1] = np.moveaxis(normal, axis, -1)
-        return out
+        channels = planes.shape[axis]
+        if len(self.mean) not in (1, channels):
+            raise ShapeError(
+                "NormalizePad needs a mean for each channel", given={"shape": image.shape, "mean": self.mean}
+            )
+        wide = np.concatenate([planes, np.zeros_like(planes.take([0], axis))], axis)
+        mean, std = (np.append(np.broadcast_to(v, channels), last) for v, last in ((self.mean, 0), (self.std, 1)))
+        return normalize(wide, mean, std, self.is_hwc).astype(self.dtype, copy=False)
 
 
 @dataclass(frozen=True)

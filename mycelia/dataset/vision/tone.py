@@ -410,7 +410,7 @@ class ConvertColor(ImageOperation):
             colour = colour[..., ::-1]
         if len(to) == 3:
             return np.ascontiguousarray(colour)
-        full = 255 if image.dtype.kind in "iu" else 1
+        full = np.iinfo(image.dtype).max if image.dtype.kind in "iu" else 1
         alpha = image[..., 3:] if len(source) == 4 and source != "GRAY" else np.full_like(colour[..., :1], full)
         return np.concatenate([colour, alpha], -1)
 
