@@ -130,6 +130,54 @@ def test_a_state_of_another_pipeline_is_refused():
         numbers.map(lambda x: x).create_tuple_iterator().load_state_dict(state)
 
 
+def test_a_state_of_other_sizes_or_another_share_is_refused():
+    def shared(shards: int) -> ds.Dataset:
+        return ds.NumpySlicesDataset(np.arange(10), ["x"], num_shards=shards, shard_id=0)
+
+    for dataset, other in (
+        (shared(2).batch(2), shared(2).batch(3)),
+        (shared(2), shared(5)),
+        (shared(1).skip(1), shared(1).skip(2)),
+        (shared(1), ds.NumpySlicesDataset(np.arange(11), ["x"], num_shards=1, shard_id=0)),
+    ):
+        state = dataset.create_tuple_iterator().state_dict()
+        with pytest.raises(ds.DataError, match="another pipeline"):
+            other.create_tuple_iterator().load_state_dict(state)
+
+
+@pytest.mark.parametrize(("before", "after"), [(5, None), (None, 5), (5, 6)])
+def test_a_share_is_resumed_in_its_own_order_whatever_the_seed_is_then(before, after):
+    dataset = ds.NumpySlicesDataset(np.arange(40), ["x"], num_shards=2, shard_id=1)
+    ds.config.restore(ds.config.Options(seed=before))
+    first = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    rows = [int(next(first)[0]) for _ in range(7)]
+    state = first.state_dict()
+    rest = [int(r[0]) for _ in range(2) for r in first]
+    ds.config.restore(ds.config.Options(seed=after))
+    again = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    again.load_state_dict(state)
+    assert [int(r[0]) for _ in range(2) for r in again] == rest
+    assert len({*rows, *rest[:13]}) == 20  # one epoch
+
+
+def test_what_repeats_for_ever_and_is_cut_is_mixed_anew_in_every_epoch():
+    dataset = ds.NumpySlicesDataset(np.arange(50), ["x"]).repeat().take(50)
+    rows = [int(r[0]) for r in read(dataset, 2)]
+    assert sorted(rows[:50]) == sorted(rows[50:]) == list(range(50))
+    assert rows[:50] != rows[50:]
+
+
+def test_sizes_and_shapes_are_told_without_waiting_at_a_synchronisation_point():
+    dataset = ds.NumpySlicesDataset(np.arange(12), ["x"], shuffle=False).sync_wait("go").batch(1)
+    running = dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert int(next(running)[0][0]) == 0
+    assert (dataset.get_dataset_size(), dataset.output_shapes()) == (12, [[1]])
+    dataset.sync_update("go")
+    assert int(next(running)[0][0]) == 1
+    running.stop()
+    assert dataset.filter(lambda x: x < 5).get_dataset_size() == 5
+
+
 def test_epochs_are_shuffled_anew_and_alike_for_one_seed():
     numbers = ds.NumpySlicesDataset(np.arange(50), ["x"])
     rows = [int(r[0]) for r in read(numbers, 2)]
