@@ -29,6 +29,18 @@ def luma(image: Array) -> Array:
     return saturate(rgb @ np.array([0.299, 0.587, 0.114], np.result_type(image.dtype, np.float32)), image.dtype)
 
 
+def in_three(grey: Array) -> Array:
+    """A grey image (H, W) as (H, W, 3).
+
+    >>> in_three(np.array([[7]], np.uint8))
+    array([[[7, 7, 7]]], dtype=uint8)
+    """
+    if grey.dtype == np.uint8 and installed("cv2"):
+        opencv = extra("cv2", "opencv-python-headless", "colours")
+        return np.asarray(opencv.cvtColor(np.ascontiguousarray(grey), opencv.COLOR_GRAY2RGB))
+    return np.repeat(grey[..., None], 3, -1)
+
+
 def weighted(x: Array, a: np.float32, y: Array, b: np.float32) -> Array:
     """The sum x * a + y * b, saturated; between bytes the first product is not rounded before it, as in OpenCV.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.vision.base import is_pil, to_pil
+from mycelia.dataset.vision.channels import Grayscale
 from mycelia.dataset.vision.codec import Decode
 from mycelia.dataset.vision.convert import (
     HWC2CHW,
@@ -34,7 +35,6 @@ from mycelia.dataset.vision.tone import (
     AdjustSaturation,
     AutoContrast,
     Equalize,
-    Grayscale,
     Invert,
 )
 

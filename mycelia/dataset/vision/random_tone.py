@@ -11,7 +11,8 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.validators import integer, number, sequence, span
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
-from mycelia.dataset.vision.colour import blend, luma
+from mycelia.dataset.vision.channels import Grayscale
+from mycelia.dataset.vision.colour import blend, in_three, luma
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import look_up_each, saturate
 from mycelia.dataset.vision.tone import (
@@ -22,11 +23,9 @@ from mycelia.dataset.vision.tone import (
     AdjustSharpness,
     AutoContrast,
     Equalize,
-    Grayscale,
     Invert,
     Posterize,
     Solarize,
-    in_three,
 )
 from mycelia.errors import ArgumentError
 

@@ -13,6 +13,7 @@ from mycelia.dataset.vision.boxes import (
     RandomVerticalFlipWithBBox,
     ResizeWithBBox,
 )
+from mycelia.dataset.vision.channels import ConvertColor, Grayscale
 from mycelia.dataset.vision.codec import (
     Decode,
     RandomCropDecodeResize,
@@ -100,10 +101,8 @@ from mycelia.dataset.vision.tone import (
     AdjustSaturation,
     AdjustSharpness,
     AutoContrast,
-    ConvertColor,
     Equalize,
     GaussianBlur,
-    Grayscale,
     Invert,
     Posterize,
     Solarize,
