@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,10 @@ def test_labels_out_of_range_are_told_with_file_and_index(tmp_path):
     folders.places(tmp_path)
     (tmp_path / "places365_val.txt").write_text("p0.jpg 1\np1.jpg -1\n")
     fails(r"places365_val.txt\n  line: 2", "Places365Dataset", tmp_path, usage="val")
+
+
+@pytest.mark.skipif(find_spec("PIL") is None, reason="Pillow is not installed")
+def test_patches_out_of_range_are_told_with_file_and_line(tmp_path):
     scenes.photo_tour(tmp_path)
     (tmp_path / "liberty" / "m50_100000_100000_0.txt").write_text("0 0 0 1 0 0 0\n\n0 0 0 258 0 0 0\n")
     fails(r"patches below 258[\s\S]*line: 3", "PhotoTourDataset", tmp_path, name="liberty", usage="test")

@@ -68,12 +68,10 @@ def answer(case: published.Case, places: Path) -> dict[str, Any] | None:
     name, make, _ = case
     if make.__module__.endswith(("arrays", "folders", "scenes")) and needs_scipy(make) and find_spec("scipy") is None:
         pytest.skip("SciPy is not installed")
-    dataset = published.opened(ds, case, places / f"{name}-{make.__name__}")
-    if dataset is None:
-        return None
     try:
-        return json.loads(json.dumps(published.told(dataset)))
-    except ds.DataError as error:
+        dataset = published.opened(ds, case, places / f"{name}-{make.__name__}")
+        return None if dataset is None else json.loads(json.dumps(published.told(dataset)))
+    except (DependencyError, ds.DataError) as error:
         if "mycelia[data]" in str(error):
             pytest.skip("Pillow is not installed")
         raise

@@ -23,7 +23,13 @@ from mycelia.types import Array
 
 
 def idx_file(folder: str | Path, *names: str) -> tuple[Path, Array]:
-    """An idx file by one of its names, plain or gzipped, and its array."""
+    """An idx file by one of its names, plain or gzipped, and its array.
+
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp(), "a"); _ = place.write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 2, 7, 9]))
+    >>> idx_file(place.parent, "b", "a")[1].tolist()
+    [7, 9]
+    """
     path = Path(file_of(folder, *names))
     try:
         return path, read_idx(path)
@@ -45,13 +51,16 @@ def within(labels: Array, low: int, high: int, path: Path) -> Array:
 
 
 def alike(images: Array, labels: Array, path: Path) -> None:
-    """Raise unless there are as many labels as images."""
+    """Raise unless there are as many labels as images.
+
+    >>> alike(np.zeros((2, 5)), np.zeros(2), Path("labels"))
+    """
     if len(images) != len(labels):
         given = {"labels in": str(path), "images": len(images), "labels": len(labels)}
         raise DataError("there are not as many labels as images", given=given)
 
 
-def idx_pair(folder: str | Path, stems: list[str], classes: int) -> Data:
+def _idx_pair(folder: str | Path, stems: list[str], classes: int) -> Data:
     """Images and labels of idx files whose names begin with the given stems."""
     images, labels = [], []
     for stem in stems:
@@ -69,7 +78,7 @@ class MnistDataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         stems = {"train": ["train"], "test": ["t10k"]}.get(str(usage), ["t10k", "train"])
-        return idx_pair(dataset_dir, stems, 10)
+        return _idx_pair(dataset_dir, stems, 10)
 
 
 class FashionMnistDataset(MnistDataset):
@@ -90,7 +99,7 @@ class EMnistDataset(Reader):
     def open(self, dataset_dir: str, name: str, usage: str | None) -> Data:  # type: ignore[override]
         one_of("name", name, tuple(self.names))
         parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
-        return idx_pair(dataset_dir, [f"emnist-{name}-{part}" for part in parts], self.names[name])
+        return _idx_pair(dataset_dir, [f"emnist-{name}-{part}" for part in parts], self.names[name])
 
 
 class QMnistDataset(Reader):
@@ -113,7 +122,7 @@ class QMnistDataset(Reader):
         return ArrayData({"image": image[cut], "label": label[cut, 0] if compat else label[cut]})
 
 
-def cifar(folder: str, parts: Sequence[str], classes: tuple[int, ...]) -> tuple[Array, Array]:
+def _cifar(folder: str, parts: Sequence[str], classes: tuple[int, ...]) -> tuple[Array, Array]:
     """Images and labels of CIFAR's parts, one after the other."""
     try:
         found = [batch for part in parts for batch in cifar_batches(folder, part, hundred=len(classes) == 2)]
@@ -132,7 +141,7 @@ class Cifar10Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
-        images, labels = cifar(dataset_dir, parts, (10,))
+        images, labels = _cifar(dataset_dir, parts, (10,))
         return ArrayData({"image": images, "label": labels[:, 0]})
 
 
@@ -143,7 +152,7 @@ class Cifar100Dataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
         parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
-        images, labels = cifar(dataset_dir, parts, (20, 100))
+        images, labels = _cifar(dataset_dir, parts, (20, 100))
         return ArrayData({"image": images, "coarse_label": labels[:, 0], "fine_label": labels[:, 1]})
 
 

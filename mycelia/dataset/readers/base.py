@@ -153,7 +153,13 @@ def optional(module: str, library: str, purpose: str) -> Any:
 
 
 def matlab(path: str | Path, *names: str) -> tuple[Any, ...]:
-    """Some variables of a MATLAB file; needs SciPy."""
+    """Some variables of a MATLAB file; needs SciPy.
+
+    >>> matlab("no.mat", "X")
+    Traceback (most recent call last):
+    mycelia.dataset.errors.DataError: cannot read a MATLAB file: [Errno 2] No such file or directory: 'no.mat'
+    ...
+    """
     from_scipy = optional("scipy.io", "scipy", "reading MATLAB files")
     try:
         found = from_scipy.loadmat(str(path))
