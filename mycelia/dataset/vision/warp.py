@@ -107,16 +107,21 @@ def _between(image: Array, x: Array, y: Array, phase: Array, mode: Inter, colour
     """The pixels interpolated in the square to the lower right of (x, y), at one of its 32x32 places, the phase."""
     if mode == Inter.LINEAR and _for_opencv(image):
         return _by_opencv(image, x, y, phase, "INTER_LINEAR", colour)
-    whole = image.dtype == np.uint8
+    whole, phase = image.dtype == np.uint8, phase.astype(np.intp)
     table = _weights(mode, whole)  # (reach * reach, phase)
     reach = round(len(table) ** 0.5)
     framed = Framed.of(image, colour, reach)
     place = framed.place(x.astype(np.intp) - (reach // 2 - 1), y.astype(np.intp) - (reach // 2 - 1))
     totals: list[Array] = [np.zeros(x.shape, np.result_type(table, image)) for _ in framed.planes]
+    here, near, pixel = (np.empty(x.shape, kind) for kind in (table.dtype, np.intp, image.dtype))
+    term = np.empty_like(totals[0])  # fresh memory costs more than the sums
     for k, weight in enumerate(table):
-        here, near = weight.take(phase), place + (k // reach * framed.columns + k % reach)
+        weight.take(phase, out=here, mode="clip")
+        np.add(place, k // reach * framed.columns + k % reach, out=near)
         for total, plane in zip(totals, framed.planes, strict=True):
-            total += here * plane.take(near)
+            plane.take(near, out=pixel, mode="clip")
+            np.multiply(here, pixel, out=term)
+            total += term
     if not whole:
         return saturate(framed.joined(totals), image.dtype)
     return framed.joined([np.clip((total + ONE // 2) >> ONE_BITS, 0, 255).astype(np.uint8) for total in totals])
