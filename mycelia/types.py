@@ -18,8 +18,8 @@ Array = np.ndarray[Any, Any]
 class DType:
     """An element type. There is one object per element type, so `is` decides equality.
 
-    >>> float32.bits, float32.kind, str(float32)
-    (32, 'f', 'f32')
+    >>> float32.bits, float32.kind, float32.short, str(float32), str(uint8)
+    (32, 'f', 'f32', 'Float32', 'UInt8')
     """
 
     __slots__ = ("bits", "kind", "name", "numpy", "short")
@@ -41,7 +41,8 @@ class DType:
         return self.bits // 8
 
     def __str__(self) -> str:
-        return self.short
+        letters = 2 if self.name.startswith(("uint", "bfloat")) else 1
+        return self.name[:letters].upper() + self.name[letters:]
 
     def __repr__(self) -> str:
         return self.name
@@ -126,7 +127,7 @@ class TensorType(Type):
         return TensorType(dtype, self.shape)
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{self.dtype.short}[{', '.join(map(str, self.shape))}]"
 
 
 @dataclass(frozen=True, slots=True)

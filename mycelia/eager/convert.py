@@ -9,9 +9,7 @@ import numpy as np
 from mycelia.eager.promotion import as_dtype
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.primitives.creation import check_number
-from mycelia.types import _BY_NUMPY, Array, DType, dtype_of
-
-_SPELLED = {"bool": "Bool", "bfloat16": "BFloat16"}
+from mycelia.types import _BY_NUMPY, Array, dtype_of
 
 
 def as_array(data: Any, dtype: Any = None) -> Array:
@@ -80,17 +78,6 @@ def scalar(number: float | int | bool, dtype: np.dtype[Any]) -> Array:
 _scalars: dict[tuple[Any, np.dtype[Any]], Array] = {}
 
 
-def spelled(dtype: DType) -> str:
-    """The name of an element type as it is printed.
-
-    >>> from mycelia.types import float32, uint8
-    >>> spelled(float32), spelled(uint8)
-    ('Float32', 'UInt8')
-    """
-    name = dtype.name
-    return _SPELLED.get(name) or (f"UInt{name[4:]}" if dtype.kind == "u" else name.capitalize())
-
-
 def shown(array: Array) -> str:
     """A tensor with this data, in words.
 
@@ -98,7 +85,7 @@ def shown(array: Array) -> str:
     Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
     """
     dtype = dtype_of(array)
-    head = f"Tensor(shape={list(array.shape)}, dtype={spelled(dtype)}, value="
+    head = f"Tensor(shape={list(array.shape)}, dtype={dtype}, value="
     if array.ndim == 0:
         return f"{head} {array.item():.6g})" if dtype.is_float else f"{head} {array.item()})"
     if dtype.is_float:

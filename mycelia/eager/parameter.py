@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.eager.convert import as_array, spelled
+from mycelia.eager.convert import as_array
 from mycelia.eager.operators import TENSORS, operand
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
@@ -123,7 +123,7 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return (
-            f"Parameter (name={self.name}, shape={self.shape}, dtype={spelled(self.dtype)}, "
+            f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, "
             f"requires_grad={self.requires_grad})"
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.eager.convert import as_array, shown, spelled
+from mycelia.eager.convert import as_array, shown
 from mycelia.eager.dispatch import Concrete, mode, ready, settle
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
@@ -247,7 +247,7 @@ class Tensor(Operators):
     def __repr__(self) -> str:
         data = self._data
         if data.__class__ is Value and not data.closed:
-            return f"Tensor(shape={list(data.shape)}, dtype={spelled(data.dtype)}, value=<not yet computed>)"
+            return f"Tensor(shape={list(data.shape)}, dtype={data.dtype}, value=<not yet computed>)"
         return shown(self.numbers())
 
     def __format__(self, spec: str) -> str:

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 from mycelia.errors import GradientError
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
-from mycelia.types import Array, TensorType, TupleType, Type
+from mycelia.types import Array, DType, TensorType, TupleType, Type
 
 Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each input
 Back = Callable[[Sequence[Any]], Cotangents]
@@ -150,7 +150,8 @@ class Op(ABC):
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __str__(self) -> str:
-        attributes = ", ".join(f"{k}={v}" for k, v in self.attributes().items())
+        shown = {k: v.short if isinstance(v, DType) else v for k, v in self.attributes().items()}
+        attributes = ", ".join(f"{k}={v}" for k, v in shown.items())
         return f"{self.name}[{attributes}]" if attributes else self.name
 
 

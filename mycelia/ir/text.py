@@ -100,7 +100,7 @@ def _attribute(a: Any, numbers: dict[Function, str]) -> str:
     if isinstance(a, np.ndarray):
         return _data_text(a)
     assert a is None or isinstance(a, int | float | DType), f"{a!r} has no written form"
-    return str(a) if isinstance(a, DType) else repr(a)
+    return a.short if isinstance(a, DType) else repr(a)
 
 
 def type_text(t: Type) -> str:

@@ -15,14 +15,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mycelia.eager.convert import spelled
 from mycelia.errors import ArgumentError
 from mycelia.types import DTYPES, Array, dtype_of
 
 PART = 1 << 29  # bytes of one tensor in one value
 LENGTHS = 2  # the wire type of what has a length: text, bytes, messages
 NUMBERS = 0  # the wire type of whole numbers
-_BY_SPELLING = {spelled(dtype): dtype for dtype in DTYPES}
+_BY_SPELLING = {str(dtype): dtype for dtype in DTYPES}
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
@@ -36,7 +35,7 @@ def write(path: Path, arrays: Mapping[str, Array]) -> None:
 
 def _write_value(file: BinaryIO, name: str, array: Array, content: Array) -> None:
     extents = b"".join(varint(1 << 3 | NUMBERS) + varint(extent) for extent in array.shape)
-    head = extents + _field(2, spelled(dtype_of(array)).encode()) + varint(3 << 3 | LENGTHS) + varint(len(content))
+    head = extents + _field(2, str(dtype_of(array)).encode()) + varint(3 << 3 | LENGTHS) + varint(len(content))
     tag = _field(1, name.encode())
     tensor = varint(2 << 3 | LENGTHS) + varint(len(head) + len(content)) + head
     file.write(varint(1 << 3 | LENGTHS) + varint(len(tag) + len(tensor) + len(content)) + tag + tensor)
