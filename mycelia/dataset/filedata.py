@@ -31,9 +31,12 @@ def listed(files: Files, purpose: str) -> list[str]:
     """
     found: list[str] = []
     for name in [files] if isinstance(files, str) else list(files):
-        found += [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
+        matching = [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
+        if not matching:
+            raise ArgumentError(f"{purpose}: there is no such file", given={"files": name})
+        found += matching
     if not found:
-        raise ArgumentError(f"{purpose}: there is no such file", given={"files": files})
+        raise ArgumentError(f"{purpose}: no file was given")
     return found
 
 

@@ -173,10 +173,12 @@ class TFRecordData(FileData):
         if isinstance(value, list):
             if kind == "string":
                 array = np.array([v.decode() for v in value])
-            elif kind == "uint8":
+            elif kind in (None, "uint8"):
                 array = np.frombuffer(b"".join(value), np.uint8)
-            else:
+            elif kind == "bytes":
                 array = np.array(value)
+            else:
+                raise DataError(f"the feature {name!r} is bytes, and the schema says {kind}")
         else:
             array = value if kind is None else value.astype(as_dtype(kind))
         return array.reshape(field["shape"]) if "shape" in field else array
@@ -207,7 +209,10 @@ class TFRecordDataset(MappableDataset):
         compression_type: str | None = None,
     ) -> None:
         paths = listed(dataset_files, "TFRecordDataset")
-        data = TFRecordData(paths, as_schema(schema), columns_list, compression_type)
+        described = as_schema(schema)
+        if num_samples is None and described is not None:
+            num_samples = described.num_rows
+        data = TFRecordData(paths, described, columns_list, compression_type)
         order = choose(num_samples, None, shuffle, num_shards, shard_id, files=lambda: data.sizes)
         if shard_equal_rows and hasattr(order, "equal_rows"):
             order.equal_rows = True

@@ -23,7 +23,13 @@ class Schema:
         self.num_rows: int | None = None
         self.dataset_type = ""
         if schema_file is not None:
-            self.from_json(json.loads(Path(schema_file).read_text()))
+            try:
+                told = json.loads(Path(schema_file).read_text(encoding="utf-8-sig"))
+            except (OSError, ValueError) as error:
+                raise ArgumentError(f"cannot read a schema: {error}", given={"file": schema_file}) from error
+            if isinstance(told, dict) and isinstance(told.get("columns"), dict):  # as MindSpore does
+                told["columns"] = dict(sorted(told["columns"].items()))
+            self.from_json(told)
 
     def add_column(self, name: str, de_type: Any, shape: list[int] | None = None) -> None:
         """Add a column; without a shape it is taken from the data.

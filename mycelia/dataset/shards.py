@@ -31,6 +31,10 @@ class ArrowData(FileData):
             raise missing("pyarrow", "reading Parquet and Arrow files")
         self.tables = [_arrow(p, columns) for p in paths]
         self.columns = tuple(columns or self.tables[0].column_names)
+        for path, table in zip(paths, self.tables, strict=True):
+            if not table.schema.equals(self.tables[0].schema):
+                given = {"file": path, "columns": str(table.schema), "of the first file": str(self.tables[0].schema)}
+                raise DataError("Parquet or Arrow files have different columns", given=given)
 
     @cached_property
     def sizes(self) -> list[int]:
@@ -60,18 +64,35 @@ def _arrow(path: str, columns: Sequence[str] | None) -> Any:
             return import_module("pyarrow.parquet").read_table(path, columns=list(columns) if columns else None)
         with Path(path).open("rb") as file:
             ipc = import_module("pyarrow").ipc
-            table = ipc.open_file(io.BytesIO(file.read())).read_all()
+            body = file.read()
+        # files of Hugging Face's `datasets` are streams, without the mark of Arrow files
+        opened = ipc.open_file if body.startswith(b"ARROW1") else ipc.open_stream
+        table = opened(io.BytesIO(body)).read_all()
         return table.select(list(columns)) if columns else table
     except (KeyError, ValueError, OSError) as error:
         raise DataError(f"cannot read an Arrow file: {error}", given={"file": path}) from error
 
 
 def _numpy(column: Any) -> Any:
+    """A column as an array; bytes as arrays of bytes, and lists of lists as arrays with more axes where they fit."""
     array = column.to_numpy()
-    if array.dtype.hasobject and len(array) and isinstance(array[0], np.ndarray):
-        shapes = {a.shape for a in array}
-        return np.stack(array) if len(shapes) == 1 else array
+    if array.dtype.hasobject and len(array):
+        filled = _cells(array)
+        shapes = {getattr(a, "shape", None) for a in filled}
+        return np.stack(filled) if len(shapes) == 1 and None not in shapes else filled
     return array
+
+
+def _cells(array: Any) -> Any:
+    """Cells that NumPy would spoil or nest: bytes, which lose their zeros at the end, and arrays of arrays."""
+    filled = np.empty(len(array), object)
+    for i, cell in enumerate(array):
+        filled[i] = np.frombuffer(cell, np.uint8) if isinstance(cell, bytes) else cell
+        if isinstance(cell, np.ndarray) and cell.dtype.hasobject and len(cell):
+            inner = _cells(cell)
+            shapes = {getattr(a, "shape", None) for a in inner}
+            filled[i] = np.stack(inner) if len(shapes) == 1 and None not in shapes else cell
+    return filled
 
 
 class ParquetDataset(MappableDataset):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import mmap
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,10 +16,13 @@ from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.plan import unique
 from mycelia.dataset.samplers import Shuffle, choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
+
+BOM = b"\xef\xbb\xbf"  # which some editors write before a text
 
 
 class LineData(FileData):
@@ -40,14 +44,20 @@ class LineData(FileData):
         file, row = self.place(index)
         raw, spans = self.lines[file]
         begin, end = spans[row].tolist()
-        return bytes(raw[begin:end]).decode()
+        try:
+            return bytes(raw[begin:end]).decode()
+        except UnicodeDecodeError as error:
+            hint = "convert the file: iconv -f latin1 -t utf-8, or whatever its encoding is"
+            raise DataError("a line is not UTF-8", given={"line": self.where(index)}, hint=hint) from error
 
     def fetch(self, index: int) -> Row:
         return (np.array(self.line(index)),)
 
     def where(self, index: int) -> str:
         file, row = self.place(index)
-        return f"{self.paths[file]}, line {row + 1}"
+        raw, spans = self.lines[file]
+        before = np.frombuffer(raw[: spans[row, 0]], np.uint8)
+        return f"{self.paths[file]}, line {np.count_nonzero(before == 10) + 1}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k != "lines"}
@@ -62,7 +72,7 @@ def _lines(path: str) -> tuple[memoryview, Array]:
     newlines = np.flatnonzero(data == 10)
     if not len(newlines) or newlines[-1] != len(data) - 1:
         newlines = np.append(newlines, len(data))
-    begins = np.append(0, newlines[:-1] + 1)
+    begins = np.append(3 if bytes(raw[:3]) == BOM else 0, newlines[:-1] + 1)
     ends = newlines - ((newlines > begins) & (data[np.maximum(newlines - 1, 0)] == 13))
     kept = ends > begins  # empty lines are no rows
     return raw, np.stack([begins, ends], axis=1)[kept]
@@ -102,37 +112,68 @@ class CSVData(LineData):
         super().__init__(paths)
         self.delimiter, self.defaults = delimiter, list(defaults or [])
         self.header = not names
-        self.columns = tuple(names) or tuple(self._split(self._first()))
+        self.columns = unique(tuple(names) or tuple(self._split(self._first(self.paths[0]))), "CSVDataset")
+        for path in self.paths[1:] if self.header else []:
+            if (own := tuple(self._split(self._first(path)))) != self.columns:
+                given = {"file": path, "columns": list(own), "of the first file": list(self.columns)}
+                raise ArgumentError("CSV files have different columns", given=given)
         if self.defaults and len(self.defaults) != len(self.columns):
             raise ArgumentError(f"{len(self.columns)} columns have {len(self.defaults)} defaults")
 
-    def _first(self) -> str:
-        raw, spans = _lines(self.paths[0])
+    def _first(self, path: str) -> str:
+        raw, spans = _lines(path)
         if not len(spans):
-            raise ArgumentError("an empty CSV file has no header", given={"file": self.paths[0]})
+            raise ArgumentError("an empty CSV file has no header", given={"file": path})
         begin, end = spans[0].tolist()
         return bytes(raw[begin:end]).decode()
 
     @cached_property
     def lines(self) -> list[tuple[memoryview, Array]]:
-        found = [_lines(p) for p in self.paths]
+        found = [(raw, self._joined(raw, spans)) for raw, spans in map(_lines, self.paths)]
         return [(raw, spans[1:] if self.header else spans) for raw, spans in found]
 
-    def _split(self, line: str) -> list[str]:
-        return next(csv.reader([line], delimiter=self.delimiter))
+    def _joined(self, raw: memoryview, spans: Array) -> Array:
+        """Where rows begin and end: a quoted cell that is open at the end of a line goes on in the next ones."""
+        quotes = np.flatnonzero(np.frombuffer(raw, np.uint8) == 34)
+        counts = np.diff(np.searchsorted(quotes, spans), axis=1)[:, 0]
+        odd = np.flatnonzero(counts % 2).tolist()
+        kept, at = np.ones(len(spans), bool), 0
+        while at + 1 < len(odd):
+            first, last = odd[at : at + 2]
+            if self._closed(bytes(raw[spans[first, 0] : spans[first, 1]])):
+                at += 1
+                continue
+            spans[first, 1] = spans[last, 1]
+            kept[first + 1 : last + 1] = False
+            at += 2
+        return spans[kept]
 
-    def where(self, index: int) -> str:
-        file, row = self.place(index)
-        return f"{self.paths[file]}, line {row + 1 + self.header}"
+    def _closed(self, line: bytes) -> bool:
+        try:
+            next(csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            return "unexpected end" not in str(error)
+        return True
+
+    def _split(self, line: str) -> list[str]:
+        reader = csv.reader(io.StringIO(line, newline=""), delimiter=self.delimiter, strict=True)
+        return next(reader)
 
     def fetch(self, index: int) -> Row:
-        cells = self._split(self.line(index))
+        try:
+            cells = self._split(self.line(index))
+        except csv.Error as error:
+            raise DataError(f"a line is not CSV: {error}", given={"line": self.where(index)}) from error
         if len(cells) != len(self.columns):
             raise DataError(
                 f"a line has {len(cells)} cells for {len(self.columns)} columns", given={"line": self.where(index)}
             )
         defaults = self.defaults or [""] * len(cells)
-        return tuple(_cell(c, d) for c, d in zip(cells, defaults, strict=True))
+        try:
+            return tuple(_cell(c, d) for c, d in zip(cells, defaults, strict=True))
+        except (ValueError, OverflowError) as error:
+            hint = "column_defaults tell the types: 0 a whole number of 32 bits, 0.0 a fraction, '' a text"
+            raise DataError(f"a cell does not fit: {error}", given={"line": self.where(index)}, hint=hint) from error
 
 
 def _cell(text: str, default: Any) -> Array:

@@ -89,7 +89,7 @@ class TFRecordFile:
         self.path, self.compression = path, compression
         try:
             self.raw = _opened(path, compression)
-        except (OSError, ValueError, zlib.error) as error:
+        except (OSError, ValueError, EOFError, zlib.error) as error:
             raise RecordError(f"cannot open a TFRecord file: {error}", given={"file": path}) from error
         self.starts, self.sizes = self._scan()
 
