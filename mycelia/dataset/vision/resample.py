@@ -34,15 +34,15 @@ def bytes_across(
             for c in range(channels):
                 total = word(0)
                 for k in range(taps):
-                    total += table[y * width + index[(i * channels + c) * taps + k]] * weight[i * taps + k]
+                    total += table[y * width + index[i * taps + k] + c] * weight[i * taps + k]
                 out[(y * size + i) * channels + c] = total
     return 0
 
 
-def bytes_down(
-    table: Bytes, index: Words, weight: Words, out: Words, rows: int, width: int, size: int, channels: int, taps: int
+def words_down(
+    table: Words, index: Words, weight: Words, out: Words, rows: int, width: int, size: int, channels: int, taps: int
 ) -> int:
-    """Weighted sums along every column of bytes."""
+    """Weighted sums along every column of numbers."""
     for y in range(size):
         for x in range(width):
             out[y * width + x] = 0
@@ -53,7 +53,7 @@ def bytes_down(
     return 0
 
 
-LOOPS = (Routine(bytes_down), Routine(bytes_across))  # by axis
+LOOPS = ((Routine(words_down), np.int32), (Routine(bytes_across), np.uint8))  # by axis: what they sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +69,14 @@ class Taps:
         table = np.ascontiguousarray(image).reshape(len(image), -1)  # a row of pixels is one row of numbers
         size = len(self.index)
         whole = (size, *image.shape[1:]) if axis == 0 else (len(image), size, *image.shape[2:])
-        if table.dtype == np.uint8 and self.weight.dtype == np.int32 and LOOPS[axis].ready():
+        loop, kind = LOOPS[axis]
+        if self.weight.dtype == np.int32 and np.can_cast(table.dtype, kind) and loop.ready():
             index = self.index.astype(np.int32)
-            if axis == 1:
-                index = (index[:, None, :] * channels + np.arange(channels, dtype=np.int32)[:, None]).astype(np.int32)
+            index = index * channels if axis == 1 else index
             sums = np.empty(whole, np.int32)
-            LOOPS[axis](table, index, self.weight, sums, *table.shape, size, channels, index.shape[-1])
+            loop(
+                table.astype(kind, copy=False), index, self.weight, sums, *table.shape, size, channels, index.shape[-1]
+            )
             return sums
         index, weight = self.index.T, self.weight.T[:, :, None]
         if axis == 1:
@@ -91,7 +93,7 @@ class Taps:
     def fixed(self, one: int) -> Taps:
         """The same with whole-number weights in units of 1 / one."""
         scaled = self.weight * self.weight.dtype.type(one)
-        return Taps(self.index, np.rint(scaled).astype(np.int32))
+        return Taps(self.index, np.ascontiguousarray(np.rint(scaled), np.int32))
 
 
 def cubic(a: float) -> Callable[[Array], Array]:
@@ -121,7 +123,8 @@ def lanczos(x: Array) -> Array:
 
 def nearest(size: int, out: int) -> Array:
     """The input that each output position copies."""
-    return np.asarray(np.minimum(np.floor(np.arange(out) * (size / out)), size - 1), np.intp)
+    step = 1 / (out / size)  # which is not always size / out, and OpenCV's
+    return np.asarray(np.minimum(np.floor(np.arange(out) * step), size - 1), np.intp)
 
 
 def linear_taps(size: int, out: int, *, clamp: bool) -> Taps:
@@ -160,9 +163,9 @@ def area_taps(size: int, out: int) -> Taps:
 
 def area_growing_taps(size: int, out: int) -> Taps:
     """Growing by area: two taps, sharp inside a source pixel and blended only across its boundary."""
-    scale = size / out
-    first = np.floor(np.arange(out) * scale)
-    fraction = (np.arange(out) + 1 - (first + 1) / scale).astype(np.float32)
+    growth = out / size
+    first = np.floor(np.arange(out) * (1 / growth))
+    fraction = (np.arange(out) + 1 - (first + 1) * growth).astype(np.float32)
     fraction = np.where(fraction <= 0, np.float32(0), fraction - np.floor(fraction))
     beyond = first >= size - 1
     fraction = np.where(beyond, np.float32(0), fraction)
@@ -244,6 +247,9 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
     if mode == Inter.AREA and image.shape[:2] == (2 * down.index.shape[0], 2 * across.index.shape[0]):
         quads = image[::2].astype(np.uint16) + image[1::2]
         return np.asarray((quads[:, ::2] + quads[:, 1::2] + 2) >> 2, np.uint8)
+    height, width = down.index.shape[0], across.index.shape[0]
+    if mode == Inter.AREA and image.shape[0] % height == 0 and image.shape[1] % width == 0:
+        return _blocks(image, height, width)
     if mode == Inter.AREA and shrinking:
         return saturate(down.along(0, across.along(1, image)), image.dtype)
     rows = across.fixed(ONE).along(1, image)
@@ -253,6 +259,14 @@ def _resize_bytes(image: Array, across: Taps, down: Taps, mode: Inter, shrinking
         parts = [((rows[down.index[:, k]] >> 4) * weight[:, k]) >> 16 for k in (0, 1)]
         return np.asarray((parts[0] + parts[1] + 2) >> 2, np.uint8)
     return _shifted(weights.along(0, rows), 22)
+
+
+def _blocks(image: Array, height: int, width: int) -> Array:
+    """Means over blocks of whole pixels, rounded as OpenCV does: the sum times the inverse of the area."""
+    tall, wide = image.shape[0] // height, image.shape[1] // width
+    blocks = image.reshape(height, tall, width, wide, *image.shape[2:])
+    means = blocks.sum((1, 3), dtype=np.int32).astype(np.float32) * np.float32(1.0 / (tall * wide))
+    return np.rint(means).astype(np.uint8)
 
 
 def _shifted(sums: Array, bits: int) -> Array:

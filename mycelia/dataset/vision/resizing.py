@@ -88,7 +88,7 @@ class RandomResize(RandomImageOperation):
 
 @dataclass(frozen=True)
 class ResizedCrop(ImageOperation):
-    """A rectangle of the image, resized.
+    """A rectangle of the image, resized; a single number as size means a square here.
 
     >>> ResizedCrop(0, 1, 1, 1, (1, 2))(np.array([[3, 7]], np.uint8))
     array([[7, 7]], dtype=uint8)
@@ -100,6 +100,8 @@ class ResizedCrop(ImageOperation):
     width: int
     size: Size
     interpolation: Inter = Inter.BILINEAR
+
+    pillow = False
 
     def __post_init__(self) -> None:
         for name, least in {"top": 0, "left": 0, "height": 1, "width": 1}.items():
@@ -113,12 +115,12 @@ class ResizedCrop(ImageOperation):
         if self.top + self.height > rows or self.left + self.width > columns:
             raise ShapeError("the crop reaches outside the image", given={"crop": self, "image": image.shape})
         part = crop(image, self.top, self.left, self.height, self.width)
-        return resize(part, *target(self.size, self.height, self.width), self.interpolation)
+        return resize(part, *pair_of("size", self.size, integer, 1), self.interpolation)
 
     def on_pil(self, image: Any) -> Any:
         """Cut and resample by Pillow."""
         part = image.crop((self.left, self.top, self.left + self.width, self.top + self.height))
-        return Resize(self.size, self.interpolation).on_pil(part)
+        return Resize(pair_of("size", self.size, integer, 1), self.interpolation).on_pil(part)
 
 
 def random_box(
@@ -167,9 +169,9 @@ class RandomResizedCrop(RandomImageOperation):
         integer("max_attempts", self.max_attempts, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
-        """Crop at a place and resize; a single number as size means a square here."""
+        """Crop at a place and resize."""
         box = random_box(rng, height, width, self.scale, self.ratio, self.max_attempts)
-        return ResizedCrop(*box, pair_of("size", self.size, integer, 1), self.interpolation)
+        return ResizedCrop(*box, self.size, self.interpolation)
 
     def box(self, height: int, width: int) -> tuple[int, int, int, int]:
         """The rectangle alone, drawn as a call draws it."""

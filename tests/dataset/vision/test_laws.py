@@ -12,7 +12,7 @@ import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
 from mycelia.dataset.vision import pixels, warp
 from mycelia.dataset.vision.colour import hsv_to_rgb, rgb_to_hsv
-from mycelia.dataset.vision.resample import by_taps
+from mycelia.dataset.vision.resample import LOOPS, by_taps
 from mycelia.errors import MyceliaError
 
 RNG = np.random.default_rng(3)
@@ -70,7 +70,7 @@ def test_a_stack_of_images_is_treated_image_by_image(transform):
     np.testing.assert_array_equal(transform(stack), np.stack([transform(f) for f in stack]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     st.integers(1, 40), st.integers(1, 40), st.integers(1, 60), st.integers(1, 60),
     st.sampled_from([V.Inter.NEAREST, V.Inter.LINEAR, V.Inter.AREA]), st.sampled_from([0, 1, 3]),
@@ -121,8 +121,11 @@ def test_turning_hues_equals_opencv():
 
 @pytest.mark.parametrize(("mode", "name"), [(V.Inter.ANTIALIAS, "LANCZOS"), (V.Inter.PILCUBIC, "BICUBIC")])
 @pytest.mark.parametrize("size", [(7, 9), (50, 60), (50, 9)])
-def test_antialiased_resizing_equals_pillow(mode, name, size):
+@pytest.mark.parametrize("compiled", [True, False])
+def test_antialiased_resizing_equals_pillow(mode, name, size, compiled, monkeypatch):
     pillow = pytest.importorskip("PIL.Image")
+    for loop, _ in LOOPS:
+        monkeypatch.setattr(loop, "ready", lambda: compiled)
     want = np.asarray(pillow.fromarray(IMAGE).resize(size[::-1], getattr(pillow.Resampling, name)))
     np.testing.assert_array_equal(V.Resize(size, mode)(IMAGE), want)
     np.testing.assert_array_equal(by_taps(IMAGE, *size, mode), want)
