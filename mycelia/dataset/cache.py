@@ -1,68 +1,187 @@
-"""Caches: rows kept in memory after they were read once, up to a size."""
+"""Caches: rows kept after they were read once, in memory up to a size, and beyond it in a temporary file."""
 
 from __future__ import annotations
 
+import logging
+import os
+import pickle
+import tempfile
 import threading
-from typing import Any
+import weakref
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
+
+import numpy as np
 
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.plan import Data
-from mycelia.errors import ArgumentError
+from mycelia.dataset.transforms.validators import flag, integer, text
 from mycelia.types import Array
 
 MEGABYTE = 1 << 20
+log = logging.getLogger("mycelia.dataset")
+_numbers = count()
+
+
+class Fetched(Protocol):
+    """Whatever makes a row when the cache has none."""
+
+    def fetch(self, index: int) -> Row: ...
+
+
+@dataclass(frozen=True)
+class CacheStat:
+    """How full a cache is, and how often it helped.
+
+    >>> CacheStat(num_mem_cached=2, num_disk_cached=1, bytes=30, hits=0, misses=3).avg_cache_sz
+    10
+    """
+
+    num_mem_cached: int
+    num_disk_cached: int
+    bytes: int
+    hits: int
+    misses: int
+
+    @property
+    def avg_cache_sz(self) -> int:
+        """The bytes of an average row."""
+        return self.bytes // max(1, self.num_mem_cached + self.num_disk_cached)
 
 
 class DatasetCache:
-    """Room for rows of one source; `size` in megabytes, 0 for no limit. Rows beyond it are read again every time.
+    """Room for rows of one source; `size` in megabytes, 0 for no limit.
 
-    Worker processes have a cache each; threads share one.
+    Rows beyond it are read again every time or, with `spilling`, kept in a temporary file that goes with the cache.
+    Worker processes have a cache each; threads share one. There is no cache server: the cache lives in the process that
+    reads, so `hostname`, `port`, `num_connections` and `prefetch_size` are checked, kept, and change nothing.
 
-    >>> cache = DatasetCache(session_id=1, size=1)
+    >>> cache = DatasetCache(session_id=1, size=1, spilling=True)
     >>> cache.get_stat()
-    {'num_rows': 0, 'bytes': 0, 'hits': 0, 'misses': 0}
+    CacheStat(num_mem_cached=0, num_disk_cached=0, bytes=0, hits=0, misses=0)
     """
 
-    def __init__(self, session_id: int, size: int = 0) -> None:
-        if session_id < 0 or size < 0:
-            raise ArgumentError(f"session_id and size must not be negative; they are {session_id} and {size}")
-        self.session_id, self.size = session_id, size
-        self.rows: dict[int, Row] = {}
+    def __init__(
+        self,
+        session_id: int,
+        size: int = 0,
+        spilling: bool = False,
+        hostname: str | None = None,
+        port: int | None = None,
+        num_connections: int | None = None,
+        prefetch_size: int | None = None,
+    ) -> None:
+        self.session_id = integer("session_id", session_id, 1, 2**32 - 1)
+        self.size = integer("size", size, 0, 2**64 - 1)
+        self.spilling = flag("spilling", spilling)
+        self.hostname = None if hostname is None else text("hostname", hostname)
+        self.port = None if port is None else integer("port", port, 1025, 65535)
+        self.num_connections = None if num_connections is None else integer("num_connections", num_connections, 1)
+        self.prefetch_size = None if prefetch_size is None else integer("prefetch_size", prefetch_size, 1)
+        self.rows: dict[Hashable, Row] = {}
         self.bytes = self.hits = self.misses = 0
         self.lock = threading.Lock()
+        self.spilled = _Spilled()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DatasetCache, (self.session_id, self.size)
+        server = (self.hostname, self.port, self.num_connections, self.prefetch_size)
+        return DatasetCache, (self.session_id, self.size, self.spilling, *server)
 
-    def row(self, index: int, data: Data) -> Row:
-        """A row, from memory when it is there."""
-        found = self.rows.get(index)
+    def row(self, owner: Hashable, index: int, data: Fetched) -> Row:
+        """A row of one's own, from the cache when it is there; `owner` tells sources apart that share a cache."""
+        key = owner, index
+        found = self.rows.get(key)
         if found is not None:
             self.hits += 1
-            return found
+            return _copied(found)
+        spilled = self.spilled.get(key)
+        if spilled is not None:
+            self.hits += 1
+            return spilled
         row = data.fetch(index)
         weight = sum(getattr(v, "nbytes", 64) for v in row)
         with self.lock:
             self.misses += 1
-            if index not in self.rows and (not self.size or self.bytes + weight <= self.size * MEGABYTE):
-                self.rows[index] = row
-                self.bytes += weight
+            if not self.size or self.bytes + weight <= self.size * MEGABYTE:
+                if key not in self.rows:
+                    self.rows[key] = _copied(row)
+                    self.bytes += weight
+            elif self.spilling:
+                self.spilled.put(key, row)
         return row
 
-    def get_stat(self) -> dict[str, int]:
+    def get_stat(self) -> CacheStat:
         """How full the cache is, and how often it helped.
 
-        >>> DatasetCache(1).get_stat()["hits"]
+        >>> DatasetCache(1).get_stat().hits
         0
         """
-        return {"num_rows": len(self.rows), "bytes": self.bytes, "hits": self.hits, "misses": self.misses}
+        spilled = self.spilled
+        held = self.bytes + spilled.bytes
+        return CacheStat(len(self.rows), len(spilled.places), held, self.hits, self.misses)
+
+
+def _copied(row: Row) -> Row:
+    """The row in memory of its own: later steps may write into what they are given."""
+    return tuple(_copy(v) for v in row)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _copy(v) for k, v in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+class _Spilled:
+    """Rows in a temporary file without a name, which ends with this object."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: as a forked process does, which must not write into the file of its parent."""
+        self.places: dict[Hashable, tuple[int, int]] = {}
+        self.bytes = 0
+        self.file: Any = None
+        self.full = False
+        self.owner = os.getpid()
+
+    def get(self, key: Hashable) -> Row | None:
+        """A row, when it is there; threads may ask at once."""
+        if key not in self.places or self.owner != os.getpid():
+            return None
+        start, size = self.places[key]
+        row: Row = pickle.loads(os.pread(self.file.fileno(), size, start))
+        return row
+
+    def put(self, key: Hashable, row: Row) -> None:
+        """Keep a row. When the disk is full no more rows are kept, and those that are not are read again."""
+        if self.owner != os.getpid():
+            self.forget()
+        if key in self.places or self.full:
+            return
+        content = pickle.dumps(row, protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            if self.file is None:
+                self.file = tempfile.TemporaryFile(prefix="mycelia-cache-", buffering=0)  # noqa: SIM115 - see finalize
+                weakref.finalize(self, self.file.close)
+            if os.pwrite(self.file.fileno(), content, self.bytes) < len(content):
+                raise OSError("no space is left for the whole row")
+        except OSError as error:
+            self.full = True
+            log.warning("a cache spills no more rows after %d bytes: %s", self.bytes, error)
+            return
+        self.places[key] = self.bytes, len(content)
+        self.bytes += len(content)
 
 
 class CachedData:
     """Rows of a source that come from a cache when they can."""
 
     def __init__(self, data: Data, cache: DatasetCache) -> None:
-        self.data, self.cache = data, cache
+        self.data, self.cache, self.number = data, cache, next(_numbers)
         self.class_indexing = getattr(data, "class_indexing", {})
 
     @property
@@ -73,7 +192,7 @@ class CachedData:
         return len(self.data)
 
     def fetch(self, index: int) -> Row:
-        return self.cache.row(index, self.data)
+        return self.cache.row(self.number, index, self.data)
 
     def gather(self, indices: Array) -> Row | None:
         return None

@@ -26,25 +26,26 @@ class Remembered:
 
     >>> cache = DatasetCache(session_id=1)
     >>> double = Remembered.by([lambda x: x * 2], cache)
-    >>> double(np.array(3)), double(np.array(3)), cache.get_stat()["hits"]
+    >>> double(np.array(3)), double(np.array(3)), cache.get_stat().hits
     ((array(6),), (array(6),), 1)
     """
 
     operations: Sequence[Callable[..., Any]]
     session_id: int
     size: int
+    spilling: bool = False
     cache: DatasetCache = field(init=False, repr=False)
     number: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.cache, self.number = DatasetCache(self.session_id, self.size), next(_numbers)
+        self.cache, self.number = DatasetCache(self.session_id, self.size, self.spilling), next(_numbers)
 
     @staticmethod
     def by(operations: Sequence[Callable[..., Any]], cache: DatasetCache) -> Remembered:
         """Operations whose results that cache keeps, beside what else it holds."""
         if not isinstance(cache, DatasetCache):
             raise ArgumentError(f"cache must be a DatasetCache, and is {type(cache).__name__}")
-        made = Remembered(tuple(operations), cache.session_id, cache.size)
+        made = Remembered(tuple(operations), cache.session_id, cache.size, cache.spilling)
         made.cache = cache
         return made
 
@@ -53,8 +54,7 @@ class Remembered:
         return "cached " + ", ".join(getattr(o, "__name__", type(o).__name__) for o in self.operations)
 
     def __call__(self, *columns: Any) -> Row:
-        made = self.cache.row(self._key(columns), _Made(self.operations, columns))  # type: ignore[arg-type]  # only fetch
-        return tuple(v.copy() if isinstance(v, np.ndarray) else v for v in made)  # later steps may write into it
+        return self.cache.row("map", self._key(columns), _Made(self.operations, columns))
 
     def _key(self, columns: tuple[Any, ...]) -> int:
         content = hashlib.blake2b(str(self.number).encode(), digest_size=16)

@@ -32,7 +32,7 @@ def test_a_cache_says_how_often_it_helped_and_maps_can_share_it():
     source = ds.NumpySlicesDataset([1, 2, 3], ["x"], shuffle=False)
     both = source.map(lambda x: x + 1, "x", cache=cache).map(lambda x: x * 10, "x", cache=cache)
     assert _rows(both, epochs=2) == [[20, 30, 40]] * 2
-    assert cache.get_stat()["hits"] == 6
+    assert cache.get_stat().hits == 6
 
 
 def test_a_later_step_that_writes_into_a_row_does_not_change_the_cache():

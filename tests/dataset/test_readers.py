@@ -232,7 +232,7 @@ def test_a_cache_keeps_rows_up_to_its_size(tmp_path):
     dataset = ds.ImageFolderDataset(str(tmp_path), shuffle=False, cache=cache)
     for _ in range(2):
         assert len(list(dataset.create_dict_iterator(1, output_numpy=True))) == 6
-    assert cache.get_stat()["hits"] == cache.get_stat()["misses"] == 6
+    assert cache.get_stat().hits == cache.get_stat().misses == 6
 
 
 def test_classes_are_named(tmp_path):
