@@ -266,7 +266,7 @@ def _blocks(image: Array, height: int, width: int) -> Array:
     tall, wide = image.shape[0] // height, image.shape[1] // width
     blocks = image.reshape(height, tall, width, wide, *image.shape[2:])
     means = blocks.sum((1, 3), dtype=np.int32).astype(np.float32) * np.float32(1.0 / (tall * wide))
-    return np.rint(means).astype(np.uint8)
+    return np.asarray(np.rint(means), np.uint8)
 
 
 def _shifted(sums: Array, bits: int) -> Array:
