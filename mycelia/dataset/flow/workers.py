@@ -220,7 +220,7 @@ class ThreadWorkers(Workers):
             promise.error = DataError("the pipeline was closed while rows were being made")
             promise.there.set()
         end = monotonic() + PATIENCE
-        for thread in self.threads.values():
+        for thread in list(self.threads.values()):  # the end of the program may close them too
             if thread is not threading.current_thread():
                 thread.join(max(0.0, end - monotonic()))
         self.threads.clear()
