@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
-import numpy as np
-
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan import Data, copied
 from mycelia.dataset.transforms.validators import flag, integer, text
 from mycelia.types import Array
 
@@ -95,7 +93,7 @@ class DatasetCache:
         found = self.rows.get(key)
         if found is not None:
             self.hits += 1
-            return _copied(found)
+            return tuple(map(copied, found))  # later steps may write into what they are given
         spilled = self.spilled.get(key)
         if spilled is not None:
             self.hits += 1
@@ -104,10 +102,11 @@ class DatasetCache:
         weight = sum(getattr(v, "nbytes", 64) for v in row)
         with self.lock:
             self.misses += 1
-            if not self.size or self.bytes + weight <= self.size * MEGABYTE:
-                if key not in self.rows:
-                    self.rows[key] = _copied(row)
-                    self.bytes += weight
+            if key in self.rows or self.spilled.holds(key):
+                pass  # another thread was faster
+            elif not self.size or self.bytes + weight <= self.size * MEGABYTE:
+                self.rows[key] = tuple(map(copied, row))
+                self.bytes += weight
             elif self.spilling:
                 self.spilled.put(key, row)
         return row
@@ -121,17 +120,6 @@ class DatasetCache:
         spilled = self.spilled
         held = self.bytes + spilled.bytes
         return CacheStat(len(self.rows), len(spilled.places), held, self.hits, self.misses)
-
-
-def _copied(row: Row) -> Row:
-    """The row in memory of its own: later steps may write into what they are given."""
-    return tuple(_copy(v) for v in row)
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _copy(v) for k, v in value.items()}
-    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 class _Spilled:
@@ -148,9 +136,13 @@ class _Spilled:
         self.full = False
         self.owner = os.getpid()
 
+    def holds(self, key: Hashable) -> bool:
+        """Whether this process put the row here."""
+        return key in self.places and self.owner == os.getpid()
+
     def get(self, key: Hashable) -> Row | None:
         """A row, when it is there; threads may ask at once."""
-        if key not in self.places or self.owner != os.getpid():
+        if not self.holds(key):
             return None
         start, size = self.places[key]
         row: Row = pickle.loads(os.pread(self.file.fileno(), size, start))
@@ -160,7 +152,7 @@ class _Spilled:
         """Keep a row. When the disk is full no more rows are kept, and those that are not are read again."""
         if self.owner != os.getpid():
             self.forget()
-        if key in self.places or self.full:
+        if self.full:
             return
         content = pickle.dumps(row, protocol=pickle.HIGHEST_PROTOCOL)
         try:

@@ -49,7 +49,7 @@ class Iterator:
             raise ArgumentError(f"num_epochs must be positive, or -1 for no end, and is {num_epochs!r}")
         self.plan, self.options, self.num_epochs = plan, options, num_epochs
         self.numpy, self.copy = output_numpy, do_copy or options.do_copy
-        self.names = tuple(columns) if columns else plan.columns
+        self.names = tuple(columns) if columns else shown(plan)
         self.kept = plan.index_of(self.names, "create_tuple_iterator")
         self.seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
         self.epoch, self.step, self.total = 0, 0, 0
@@ -195,6 +195,7 @@ class Iterator:
         return profile(self.pipeline)
 
 
+HIDDEN = "_meta-"
 log = logging.getLogger("mycelia.dataset")
 _running: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 
@@ -247,6 +248,23 @@ os.register_at_fork(after_in_child=_forked)
 def _close_all() -> None:
     for pipeline in list(_running):
         pipeline.close()
+
+
+def shown(plan: Node) -> tuple[str, ...]:
+    """The columns that rows show when nobody names any: all but those whose names begin with `_meta-`.
+
+    >>> import mycelia.dataset as ds
+    >>> shown(ds.NumpySlicesDataset({"image": [1], "_meta-filename": ["a.jpg"]}).plan)
+    ('image',)
+    """
+    names = tuple(n for n in plan.columns if not n.startswith(HIDDEN))
+    if not names:
+        raise ArgumentError(
+            f"rows would be empty: columns whose names begin with {HIDDEN} are not shown",
+            given={"columns": list(plan.columns)},
+            hint="rename them, or name them in create_tuple_iterator",
+        )
+    return names
 
 
 class DictIterator(Iterator):

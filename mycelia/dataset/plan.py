@@ -30,6 +30,7 @@ from mycelia.dataset.flow.stream import (
 )
 from mycelia.dataset.flow.table import (
     ENDLESS,
+    FOREVER,
     ConcatTable,
     Order,
     RepeatTable,
@@ -239,11 +240,35 @@ def as_row(value: Any, names: Sequence[str], types: Sequence[np.dtype[Any]] | No
         raise ArgumentError(
             f"the source gave a row with {len(parts)} values for {len(names)} columns", given={"columns": list(names)}
         )
-    row = tuple(as_value(p) for p in parts)
+    row = tuple(as_own(p) for p in parts)
     for name, part, wanted in zip(names, row, types or (), strict=False):
         if part.dtype != wanted and not (wanted.kind in "US" and part.dtype.kind == wanted.kind):
             raise ArgumentError(f"column {name!r} was to be {wanted}, and the source gave {part.dtype}")
     return row
+
+
+FRESH = (bool, int, float, complex, str, bytes, list, np.generic)  # what NumPy makes a new array of
+
+
+def as_own(value: Any) -> Any:
+    """A user's value as an array that shares no memory with it: later steps may write into it, or the user may.
+
+    >>> source = np.zeros(2); as_own(source)[0] = 1; source
+    array([0., 0.])
+    """
+    made = as_value(value)
+    return made if isinstance(value, FRESH) else copied(made)
+
+
+def copied(value: Any) -> Any:
+    """A value of a row in memory of its own.
+
+    >>> copied({"k": np.array(1)})
+    {'k': array(1)}
+    """
+    if isinstance(value, dict):
+        return {k: copied(v) for k, v in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +361,7 @@ class RepeatNode(Node):
 
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
         def open(turn: int, below: State) -> Stream:
-            return c.stream(self.child, epoch * self.count + turn, below)
+            return c.stream(self.child, epoch * (self.count or FOREVER) + turn, below)
 
         return _sequence(open, self.count or ENDLESS, state)
 

@@ -128,7 +128,15 @@ class Readable:
         >>> ds.MindDataset(place).get_dataset_size()
         2
         """
-        with self.create_dict_iterator(num_epochs=1, output_numpy=True) as rows:
+        rows = DictIterator(
+            self.plan,
+            current_options(),
+            num_epochs=1,
+            output_numpy=True,
+            columns=self.plan.columns,
+            init_step=self._init_step,
+        )
+        with rows:
             save(rows, file_name, num_files, file_type)
 
     # questions
@@ -146,7 +154,7 @@ class Readable:
             if table is not None and table.size() < ENDLESS:
                 return table.size()
         finite = once(self.plan) if endless(self.plan) else self.plan
-        with TupleIterator(ungated(finite), options, num_epochs=1, output_numpy=True) as rows:
+        with self._all(finite) as rows:
             return sum(1 for _ in rows)
 
     def __len__(self) -> int:
@@ -156,8 +164,14 @@ class Readable:
         return True  # asking whether there is a dataset must not count its rows
 
     def _first(self) -> list[Any]:
-        with TupleIterator(ungated(self.plan), current_options(), num_epochs=1, output_numpy=True) as rows:
+        with self._all(self.plan) as rows:
             return next(rows, [])
+
+    def _all(self, plan: Node) -> TupleIterator:
+        """The rows of one epoch, with the columns that are not shown, past all gates."""
+        return TupleIterator(
+            ungated(plan), current_options(), num_epochs=1, output_numpy=True, columns=self.plan.columns
+        )
 
     def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
         """The shape of every column, seen on the first row; with `estimate`, None where rows differ.
@@ -170,7 +184,7 @@ class Readable:
         if not estimate:
             return first
         finite = once(self.plan) if endless(self.plan) else self.plan
-        with TupleIterator(ungated(finite), current_options(), num_epochs=1, output_numpy=True) as rows:
+        with self._all(finite) as rows:
             for row in rows:
                 for column, (known, value) in enumerate(zip(first, row, strict=True)):
                     if len(known) != np.ndim(value):

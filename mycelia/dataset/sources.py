@@ -15,7 +15,7 @@ from mycelia.dataset.config import current_options
 from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
-from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_row, unique
+from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.reading import Names, megabytes, names_of
 from mycelia.dataset.samplers import Sampler, Shuffle, choose
@@ -74,7 +74,7 @@ class ArrayData:
         return len(next(iter(self.arrays.values())))
 
     def fetch(self, index: int) -> Row:
-        return tuple(np.asarray(a[index]) for a in self.arrays.values())
+        return tuple(np.array(a[index]) for a in self.arrays.values())
 
     def gather(self, indices: Array) -> Row | None:
         return tuple(a[indices] for a in self.arrays.values())
@@ -268,7 +268,7 @@ class ListData:
         return len(self.rows)
 
     def fetch(self, index: int) -> Row:
-        return tuple(as_value(self.rows[index][c]) for c in self.columns)
+        return tuple(as_own(self.rows[index][c]) for c in self.columns)
 
     def gather(self, indices: Array) -> Row | None:
         return None
@@ -367,6 +367,9 @@ class RandomDataset(MappableDataset):
             raise ArgumentError(f"the schema has no column {missing}", given={"columns": list(columns)})
         rows = total_rows or (described.num_rows if described else None) or 100
         fields = {c: (as_dtype(columns[c]["type"]), tuple(columns[c].get("shape") or ())) for c in wanted}
+        texts = {c: dtype for c, (dtype, _) in fields.items() if dtype.kind not in "biuf"}
+        if texts:
+            raise ArgumentError("RandomDataset makes numbers and truth values only", given={"other columns": texts})
         super().__init__(
             RandomData(rows, fields, current_options().seed or 0),
             choose(num_samples, None, shuffle, num_shards, shard_id),
