@@ -78,6 +78,38 @@ def test_replacing_puts_a_neighbour_in_its_place():
     assert column(numbers().map(odd)) == expected
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("batch", [0, 1, 4])
+def test_replacing_goes_on_as_before_after_a_resume_at_any_step(shuffle, batch):
+    ds.config.set_error_samples_mode(ErrorSamplesMode.REPLACE)
+    ds.config.set_seed(4)
+
+    def rows():
+        data = ds.NumpySlicesDataset(np.arange(20), ["x"], shuffle=shuffle).map(odd)
+        data = data.batch(batch) if batch else data
+        return data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+
+    def listed(iterator):
+        return [x.tolist() for _ in range(2) for (x,) in iterator]
+
+    try:
+        whole = listed(rows())
+    except ds.DataError:
+        pytest.skip("the first of all rows is the bad one: there is nothing to put in its place")
+    for step in range(len(whole)):
+        first = rows()
+        for _ in range(step):
+            if next(first, None) is None:
+                next(first)
+        again = rows()
+        again.load_state_dict(first.state_dict())
+        first.stop()
+        rest: list = []
+        while len(rest) < len(whole) - step:
+            rest += [x.tolist() for (x,) in again]
+        assert rest == whole[step:], step
+
+
 def test_after_an_error_the_other_rows_can_still_be_read():
     iterator = numbers().map(odd).batch(4).create_tuple_iterator(num_epochs=1, output_numpy=True)
     got = [next(iterator)[0].tolist() for _ in range(3)]

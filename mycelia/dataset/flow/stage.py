@@ -191,15 +191,26 @@ class Stage:
             row = outcome
             if isinstance(row, Failure):
                 self.gauge.blame(row)
-                if self.replace and self.last is None:
-                    raise Failed(row)
-                row = self.last if self.replace else None
+                row = self._stand_in(task, i, row) if self.replace else None
             if row is None:
                 continue
             self.last = row if self.replace else None
             self.gauge.rows += 1
             state = task.base + i + 1 if task.table is not None else task.base
             self.ready_rows.append(Item(row, task.epoch, state))
+
+    def _stand_in(self, task: _Task, i: int, failure: Failure) -> Row:
+        """The good row before a bad one. After a resume it has not been made here, and is made again."""
+        if self.last is not None:
+            return self.last
+        if task.table is not None:
+            size = task.table.size()
+            for place in reversed(range(task.epoch * size + task.base + i)):
+                request = task.table.request(place // size, np.array([place % size]))
+                (made,) = self.workers.submit(request).wait().outcomes
+                if isinstance(made, tuple):
+                    return made
+        raise Failed(failure)
 
     def _apart(self, task: _Task, table: Table) -> None:
         """Ask for the rows of a request that failed one by one, so that only the bad one is an error."""
