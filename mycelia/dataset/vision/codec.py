@@ -22,6 +22,10 @@ from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
+LARGEST = 1 << 30  # pixels of an image, as in OpenCV
+SMALL = 1 << 24  # pixels that any file may claim to have
+DENSEST = 1024  # pixels in a byte: a block of 8 x 8 takes one bit at least
+
 
 def is_jpeg(data: Array) -> bool:
     """Whether bytes begin as a JPEG does.
@@ -56,6 +60,7 @@ def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Arra
     if is_jpeg(data):
         libraries = installed("simplejpeg") or installed("PIL.Image")
         about = jpeg.header_of(data) if jpeg.ready() or not libraries else None
+        _believable(data, (about.height, about.width) if about else jpeg.size_of(data))
         if about is not None:
             box = choose(about.height, about.width) if choose else None
             image = jpeg.pixels(data, about, box)
@@ -64,6 +69,16 @@ def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Arra
             return part(_by_library(data), box)  # broken: which tells how, or knows better
     image = _by_library(data)
     return part(image, choose(*image.shape[:2]) if choose else None)
+
+
+def _believable(data: Array, size: tuple[int, int] | None) -> None:
+    """Raise if a JPEG of so many bytes cannot have so many pixels: memory for them is not asked for."""
+    height, width = size or (0, 0)
+    if height * width > min(max(DENSEST * data.size, SMALL), LARGEST):
+        raise ArgumentError(
+            f"the header of a JPEG claims {height} x {width} pixels, which cannot be decoded from {data.size} bytes",
+            hint="the file is damaged, or made to exhaust memory" if height * width <= LARGEST else "cut it in parts",
+        )
 
 
 def part(image: Array, box: Box | None) -> Array:
@@ -93,7 +108,7 @@ def open_pil(data: Array) -> Any:
     try:
         image = pillow.open(io.BytesIO(data.tobytes()))
         image.load()
-    except (OSError, SyntaxError, ValueError) as error:
+    except Exception as error:  # of any kind: its readers of formats do not foresee all that a damaged file can hold
         raise ArgumentError(
             f"the bytes are not an image that can be decoded: {error}",
             given={"length": data.size, "first bytes": bytes(data[:8])},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -99,12 +101,10 @@ def test_files_of_other_kinds_are_left_to_the_library():
 
 def test_long_headers_and_thumbnails_are_no_obstacle():
     rng = np.random.default_rng(3)
-    data = encoded(picture(rng, 40, 50), exif=b"Exif\0\0" + b"\xff\xda\0\x08" * 2000, comment=b"x" * 5000)
-    about = jpeg.header_of(data)
-    expected = library(data)
-    if about is not None:
-        np.testing.assert_array_equal(jpeg.pixels(data, about), expected)
-    np.testing.assert_array_equal(vision.Decode()(data), expected)
+    for repeated in (3, 2000):
+        data = encoded(picture(rng, 40, 50), exif=b"Exif\0\0" + b"\xff\xda\0\x08" * repeated, comment=b"x" * 5000)
+        np.testing.assert_array_equal(pixels(data), library(data))
+        np.testing.assert_array_equal(vision.Decode()(data), library(data))
 
 
 def test_a_file_that_is_cut_off_is_an_error():
@@ -183,3 +183,110 @@ def test_a_crop_while_decoding_equals_a_crop_after_decoding():
             ours = vision.RandomCropDecodeResize((20, 31))(data)
         with random.seeded(np.random.default_rng(seed)):
             np.testing.assert_array_equal(ours, vision.RandomResizedCrop((20, 31))(library(data)))
+
+
+def segment(data: np.ndarray, kind: int) -> slice:
+    """Where the first segment of a kind lies."""
+    at = data.tobytes().find(bytes([255, kind]))
+    return slice(at, at + 2 + int.from_bytes(data[at + 2 : at + 4].tobytes(), "big"))
+
+
+def spliced(data: np.ndarray, place: slice, new: bytes) -> np.ndarray:
+    raw = data.tobytes()
+    return np.frombuffer(raw[: place.start] + new + raw[place.stop :], np.uint8)
+
+
+FRAME, CODES, SCALES, SCAN = 0xC0, 0xC4, 0xDB, 0xDA
+
+
+def test_an_end_that_stands_before_the_picture_is_no_end():
+    """The routines run until the end marker: one in a comment must not let them run out of the file."""
+    data = encoded(picture(np.random.default_rng(9), 40, 40))
+    scan = segment(data, SCAN)
+    comment = b"\xff\xfe\0\x04\xff\xd9"
+    cut = spliced(data[: scan.stop], slice(scan.start, scan.start), comment)
+    assert jpeg.header_of(cut) is None
+    with pytest.raises(ValueError, match="decode"):
+        vision.Decode()(cut)
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+def test_a_small_file_that_claims_a_huge_picture_is_told_and_takes_no_memory(progressive):
+    data = encoded(np.zeros((40, 40, 3), np.uint8), progressive=progressive).copy()
+    at = segment(data, 0xC2 if progressive else FRAME).start
+    for size in (b"\xff\xff\xff\xff", b"\x23\x28\x23\x28"):
+        data[at + 5 : at + 9] = np.frombuffer(size, np.uint8)
+        with pytest.raises(ValueError, match=r"claims .* pixels, which cannot be decoded from"):
+            vision.Decode()(data)
+
+
+def test_a_bomb_of_another_format_is_told_as_every_broken_file():
+    data = vision.encode_png(np.zeros((3, 3), np.uint8)).tobytes()
+    size = b"IHDR" + (50000).to_bytes(4, "big") * 2 + data[24:29]
+    bomb = data[:12] + size + zlib.crc32(size).to_bytes(4, "big") + data[33:]
+    with pytest.raises(ValueError, match="not an image that can be decoded"):
+        vision.Decode()(np.frombuffer(bomb, np.uint8))
+
+
+def test_headers_that_the_library_refuses_are_refused():
+    data = encoded(picture(np.random.default_rng(10), 30, 40, 1))
+    frame, scales, codes, scan = (segment(data, kind) for kind in (FRAME, SCALES, CODES, SCAN))
+    at = frame.start
+    broken = {
+        "no quantisation table": spliced(data, scales, b""),
+        "two frames": spliced(data, slice(at, at), data[frame].tobytes()),
+        "no sampling": spliced(data, slice(at + 11, at + 12), b"\x00"),
+        "sampling of five": spliced(data, slice(at + 11, at + 12), b"\x15"),
+        "an AC table for DC": spliced(data, slice(scan.start + 6, scan.start + 7), b"\x40"),
+        "a code of ones": spliced(data, codes, b"\xff\xc4\0\x15\0\x02" + bytes(15) + b"\0\x01"),
+    }
+    assert jpeg.header_of(data) is not None
+    for what, file in broken.items():
+        assert jpeg.header_of(file) is None, what
+        with pytest.raises(ValueError, match="decode"):
+            vision.Decode()(file)
+
+
+def test_coefficients_beyond_all_measure_are_left_to_the_library():
+    """Libraries count in 16 bits, which such coefficients overflow."""
+    rng = np.random.default_rng(11)
+    for seed in range(12):
+        data = encoded(picture(rng, 40, 48), quality=100, subsampling="4:2:0").copy()
+        scale = segment(data, SCALES)
+        data[scale.start + 5 : scale.stop] = 255
+        if seed % 2:
+            body = slice(segment(data, SCAN).stop, -2)
+            data[body] = rng.integers(0, 255, len(data[body]), np.uint8)
+        about = jpeg.header_of(data)
+        ours = jpeg.pixels(data, about)
+        if ours is not None:
+            np.testing.assert_array_equal(ours, library(data))
+        np.testing.assert_array_equal(vision.Decode()(data), library(data))
+
+
+def test_whatever_is_decoded_from_a_damaged_file_is_what_the_library_gives():
+    rng = np.random.default_rng(12)
+    seen = 0
+    for turn in range(300):
+        whole = encoded(picture(rng, *rng.integers(5, 40, 2)), quality=int(rng.choice([10, 75, 100])))
+        data = whole.copy()
+        for place in rng.integers(2, len(data) - 2, int(rng.integers(1, 4))):
+            data[place] = rng.integers(256) if turn % 2 else data[place] ^ (1 << rng.integers(8))
+        about = jpeg.header_of(data)
+        ours = None if about is None else jpeg.pixels(data, about)
+        if ours is not None:
+            try:
+                expected = library(data)
+            except OSError:  # of what follows the last block, which is not looked at
+                continue
+            np.testing.assert_array_equal(ours, expected)
+            seen += 1
+    assert seen > 50
+
+
+def test_threads_decode_side_by_side():
+    rng = np.random.default_rng(13)
+    files = [encoded(picture(rng, *rng.integers(5, 150, 2))) for _ in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        for data, ours in zip(files * 4, pool.map(pixels, files * 4), strict=True):
+            np.testing.assert_array_equal(ours, library(data))

@@ -16,13 +16,15 @@ import numpy as np
 
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
-from mycelia.dataset.vision.jpeg.header import Header, coder, header_of
+from mycelia.dataset.vision.jpeg.header import Header, coder, header_of, size_of
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
-__all__ = ["Box", "Header", "header_of", "pixels", "ready"]
+__all__ = ["Box", "Header", "header_of", "pixels", "ready", "size_of"]
 
 Box = tuple[int, int, int, int]  # top, left, height, width
+
+KEPT = 1 << 26  # bytes of planes that a thread keeps for the next picture
 
 _scan, _paint = Routine(scan), Routine(paint)
 
@@ -48,6 +50,11 @@ class _Scratch(threading.local):
         if len(self.planes) < size:
             self.planes = np.empty(size, np.uint8)
 
+    def release(self) -> None:
+        """Let go of what a very large picture needed."""
+        if len(self.planes) > KEPT:
+            self.lines, self.planes = [np.empty(0, np.int32)] * 3, np.empty(0, np.uint8)
+
 
 _scratch = _Scratch()
 
@@ -70,8 +77,11 @@ def pixels(data: Array, about: Header, box: Box | None = None, out: Array | None
     s = _scratch
     s.fit(width + 32, size)
     numbers = np.array(frame, np.int64)
-    if _scan(data, numbers, about.tables, about.quant, s.coefs, s.work, s.planes, s.state) < 0:
-        return None
-    out = np.empty((height, width, 3), np.uint8) if out is None else out
-    _paint(s.planes, numbers, np.array(view, np.int64), *s.lines, out)
-    return out
+    try:
+        if _scan(data, numbers, about.tables, about.quant, s.coefs, s.work, s.planes, s.state) < 0:
+            return None
+        out = np.empty((height, width, 3), np.uint8) if out is None else out
+        _paint(s.planes, numbers, np.array(view, np.int64), *s.lines, out)
+        return out
+    finally:
+        s.release()

@@ -32,7 +32,7 @@ def signed(bits: int, size: int) -> int:
 
 def huffman(counts: Bytes, symbols: Bytes, tables: Words, at: int, direct: int) -> int:
     """Fill the table at `at`: for each next LOOK bits the whole coefficient (length, run, value) if they hold it, else
-    the code alone, else nothing. In a `direct` table (DC) symbols are sizes without a run.
+    the code alone, else nothing. In a `direct` table (DC) symbols are sizes without a run. A code of ones only is none.
     """
     for i in range(TABLE):
         tables[at + i] = 0
@@ -40,7 +40,7 @@ def huffman(counts: Bytes, symbols: Bytes, tables: Words, at: int, direct: int) 
     for length in range(1, 17):
         tables[at + MOVE + length] = k - code
         for _ in range(counts[length - 1]):
-            if code >> length or k > 255:
+            if code + 1 >> length or k > 255:
                 return -1
             symbol = symbols[k]
             run, size = symbol >> 4, symbol & 15
@@ -69,14 +69,17 @@ def huffman(counts: Bytes, symbols: Bytes, tables: Words, at: int, direct: int) 
 def block(
     data: Bytes, frame: Longs, tables: Words, quant: Words, coefs: Words, state: Longs, part: int, keep: int
 ) -> int:
-    """Read one block of the component `part`, into `coefs` if it is to be kept: the place of its last coefficient."""
+    """Read one block of the component `part`, into `coefs` if it is to be kept: the place of its last coefficient.
+
+    -1 if the bits mean nothing, or if a coefficient is beyond 14 bits: libraries then count in 16 bits, which overflow.
+    """
     bits, count, place, false = state[0], state[1], state[2], state[3]
     scale = frame[part + 4]
     last = frame[1]
     if keep:
         for i in range(64):
             coefs[i] = 0
-    k, end, byte, value = 0, 0, 0, 0
+    k, end, byte, value, wild = 0, 0, 0, 0, 0
     table = frame[part + 2]
     while k < 64:
         coming = -1
@@ -134,19 +137,24 @@ def block(
                 break
             end = k
             if keep:
-                coefs[ZIGZAG[k]] = value * quant[scale + k]
+                value = value * quant[scale + k]
+                wild = wild | value + 8192
+                coefs[ZIGZAG[k]] = value
             k += 1
             if k > 63 or length > LOOK:
                 break
-    if count < false:
+    if count < false or wild >> 14:
         return -1
     state[0], state[1], state[2], state[3] = bits, count, place, false
     return end
 
 
 def spread(coefs: Words, work: Words, shift: int) -> int:
-    """The inverse cosine transform of all columns of a block, in whole numbers; `shift` bits are rounded off."""
-    down = word(shift)
+    """The inverse cosine transform of all columns of a block, in whole numbers; `shift` bits are rounded off.
+
+    The answer has more than 15 bits if one of the numbers has.
+    """
+    down, wild = word(shift), word(0)
     half = word(1 << (shift - 1))
     for i in range(8):
         z2, z3 = coefs[16 + i], coefs[48 + i]
@@ -165,12 +173,15 @@ def spread(coefs: Words, work: Words, shift: int) -> int:
         work[8 + i], work[48 + i] = (a1 + b2) >> down, (a1 - b2) >> down
         work[16 + i], work[40 + i] = (a2 + b1) >> down, (a2 - b1) >> down
         work[24 + i], work[32 + i] = (a3 + b0) >> down, (a3 - b0) >> down
-    return 0
+        for k in range(8):
+            wild = wild | work[8 * k + i] + 16384
+    return wild
 
 
 def transform(coefs: Words, work: Words, planes: Bytes, at: int, stride: int) -> int:
-    """The pixels of a block: transformed along the columns, and then along the rows."""
-    spread(coefs, work, 11)
+    """The pixels of a block: transformed along the columns, and then along the rows; -1 if numbers grow too large."""
+    if spread(coefs, work, 11) >> 15:
+        return -1
     mirror(work)
     spread(work, coefs, 18)
     mirror(coefs)
@@ -212,6 +223,6 @@ def scan(
                             if end == 0:
                                 level = min(max((coefs[0] + 4 >> 3) + 128, 0), 255)
                                 flat(planes, at, frame[part + 6], level)
-                            else:
-                                transform(coefs, work, planes, at, frame[part + 6])
+                            elif transform(coefs, work, planes, at, frame[part + 6]) < 0:
+                                return -1
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -10,6 +11,10 @@ import numpy as np
 from mycelia.dataset.vision.jpeg.bits import TABLE, huffman
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
+
+SCAN, COMMENT = 0xDA, 0xFE
+FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+SHORT = 4096  # bytes of a header that is worth remembering
 
 coder = Routine(huffman)
 
@@ -27,29 +32,40 @@ class Header:
     start: int
 
 
-def _picture_begins(data: bytes) -> int:
-    """Where the picture of a file begins, most likely; 0 if it does not."""
-    found = data.find(b"\xff\xda")
-    return found + 2 + int.from_bytes(data[found + 2 : found + 4], "big") if found > 0 else 0
+def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """The kinds of the segments of a file and where they begin and end, as they tell, up to that of the picture."""
+    place, kind = 2, 0
+    while kind != SCAN and place + 4 <= len(data) and data[place] == 255:
+        kind, begin = data[place + 1], place
+        place += 2 + int.from_bytes(data[place + 2 : place + 4], "big")
+        yield kind, begin, place
+
+
+def size_of(data: Array) -> tuple[int, int] | None:
+    """Height and width that a JPEG file of any kind claims; None if it does not tell.
+
+    >>> size_of(np.frombuffer(bytes.fromhex("ffd8 ffc2 0008 08 0102 0003"), np.uint8))
+    (258, 3)
+    """
+    for most in (SHORT, len(data)):
+        begin = data[:most].tobytes()
+        for kind, at, _ in _segments(begin):
+            if kind in FRAMES and at + 9 <= len(begin):
+                return int.from_bytes(begin[at + 5 : at + 7], "big"), int.from_bytes(begin[at + 7 : at + 9], "big")
+    return None
 
 
 @lru_cache(maxsize=256)
 def header(data: bytes) -> Header | None:
     """The header, if it is all of `data`, and of a kind that is decoded here."""
     about = _Parts()
-    place = 2
-    while place + 4 <= len(data) and data[place] == 255:
-        kind, length = data[place + 1], int.from_bytes(data[place + 2 : place + 4], "big")
-        body = data[place + 4 : place + 2 + length]
-        place += 2 + length
-        if len(body) != length - 2 or not about.take(kind, body):
+    for kind, begin, end in _segments(data):
+        body = data[begin + 4 : end]
+        if len(body) != end - begin - 4 or not about.take(kind, body):
             return None
         if kind == SCAN:
-            return about.header(body, place) if place == len(data) else None
+            return about.header(body, end) if end == len(data) else None
     return None
-
-
-SCAN = 0xDA
 
 
 @dataclass(eq=False)
@@ -58,7 +74,8 @@ class _Parts:
 
     quant: Array = field(default_factory=lambda: np.zeros(4 * 64, np.int32))
     tables: Array = field(default_factory=lambda: np.zeros(8 * TABLE, np.int32))
-    known: set[int] = field(default_factory=set)
+    known: set[int] = field(default_factory=set)  # tables for Huffman codes
+    scales: set[int] = field(default_factory=set)  # tables of divisors
     frame: bytes = b""
     jfif: bool = False
     adobe: int | None = None
@@ -67,19 +84,19 @@ class _Parts:
         """Hear of a segment; False if the picture is of a kind that is not decoded here."""
         match kind:
             case 0xE0:
-                self.jfif = self.jfif or body[:5] == b"JFIF\0"
+                self.jfif = self.jfif or (body[:5] == b"JFIF\0" and len(body) >= 14)
             case 0xEE if body[:5] == b"Adobe" and len(body) >= 12:
                 self.adobe = body[11]
             case 0xDB:
-                return _quantisers(body, self.quant)
+                return _quantisers(body, self.quant, self.scales)
             case 0xC4:
                 return _coders(body, self.tables, self.known)
             case 0xC0 | 0xC1:
-                self.frame = body
-                return len(body) >= 6 and body[0] == 8 and len(body) == 6 + 3 * body[5]
+                first, self.frame = not self.frame, body
+                return first and len(body) >= 6 and body[0] == 8 and len(body) == 6 + 3 * body[5]
             case 0xDD:
-                return not any(body)  # no restart markers
-        return not 0xC0 <= kind <= 0xCF or kind == 0xC4 or kind == 0xCC
+                return body == b"\0\0"  # no restart markers
+        return kind in (SCAN, COMMENT) or 0xE0 <= kind <= 0xEF
 
     def header(self, scan: bytes, start: int) -> Header | None:
         """All of it, if the picture is grey, or YCbCr in one scan."""
@@ -93,7 +110,9 @@ class _Parts:
         chosen = tuple((scan[2 + 2 * i] >> 4, 4 + (scan[2 + 2 * i] & 15)) for i in range(scan[0]))
         if [scan[1 + 2 * i] for i in range(scan[0])] != names or scan[-3:] != b"\0\x3f\0" or not height or not width:
             return None
-        if any(q > 3 for *_, q in parts) or any(t not in self.known for pair in chosen for t in pair):
+        if any(q not in self.scales for *_, q in parts) or any(not (1 <= n <= 4) for p in parts for n in p[:2]):
+            return None
+        if any(dc > 3 or dc not in self.known or ac not in self.known for dc, ac in chosen):
             return None
         if len(parts) == 1:
             parts = ((1, 1, parts[0][2]),)
@@ -110,7 +129,7 @@ class _Parts:
         return self.jfif or (self.adobe == 1 if self.adobe is not None else names != [82, 71, 66])
 
 
-def _quantisers(body: bytes, quant: Array) -> bool:
+def _quantisers(body: bytes, quant: Array, known: set[int]) -> bool:
     """Read tables of divisors."""
     while body:
         size = 128 if body[0] >> 4 else 64
@@ -118,6 +137,7 @@ def _quantisers(body: bytes, quant: Array) -> bool:
         if number > 3 or len(rest) != size:
             return False
         quant[number * 64 :][:64] = np.frombuffer(rest, ">u2" if size == 128 else "u1")
+        known.add(number)
         body = body[1 + size :]
     return True
 
@@ -141,11 +161,14 @@ def _coders(body: bytes, tables: Array, known: set[int]) -> bool:
 
 def header_of(data: Array) -> Header | None:
     """What a file says of its picture, if it is one that is decoded here."""
-    if data[-64:].tobytes().rfind(b"\xff\xd9") < 0:
+    tail = max(len(data) - 64, 0)
+    end = tail + data[tail:].tobytes().rfind(b"\xff\xd9")
+    if end < tail:
         return None  # it has no end
-    for most in (4096, len(data)):
+    for most in (SHORT, len(data)):
         begin = data[:most].tobytes()
-        end = _picture_begins(begin)
-        if 0 < end <= len(begin):
-            return header(begin[:end])
+        *_, (kind, _, start) = [(0, 0, 0), *_segments(begin)]
+        if kind == SCAN and start <= len(begin):
+            about = (header if start <= SHORT else header.__wrapped__)(begin[:start])
+            return about if start <= end else None  # the routines stop at the end: it must lie ahead of them
     return None
