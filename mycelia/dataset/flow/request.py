@@ -217,7 +217,9 @@ class Collate(Request):
         try:
             made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number)
         except Failed:
-            raise
+            if not run.tolerant:
+                raise
+            return run.failures.pop()  # no row of the batch is good: the batch is bad itself
         except Exception as error:
             return run.fail(error, self.node, f"batch {self.number} of epoch {self.epoch}, from {self.origin(0, run)}")
         own = perf_counter() - start - (sum(run.seconds.values()) - inside)
