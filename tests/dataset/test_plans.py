@@ -10,7 +10,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import transforms, vision
-from mycelia.dataset.debug import DebugHook
+from mycelia.dataset.debug import DebugHook, PrintDataHook, PrintMetaDataHook
 
 from . import published
 
@@ -68,18 +68,59 @@ def test_what_cannot_be_found_again_is_told(tmp_path):
         ds.deserialize(plan)
 
 
-def test_hooks_see_every_operation_in_debug_mode():
+def test_hooks_see_what_goes_in_and_what_every_operation_gives_in_debug_mode():
     seen = []
 
     class Watch(DebugHook):
         def compute(self, *args):
-            seen.append([a.tolist() for a in args])
-            return args
+            (columns,) = args
+            seen.append((self.prev_op_name, self.is_first_op, [c.tolist() for c in columns]))
+            return "what a hook returns is not used"
 
     ds.config.set_debug_mode(True, [Watch()])
     dataset = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).map([doubled, lambda x: x + 1])
     assert read(dataset) == [[3], [5]]
-    assert seen == [[2], [3], [4], [5]]
+    assert seen[:3] == [("doubled", True, [1]), ("doubled", False, [2]), ("<lambda>", False, [3])]
+    assert [s[2] for s in seen[3:]] == [[2], [4], [5]]
+
+
+def test_hooks_print_as_in_mindspore(capsys):
+    def both(a, b):
+        return a + 1, b + 1
+
+    ds.config.set_debug_mode(True, [PrintMetaDataHook(), PrintDataHook()])
+    dataset = ds.NumpySlicesDataset({"a": [[1]], "b": [[2, 3]]}, shuffle=False).map(both, ["a", "b"])
+    assert read(dataset) == [[[2], [3, 4]]]
+    said, types = "[Dataset debugger] Print the [%s] of the operation [both].", "The dtype is [int64]. The shape is"
+    shapes = [f"Column 0. {types} [(1,)].", f"Column 1. {types} [(2,)]."]
+    ran = capsys.readouterr().out.splitlines()
+    assert ran[:6] == [
+        said % "INPUT",
+        *shapes,
+        said % "INPUT",
+        "Column 0. The data is [[1]].",
+        "Column 1. The data is [[2 3]].",
+    ]
+    assert ran[6:] == [
+        said % "OUTPUT",
+        *shapes,
+        said % "OUTPUT",
+        "Column 0. The data is [[2]].",
+        "Column 1. The data is [[3 4]].",
+    ]
+
+
+def test_a_hook_may_stand_among_the_operations_and_random_numbers_stay_as_they_are(capsys):
+    def noise(x):
+        return x + ds.random.current().integers(1000)
+
+    source = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False)
+    ds.config.set_seed(5)
+    plain = read(source.map([noise, noise]))
+    assert read(source.map([noise, noise, PrintDataHook()])) == plain
+    ds.config.set_debug_mode(True, [PrintMetaDataHook()])
+    assert read(source.map([noise, noise])) == plain
+    assert "operation [noise]" in capsys.readouterr().out
 
 
 def test_callbacks_are_told_about_epochs_and_steps():
