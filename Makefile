@@ -5,8 +5,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
+BENCH_HOME ?= ../shared/bench
 
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test lint format bench bench-data docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -15,6 +16,7 @@ help:
 	@echo "make lint    check style, types and layers"
 	@echo "make format  let ruff put the style right"
 	@echo "make bench   time Mycelia beside other frameworks; BENCH_HOME says where the harness is"
+	@echo "make bench-data   the same for the data engine: pictures, records, processes"
 	@echo "make docs    run the tour and write the reference to build/docs"
 	@echo "make clean   remove the environment and everything else that was made"
 
@@ -54,6 +56,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(RUN) benchmarks/run.py
+
+bench-data: $(VENV)/.dev
+	@$(RUN) benchmarks/data_engine.py
+	@MYCELIA_DATA_PEER=benchmarks/mycelia_data_peer.py MYCELIA_PYTHON=$(RUN) $(RUN) $(BENCH_HOME)/data_bench.py
 
 # Tensor.int and its like hide the types of the same name, which annotations then seem to mean
 QUIET := -W "ignore:Error parsing type annotation"
