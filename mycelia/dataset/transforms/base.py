@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+from dataclasses import is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from mycelia.dataset.describing import fields_of, value_of
 from mycelia.errors import ArgumentError, DependencyError, DTypeError
 
 Array = np.ndarray[Any, Any]
@@ -45,6 +48,36 @@ class TensorOperation:
                 hint='transforms run on the processor: device("CPU")',
             )
         return self
+
+    def to_json(self) -> str:
+        """The transform as JSON: the name of its class, where that is defined, and its parameters.
+
+        >>> from mycelia.dataset.transforms import PadEnd
+        >>> json.loads(PadEnd([3], -1).to_json())["tensor_op_params"]
+        {'pad_shape': [3], 'pad_value': -1}
+        """
+        kind = type(self)
+        if not is_dataclass(self):
+            raise ArgumentError(f"{kind.__name__} does not tell its parameters", hint="make its class a dataclass")
+        told = {"tensor_op_params": fields_of(self), "tensor_op_name": kind.__name__, "python_module": kind.__module__}
+        try:
+            return json.dumps(told)
+        except TypeError as error:
+            raise ArgumentError(f"{kind.__name__} cannot be written as JSON: {error}") from None
+
+    @classmethod
+    def from_json(cls, json_string: str) -> Self:
+        """The transform that `to_json` wrote, or one with these parameters.
+
+        >>> from mycelia.dataset.transforms import PadEnd
+        >>> PadEnd.from_json(PadEnd([3], -1).to_json()) == PadEnd.from_json('{"pad_shape": [3], "pad_value": -1}')
+        True
+        """
+        told = json.loads(json_string)
+        name = told.get("tensor_op_name", cls.__name__)
+        if name != cls.__name__:
+            raise ArgumentError(f"this is the JSON of {name}, not of {cls.__name__}", hint=f"{name}.from_json")
+        return cls(**{k: value_of(v) for k, v in told.get("tensor_op_params", told).items()})
 
 
 def as_array(value: Any) -> Array:
@@ -91,7 +124,10 @@ def extra(module: str, package: str, purpose: str) -> Any:
 def installed(module: str) -> bool:
     """Whether a library can be imported.
 
-    >>> installed("json")
-    True
+    >>> installed("json"), installed("no_such.module")
+    (True, False)
     """
-    return importlib.util.find_spec(module) is not None
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it is in
+        return False

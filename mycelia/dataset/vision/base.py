@@ -20,8 +20,8 @@ def is_pil(image: Any) -> bool:
     >>> is_pil(np.zeros((2, 2)))
     False
     """
-    pillow = sys.modules.get("PIL.Image")
-    return pillow is not None and isinstance(image, pillow.Image)
+    kind = getattr(sys.modules.get("PIL.Image"), "Image", None)  # another thread may be importing it
+    return kind is not None and isinstance(image, kind)
 
 
 def to_pil(image: Array) -> Any:

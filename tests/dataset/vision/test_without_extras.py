@@ -1,8 +1,10 @@
 """Without the optional libraries transforms work on, or say which extra they need."""
 
+import base64
 import importlib.util
 import pathlib
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -25,13 +27,18 @@ OPTIONAL = ("PIL", "PIL.Image", "PIL.ImageEnhance", "PIL.ImageOps", "cv2", "simp
 IMAGE = np.random.default_rng(0).integers(0, 256, (20, 30, 3)).astype(np.uint8)
 
 
+GREY = base64.b64decode(  # a JPEG of 9 x 11 pixels of 77
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoHBwYIDAoMDAsKCwsNDhIQDQ4RDgsLEBYQERMU"
+    "FRUVDA8XGBYUGBIUFRT/wAALCAAJAAsBAREA/8QAFQABAQAAAAAAAAAAAAAAAAAAAAj/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oA"
+    "CAEBAAA/AJ3Af//Z"
+)
+
+
 @pytest.fixture
 def bare(monkeypatch):
     """A Python in which no optional library can be imported."""
     for name in OPTIONAL:
         monkeypatch.setitem(sys.modules, name, None)
-    find = base.importlib.util.find_spec
-    monkeypatch.setattr(base.importlib.util, "find_spec", lambda name: None if name in OPTIONAL else find(name))
     base.installed.cache_clear()
     yield
     base.installed.cache_clear()
@@ -92,3 +99,14 @@ def test_every_transform_of_arrays_works_without_libraries_and_gives_the_same(na
     for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (got, want)), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.usefixtures("bare")
+def test_baseline_jpegs_are_decoded_without_a_library():
+    np.testing.assert_array_equal(V.Decode()(np.frombuffer(GREY, np.uint8)), np.full((9, 11, 3), 77, np.uint8))
+    assert V.RandomCropDecodeResize(5)(np.frombuffer(GREY, np.uint8)).tolist() == [[[77] * 3] * 5] * 5
+
+
+def test_a_library_that_another_thread_is_importing_is_not_there_yet(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL.Image", types.ModuleType("PIL.Image"))
+    assert V.Resize((2, 2))(IMAGE).shape == (2, 2, 3)
