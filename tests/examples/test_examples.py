@@ -6,16 +6,31 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*.py"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_quickly(example, tmp_path):
-    command = [sys.executable, "-W", "error", example, "--quick", "--model", tmp_path / "model.safetensors"]
+def run(name, *options):
+    command = [sys.executable, "-W", "error", EXAMPLES / name, "--quick", *options]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert "compiled is" in ran.stdout
+    return ran.stdout
+
+
+def test_every_example_has_a_test():
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["digits.py", "images.py"]
+
+
+def test_the_digits_run_quickly(tmp_path):
+    assert "compiled is" in run("digits.py", "--model", tmp_path / "model.safetensors")
     assert (tmp_path / "model.safetensors").stat().st_size > 0
+
+
+def test_the_images_run_quickly_and_name_the_bottleneck():
+    pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
+    said = run("images.py")
+    assert "samples/s; bottleneck: Map(RandomCropDecodeResize" in said
+    assert "while training, the bottleneck is" in said
+    assert "of the test pictures" in said
 
 
 @pytest.mark.slow
