@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from mycelia.dataset import readers, records, samplers, shards, textfiles
 from mycelia.dataset.dataset import Dataset, zip_datasets
+from mycelia.dataset.describing import operation_of
 from mycelia.dataset.errors import DataError
 from mycelia.errors import ArgumentError
 
@@ -107,35 +107,6 @@ def sampler_of(told: dict[str, Any]) -> samplers.Sampler:
     if "child" in told:
         made.add_child(sampler_of(told["child"]))
     return made
-
-
-def operation_of(told: Any) -> Any:
-    """An operation from plain data: a transform with its fields, or a function by the place where it is defined.
-
-    >>> operation_of({"function": "math:sqrt"})(4.0)
-    2.0
-    """
-    if told is None:
-        return None
-    place = told.get("class") or told.get("function")
-    module, _, path = str(place).partition(":")
-    if "<" in path:
-        raise DataError(f"{path} has no name of its own and cannot be found again", hint="define it at module level")
-    found: Any = import_module(module)
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found(**{k: _value(v) for k, v in told["fields"].items()}) if "class" in told else found
-
-
-def _value(told: Any) -> Any:
-    """A field of a transform from plain data."""
-    if isinstance(told, dict) and ("class" in told or "function" in told):
-        return operation_of(told)
-    if isinstance(told, dict) and "member" in told:
-        module, _, path = told["member"].partition(":")
-        kind, _, name = path.rpartition(".")
-        return getattr(import_module(module), kind)[name]
-    return [_value(v) for v in told] if isinstance(told, list) else told
 
 
 Step = Callable[[list[Dataset], dict[str, Any]], Dataset]

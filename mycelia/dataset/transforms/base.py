@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
-from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, Self
 
 import numpy as np
 
-from mycelia.dataset.describing import fields_of, value_of
+from mycelia.dataset.describing import fields_of, made_of
 from mycelia.errors import ArgumentError, DependencyError, DTypeError
 
 Array = np.ndarray[Any, Any]
@@ -57,9 +56,10 @@ class TensorOperation:
         {'pad_shape': [3], 'pad_value': -1}
         """
         kind = type(self)
-        if not is_dataclass(self):
+        own = fields_of(self)
+        if own is None:
             raise ArgumentError(f"{kind.__name__} does not tell its parameters", hint="make its class a dataclass")
-        told = {"tensor_op_params": fields_of(self), "tensor_op_name": kind.__name__, "python_module": kind.__module__}
+        told = {"tensor_op_params": own, "tensor_op_name": kind.__name__, "python_module": kind.__module__}
         try:
             return json.dumps(told)
         except TypeError as error:
@@ -77,7 +77,8 @@ class TensorOperation:
         name = told.get("tensor_op_name", cls.__name__)
         if name != cls.__name__:
             raise ArgumentError(f"this is the JSON of {name}, not of {cls.__name__}", hint=f"{name}.from_json")
-        return cls(**{k: value_of(v) for k, v in told.get("tensor_op_params", told).items()})
+        made: Self = made_of(cls, told.get("tensor_op_params", told))
+        return made
 
 
 def as_array(value: Any) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from mycelia.dataset import random
@@ -40,6 +41,39 @@ class Compose(TensorOperation):
 
     def __call__(self, *columns: Any) -> Any:
         return run(self.transforms, columns)
+
+    @staticmethod
+    def decompose(operations: Sequence[Function]) -> list[Function]:
+        """The operations, with those that a Compose holds in its place.
+
+        >>> Compose.decompose([abs, Compose([float, Compose([int])])])
+        [<built-in function abs>, <class 'float'>, <class 'int'>]
+        """
+        return [
+            inner
+            for operation in operations
+            for inner in (Compose.decompose(operation.transforms) if isinstance(operation, Compose) else [operation])
+        ]
+
+    @staticmethod
+    def reduce(operations: Sequence[Function]) -> list[Function]:
+        """The operations, with neighbours that are plain functions put together into one Compose.
+
+        >>> from mycelia.dataset.transforms import Fill
+        >>> Compose.reduce([abs, float, Fill(3), int])
+        [Compose(transforms=[<built-in function abs>, <class 'float'>]), Fill(fill_value=3), <class 'int'>]
+        """
+        made: list[Function] = []
+        for own, group in groupby(operations, lambda operation: isinstance(operation, TensorOperation)):
+            members = list(group)
+            made += members if own or len(members) == 1 else [Compose(members)]
+        return made
+
+    def release_resource(self) -> None:
+        """Give back what a worker holds for the transform: nothing, as transforms are plain functions here.
+
+        >>> Compose([abs]).release_resource()
+        """
 
 
 @dataclass(frozen=True)
