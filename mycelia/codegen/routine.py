@@ -4,22 +4,23 @@ For what is no tensor program: bit streams, tables, parsers. A routine is a func
 an array of a kind in words.py, that gives an `int`. Its body is made of assignments, `if`, `while`, `for` over `range`,
 `break`, `continue` and `return`; of `+ - * & | ^ << >>`, comparisons, `and or not`, `min`, `max`, elements of
 arrays, constants and tuples of its module, and calls of other routines. Numbers have 64 bits, elements of arrays up to
-`Words` have 32, and where both meet, 64. Nothing checks an index: a routine must, and its tests run it as Python, which
-does.
+`Words` have 32, and where both meet, 64; a constant takes the width of what it meets.
+
+What it cannot mean is a CompileError: a name without a value on some way to its use, a routine that calls itself, a
+constant beyond 64 bits. Three things nothing checks, so a routine must: that an index lies inside, that a shift is less
+than the width of what it shifts, and that numbers do not overflow. Its tests run it as Python, which does.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from collections.abc import Callable
-from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
 from llvmlite import ir
 
+from mycelia.codegen.routine_source import Source, reached
 from mycelia.codegen.words import FUNCTIONS, MASK
 from mycelia.errors import CompileError
 
@@ -35,33 +36,10 @@ OPERATIONS: dict[type, str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
     ast.LShift: "shl", ast.RShift: "ashr",
 }  # fmt: skip
-
-
-def source_of(fn: Callable[..., int]) -> str:
-    """The text of a routine."""
-    return textwrap.dedent(inspect.getsource(fn))
-
-
-def reached(entry: Callable[..., int]) -> list[FunctionType]:
-    """A routine and those that it calls, each once, callers last.
-
-    >>> [f.__name__ for f in reached(source_of)]
-    ['source_of']
-    """
-    order: list[FunctionType] = []
-
-    def visit(fn: FunctionType) -> None:
-        if fn in order or (fn in FUNCTIONS and fn is not entry):
-            return
-        for name in sorted({n.id for n in ast.walk(ast.parse(source_of(fn))) if isinstance(n, ast.Name)}):
-            callee = fn.__globals__.get(name)
-            if isinstance(callee, FunctionType) and callee is not fn:
-                visit(callee)
-        order.append(fn)
-
-    assert isinstance(entry, FunctionType)
-    visit(entry)
-    return order
+FIXED = (
+    ast.Constant | ast.Name | ast.Attribute | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.expr_context
+)
+HALF = 1 << 31
 
 
 def emit(entry: Callable[..., int], triple: str) -> str:
@@ -75,23 +53,19 @@ def emit(entry: Callable[..., int], triple: str) -> str:
     module = ir.Module("routine")
     module.triple = triple
     known: dict[FunctionType, ir.Function] = {}
-    for fn in reached(entry):
-        known[fn] = _Writer(module, fn, known, "run" if fn is entry else f"routine.{fn.__name__}").function
+    for source in reached(entry):
+        name = "run" if source.fn is entry else f"routine.{len(known)}.{source.name}"
+        known[source.fn] = _Writer(module, source, known, name).function
     return f"; optimise\n{module}"
 
 
 class _Writer:
     """Writes one routine."""
 
-    def __init__(self, module: ir.Module, fn: FunctionType, known: dict[FunctionType, ir.Function], name: str) -> None:
-        self.module, self.fn, self.known = module, fn, known
-        tree = ast.parse(source_of(fn)).body[0]
-        assert isinstance(tree, ast.FunctionDef)
-        kinds = [(a.arg, ast.unparse(a.annotation) if a.annotation else "") for a in tree.args.args]
-        for argument, kind in kinds:
-            if kind != "int" and kind not in ELEMENTS:
-                raise self._error(tree, f"the parameter {argument} must be annotated int or {', '.join(ELEMENTS)}")
-        types = [i64 if kind == "int" else ELEMENTS[kind][0].as_pointer() for _, kind in kinds]
+    def __init__(self, module: ir.Module, source: Source, known: dict[FunctionType, ir.Function], name: str) -> None:
+        self.module, self.source, self.fn, self.known = module, source, source.fn, known
+        tree, kinds = source.tree, source.kinds
+        types = [i64 if kind == "int" else ELEMENTS[kind][0].as_pointer() for kind in kinds.values()]
         self.function = ir.Function(module, ir.FunctionType(i64, types), name)
         self.function.linkage = "external" if name == "run" else "internal"
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
@@ -99,7 +73,7 @@ class _Writer:
         self.places: dict[str, Any] = {}
         self.arrays: dict[str, tuple[Any, bool]] = {}
         self.loops: list[tuple[Any, Any]] = []
-        for (argument, kind), value in zip(kinds, self.function.args, strict=True):
+        for (argument, kind), value in zip(kinds.items(), self.function.args, strict=True):
             if kind == "int":
                 self._store(tree, argument, value)
             else:
@@ -111,8 +85,7 @@ class _Writer:
             self.b.ret(i64(0))
 
     def _error(self, node: ast.AST, message: str) -> CompileError:
-        line = self.fn.__code__.co_firstlineno + getattr(node, "lineno", 1) - 1
-        return CompileError(f"{self.fn.__name__}, line {line}: {message}")
+        return self.source.error(node, message)
 
     # ---------------------------------------------------------------------------------------------- statements
 
@@ -139,9 +112,13 @@ class _Writer:
             self._put(place, value)
 
     def _augassign(self, node: ast.AugAssign) -> None:
-        old = ast.Name(node.target.id) if isinstance(node.target, ast.Name) else node.target
-        whole = ast.copy_location(ast.BinOp(old, node.op, node.value), node)
-        self._put(node.target, self._value(whole))
+        if isinstance(node.target, ast.Subscript):  # found once: its index may be a call
+            pointer, signed = self._element(node.target)
+            old = self._wide(self.b.load(pointer), signed)
+            value = self._operation(node, node.op, old, self._value(node.value))
+            self.b.store(self._sized(value, pointer.type.pointee), pointer)
+        else:
+            self._put(node.target, self._operation(node, node.op, self._value(node.target), self._value(node.value)))
 
     def _put(self, target: ast.expr, value: Any) -> None:
         if isinstance(target, ast.Name):
@@ -160,7 +137,7 @@ class _Writer:
             with self.b.goto_entry_block():
                 place = self.b.alloca(value.type, name=name)
             self.places[name] = place
-        if value.type.width > place.type.pointee.width and not isinstance(value, ir.Constant):
+        if value.type.width > place.type.pointee.width and not _fits(value):
             raise self._error(node, f"{name} has 32 bits, and this value 64")
         self.b.store(self._sized(value, place.type.pointee), place)
 
@@ -188,6 +165,8 @@ class _Writer:
         call = node.iter
         if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "range" and isinstance(node.target, ast.Name)):
             raise self._error(node, "a loop runs over range(…)")
+        if not 1 <= len(call.args) <= 3 or call.keywords:
+            raise self._error(node, "range takes one to three numbers")
         given = [self._sized(self._value(a), i64) for a in call.args]
         first, end = (i64(0), given[0]) if len(given) == 1 else given[:2]
         step = given[2] if len(given) == 3 else i64(1)
@@ -240,17 +219,15 @@ class _Writer:
                     raise self._error(node, f"{name} has no value here")
                 return self.b.load(self.places[name])
             case ast.BinOp(left=left, op=op, right=right):
-                if type(op) not in OPERATIONS:
-                    raise self._error(node, f"a routine has no {type(op).__name__}")
-                x, y = self._alike(self._value(left), self._value(right))
-                return getattr(self.b, OPERATIONS[type(op)])(x, y)
+                return self._operation(node, op, self._value(left), self._value(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return self.b.neg(self._value(operand))
+                return self._operation(node, ast.Sub(), i64(0), self._value(operand))
             case ast.UnaryOp(op=ast.Not()) | ast.Compare() | ast.BoolOp():
+                if not _is_truth(node):
+                    raise self._error(node, "`and` and `or` decide, and are no values: write `a if a else b`")
                 return self._truth(node)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                x, y = self._alike(self._value(body), self._value(orelse))
-                return self.b.select(self._truth(test), x, y)
+            case ast.IfExp():
+                return self._choice(node)
             case ast.Subscript():
                 pointer, signed = self._element(node)
                 return self._wide(self.b.load(pointer), signed)
@@ -258,22 +235,67 @@ class _Writer:
                 return self._call(node)
         raise self._error(node, f"a routine has no {type(node).__name__}")
 
+    def _operation(self, node: ast.AST, op: ast.operator, x: Any, y: Any) -> Any:
+        if type(op) not in OPERATIONS:
+            raise self._error(node, f"a routine has no {type(op).__name__}")
+        x, y = self._alike(x, y)
+        if (
+            isinstance(op, ast.LShift | ast.RShift)
+            and isinstance(y, ir.Constant)
+            and not 0 <= y.constant < y.type.width
+        ):
+            raise self._error(node, f"a shift of {y.type.width} bits by {y.constant}")
+        return getattr(self.b, OPERATIONS[type(op)])(x, y)
+
+    def _choice(self, node: ast.IfExp) -> Any:
+        """One of two values. What reads memory or calls is done only when it is chosen."""
+        test = self._truth(node.test)
+        if not any(isinstance(n, ast.Subscript | ast.Call) for arm in (node.body, node.orelse) for n in ast.walk(arm)):
+            return self.b.select(test, *self._alike(self._value(node.body), self._value(node.orelse)))
+        blocks = [self.function.append_basic_block(n) for n in ("then", "else", "chosen")]
+        self.b.cbranch(test, *blocks[:2])
+        made = []
+        for block, arm in zip(blocks, (node.body, node.orelse), strict=False):
+            self.b.position_at_end(block)
+            made.append((self._value(arm), self.b.block))
+        kind = _common(*(value.type if not _fits(value) else None for value, _ in made))
+        seen = []
+        for value, block in made:
+            self.b.position_at_end(block)
+            seen.append((self._sized(value, kind), block))
+            self.b.branch(blocks[2])
+        self.b.position_at_end(blocks[2])
+        phi = self.b.phi(kind)
+        for value, block in seen:
+            phi.add_incoming(value, block)
+        return phi
+
     def _constant(self, node: ast.expr) -> int | None:
         """The value of an expression that does not depend on the run."""
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        inner = any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
-        if inner or names & (self.places.keys() | self.arrays.keys()):
-            return None
-        with suppress(NameError, TypeError):
+        for part in ast.walk(node):
+            if not isinstance(part, FIXED) or (isinstance(part, ast.Name) and part.id in self.source.names):
+                return None
+        try:
             value = eval(ast.unparse(node), self.fn.__globals__)
-            return value if type(value) is int else None
-        return None
+        except (NameError, TypeError, AttributeError):
+            return None
+        except (ArithmeticError, ValueError) as error:
+            raise self._error(node, f"{ast.unparse(node)} has no value: {error}") from None
+        if type(value) is not int:
+            return None
+        if not -(1 << 63) <= value < 1 << 63:
+            raise self._error(node, f"{ast.unparse(node)} is beyond 64 bits")
+        return value
 
     def _truth(self, node: ast.expr) -> Any:
         match node:
             case ast.Compare(left=left, ops=[op], comparators=[right]):
+                if type(op) not in COMPARISONS:
+                    raise self._error(node, f"a routine has no {type(op).__name__}")
                 x, y = self._alike(self._value(left), self._value(right))
                 return self.b.icmp_signed(COMPARISONS[type(op)], x, y)
+            case ast.Compare():
+                raise self._error(node, "two values are compared at a time: join two comparisons by `and`")
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.b.not_(self._truth(operand))
             case ast.BoolOp(op=op, values=values):
@@ -301,31 +323,45 @@ class _Writer:
 
     def _call(self, node: ast.Call) -> Any:
         name = ast.unparse(node.func)
-        if name in ("min", "max"):
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            raise self._error(node, f"arguments of {name} are given by place")
+        callee = None if name in self.source.names else self.fn.__globals__.get(name)
+        if callee is None and name in ("min", "max") and name not in self.source.names:
+            if len(node.args) != 2:
+                raise self._error(node, f"{name} takes two values")
             x, y = self._alike(*(self._value(a) for a in node.args))
             return self.b.select(self.b.icmp_signed("<" if name == "min" else ">", x, y), x, y)
-        callee = self.fn.__globals__.get(name)
-        if callee in FUNCTIONS:
-            return self._function(name, node)
-        if callee not in self.known:
+        if not isinstance(callee, FunctionType) or (callee not in FUNCTIONS and callee not in self.known):
             raise self._error(node, f"{name} is not a routine")
-        function = self.known[callee]
-        given = []
-        for argument, wanted in zip(node.args, function.args, strict=True):
+        if len(node.args) != callee.__code__.co_argcount:
+            raise self._error(node, f"{name} takes {callee.__code__.co_argcount} arguments, not {len(node.args)}")
+        if callee in FUNCTIONS:
+            return self._function(callee.__name__, node)
+        given: list[Any] = []
+        for argument, wanted in zip(node.args, self.known[callee].args, strict=True):
             if isinstance(wanted.type, ir.PointerType):
-                given.append(self.arrays[ast.unparse(argument)][0])
+                given.append(self._array(argument, wanted.type.pointee))
+                if given[-1] in given[:-1]:
+                    raise self._error(argument, f"{ast.unparse(argument)} is given twice: arrays must not overlap")
             else:
                 given.append(self._sized(self._value(argument), i64))
-        return self.b.call(function, given)
+        return self.b.call(self.known[callee], given)
+
+    def _array(self, node: ast.expr, element: ir.IntType) -> Any:
+        """An array as it is passed on."""
+        array, _ = self.arrays.get(ast.unparse(node), (None, False))
+        if array is None or array.type.pointee != element:
+            raise self._error(node, f"{ast.unparse(node)} is no array with elements of {element.width} bits")
+        return array
 
     def _function(self, name: str, node: ast.Call) -> Any:
         if name == "eight":
-            place = self._sized(self._value(node.args[1]), i64)
-            pointer = self.b.gep(self.arrays[ast.unparse(node.args[0])][0], [place])
+            array = self._array(node.args[0], i8)
+            pointer = self.b.gep(array, [self._sized(self._value(node.args[1]), i64)])
             word = self.b.load(self.b.bitcast(pointer, i64.as_pointer()), align=1)
             return self.b.call(self.module.declare_intrinsic("llvm.bswap", [i64]), [word])
         if name == "mirror":
-            self._mirror(self.arrays[ast.unparse(node.args[0])][0])
+            self._mirror(self._array(node.args[0], i32))
             return i64(0)
         x, *rest = (self._sized(self._value(a), i64) for a in node.args)
         if name == "word":
@@ -358,13 +394,15 @@ class _Writer:
         """Where an element lies, and whether it has a sign."""
         name = ast.unparse(node.value)
         place = self._sized(self._value(node.slice), i64)
+        table = () if name in self.source.names else self.fn.__globals__.get(name)
+        if isinstance(place, ir.Constant) and (place.constant < 0 or (table and place.constant >= len(table))):
+            raise self._error(node, f"an index of {place.constant} is outside of {name}")
         if name in self.arrays:
             array, signed = self.arrays[name]
             return self.b.gep(array, [place], inbounds=True), signed
-        table = self.fn.__globals__.get(name)
-        if not isinstance(table, tuple):
-            raise self._error(node, f"{name} is no array")
-        return self.b.gep(self._table(name, table), [i64(0), place], inbounds=True), True
+        if not isinstance(table, tuple) or not table or not all(type(v) is int and -HALF <= v < HALF for v in table):
+            raise self._error(node, f"{name} is no array, and no tuple of numbers of 32 bits")
+        return self.b.gep(self._table(f"{self.fn.__module__}.{name}", table), [i64(0), place], inbounds=True), True
 
     def _table(self, name: str, values: tuple[int, ...]) -> Any:
         """A tuple of the module, as a constant array of 32-bit numbers."""
@@ -383,17 +421,33 @@ class _Writer:
 
     def _alike(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Two values with as many bits; a constant takes those of the other."""
-        x, y = (self.b.zext(v, i64) if v.type == i1 else v for v in (x, y))
-        if x.type == y.type:
-            return x, y
-        small = i32 if isinstance(x if x.type == i64 else y, ir.Constant) else i64
-        return self._sized(x, small), self._sized(y, small)
+        kind = _common(*(v.type if not _fits(v) else None for v in (x, y)))
+        return self._sized(x, kind), self._sized(y, kind)
 
     def _sized(self, value: Any, kind: ir.IntType) -> Any:
         if value.type == kind:
             return value
         if isinstance(value, ir.Constant):
-            return kind(value.constant)
+            half = 1 << kind.width - 1
+            return kind((value.constant + half) % (2 * half) - half)
         if value.type == i1:
             return self.b.zext(value, kind)
         return self.b.sext(value, kind) if value.type.width < kind.width else self.b.trunc(value, kind)
+
+
+def _fits(value: Any) -> bool:
+    """Whether a value is a constant that takes the width of what it meets."""
+    return isinstance(value, ir.Constant) and -HALF <= value.constant < HALF
+
+
+def _common(x: ir.IntType | None, y: ir.IntType | None) -> ir.IntType:
+    """The width of two values together; None stands for a small constant."""
+    kinds = {i64 if kind == i1 else kind for kind in (x, y) if kind is not None}
+    return i32 if kinds == {i32} else i64
+
+
+def _is_truth(node: ast.expr) -> bool:
+    """Whether an expression is 0 or 1 in Python too."""
+    if isinstance(node, ast.BoolOp):
+        return all(_is_truth(v) for v in node.values)
+    return isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))

@@ -9,6 +9,8 @@ Halves = Array  # signed, 16 bits
 Words = Array  # signed, 32 bits
 Longs = Array  # signed, 64 bits
 
+KINDS = {"Bytes": 1, "Halves": 2, "Words": 4, "Longs": 8}  # and the bytes of an element
+
 MASK = (1 << 64) - 1
 
 

@@ -10,12 +10,18 @@ from functools import update_wrapper
 from typing import Any
 from weakref import WeakSet
 
+import numpy as np
+
 from mycelia.codegen import routine
+from mycelia.codegen.routine_source import reached
 from mycelia.codegen.target import Target
-from mycelia.errors import MyceliaError
+from mycelia.codegen.words import KINDS
+from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.memory import address
 from mycelia.types import Array
+
+EDGE = 1 << 63  # what a number must stay below
 
 _all: WeakSet[Routine] = WeakSet()
 
@@ -42,6 +48,7 @@ class Routine:
         self.python = python
         self._code: Any = None
         self._call: Any = None
+        self._sizes: tuple[int, ...] = ()
         self._begin()
         _all.add(self)
         update_wrapper(self, python)
@@ -53,7 +60,21 @@ class Routine:
     def __call__(self, *args: Array | int) -> int:
         """The result. Arrays must be dense, of the annotated kind, and different ones must not overlap."""
         call = self._call or self._made()
-        return int(call(*(x if isinstance(x, int) else address(x) for x in args)))
+        if len(args) != len(self._sizes):
+            raise ArgumentError(f"{self.python.__name__} takes {len(self._sizes)} arguments, and got {len(args)}")
+        return int(call(*map(self._passed, args, self._sizes)))
+
+    def _passed(self, x: Any, size: int) -> int:
+        """An argument as machine code takes it: a number, or where an array with elements of `size` bytes lies."""
+        if size:
+            if isinstance(x, np.ndarray) and x.itemsize == size and x.flags.c_contiguous:
+                return address(x)
+        elif isinstance(x, int | np.integer) and -EDGE <= x < EDGE:
+            return int(x)
+        raise ArgumentError(
+            f"{self.python.__name__} needs {f'a dense array, {size} bytes each' if size else 'a number of 64 bits'}",
+            given={"argument": f"{type(x).__name__} {np.shape(x)} {getattr(x, 'dtype', x)}"},
+        )
 
     def ready(self) -> bool:
         """Whether a call runs at once; if not, the compiler is set to work meanwhile, once."""
@@ -74,6 +95,6 @@ class Routine:
                 target = Target.host()
                 text = routine.emit(self.python, target.triple)
                 self._code = machine_code([text], target, ("run",))
-                count = self.python.__code__.co_argcount
-                self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * count)
+                self._sizes = tuple(KINDS.get(kind, 0) for kind in reached(self.python)[-1].kinds.values())
+                self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
         return self._call

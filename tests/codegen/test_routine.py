@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mycelia.codegen.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
-from mycelia.errors import CompileError
+from mycelia.errors import ArgumentError, CompileError
 from mycelia.runtime.routine import Routine
 
 SQUARES = (0, 1, 4, 9, 16, 25, 36, 49)
@@ -167,9 +167,192 @@ def outside(x: int) -> int:
     return len(str(x))
 
 
+def sometimes(x: int) -> int:
+    if x > 0:
+        y = 1
+    return y
+
+
+def after_the_loop(x: int) -> int:
+    for i in range(x):
+        last = i
+    return last
+
+
+def hides_too_early(x: int) -> int:
+    y = STEP + x  # noqa: F823 - that is the point
+    STEP = 1  # noqa: F841 - hides the one of the module from the first line on
+    return y
+
+
+def itself(x: int) -> int:
+    return itself(x - 1) if x else 0
+
+
+def ping(x: int) -> int:
+    return pong(x)
+
+
+def pong(x: int) -> int:
+    return ping(x)
+
+
+def by_name(x: int) -> int:
+    return fibonacci(n=x)
+
+
+def too_few(x: int) -> int:
+    return fibonacci() + x
+
+
+def chained(x: int) -> int:
+    return 1 if 0 <= x < 9 else 0
+
+
+def contained(x: int) -> int:
+    return 1 if x in SQUARES else 0
+
+
+def either(x: int) -> int:
+    return x or 7
+
+
+def looped_else(x: int) -> int:
+    for _ in range(x):
+        pass
+    else:
+        x = 5
+    return x
+
+
+def twice_assigned(x: int) -> int:
+    y = z = x
+    return y + z
+
+
+def uneven(x: int) -> int:
+    a, b = x
+    return a + b
+
+
+def huge(x: int) -> int:
+    return x + (1 << 64)
+
+
+def shifted(x: int) -> int:
+    return x << 64
+
+
+def shifted_word(x: int) -> int:
+    return SQUARES[x] >> 32
+
+
+def negative_shift(x: int) -> int:
+    return x + (1 << (STEP - 5))
+
+
+def from_behind(x: int) -> int:
+    return SQUARES[-1] + x
+
+
+def beyond(x: int) -> int:
+    return SQUARES[8] + x
+
+
+def walrus(x: int) -> int:
+    return (STEP := 5) + x  # noqa: F841
+
+
+def three(x: int) -> int:
+    return min(x, 1, 2)
+
+
+def endless_range(x: int) -> int:
+    for _ in range():
+        pass
+    return x
+
+
+def default(x: int = 1) -> int:
+    return x
+
+
+def keyword_only(x: int, *, y: int) -> int:
+    return x + y
+
+
+def makes_function(x: int) -> int:
+    f = lambda: x  # noqa: E731
+    return f()
+
+
+def enclosed():
+    y = 5
+
+    def inner(x: int) -> int:
+        return x + y
+
+    return inner
+
+
+def overlapping(a: Words, b: Words) -> int:
+    a[0] = 1
+    b[0] = 2
+    return a[0]
+
+
+def same_twice(x: int, data: Words) -> int:
+    return overlapping(data, data) + x
+
+
+def wrong_array(x: int, data: Words) -> int:
+    return guarded(data, x, x)
+
+
+def no_array(x: int) -> int:
+    return guarded(x, x, x)
+
+
+def array_away(x: int, data: Words) -> int:
+    data = x
+    return data
+
+
 @pytest.mark.parametrize(
     ("fn", "message"),
     [
+        (sometimes, "sometimes, line .*: y has no value here, or not on every way"),
+        (after_the_loop, "last has no value here"),
+        (hides_too_early, "STEP has no value here"),
+        (itself, "cannot call itself: itself -> itself"),
+        (ping, "cannot call itself: ping -> pong -> ping"),
+        (by_name, "arguments of fibonacci are given by place"),
+        (too_few, "fibonacci takes 1 arguments, not 0"),
+        (chained, "two values are compared at a time"),
+        (contained, "no In"),
+        (either, "`and` and `or` decide"),
+        (looped_else, "no else"),
+        (twice_assigned, "one target"),
+        (uneven, "2 names need as many values"),
+        (huge, "beyond 64 bits"),
+        (shifted, "shift of 64 bits by 64"),
+        (shifted_word, "shift of 32 bits by 32"),
+        (negative_shift, "has no value: negative shift"),
+        (from_behind, "index of -1 is outside of SQUARES"),
+        (beyond, "index of 8 is outside of SQUARES"),
+        (walrus, "no NamedExpr|STEP has no value"),
+        (three, "min takes two values"),
+        (endless_range, "range takes one to three"),
+        (default, "parameters are plain"),
+        (keyword_only, "parameters are plain"),
+        (makes_function, "no Lambda"),
+        (lambda x: x, "no function with a name|cannot be read"),
+        (enclosed(), "y belongs to an enclosing function"),
+        (len, "made of a Python function"),
+        (same_twice, "data is given twice"),
+        (wrong_array, "data is no array with elements of 8 bits"),
+        (no_array, "x is no array"),
+        (array_away, "data is an array"),
         (unknown, "unknown, line .*: y has no value"),
         (divides, "no FloorDiv"),
         (untyped, "parameter x must be annotated"),
@@ -204,3 +387,97 @@ def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 55
+
+
+def guarded_choice(data: Bytes, n: int, place: int) -> int:
+    """An element is read only where the condition holds."""
+    return data[place] * 2 if place >= 0 and place < n else -1
+
+
+def counted(data: Longs, n: int) -> int:
+    data[0] += 1
+    return n
+
+
+def effects(data: Longs, n: int) -> int:
+    """What is not chosen is not done, and an index is found once."""
+    a = counted(data, 5) if n > 0 else 3
+    data[counted(data, 1)] += 10
+    return a
+
+
+def mixed(data: Words, n: int) -> int:
+    """Large constants beside elements of 32 bits, negated conditions, small stores of large constants."""
+    data[1] = 5000000000
+    near = 1 if data[0] < 5000000000 else 0
+    return -(n > 3) + (data[0] + 5000000000) + near * 7 + (1 if n else data[0])
+
+
+def nested(n: int, m: int) -> int:
+    """Ranges below zero, loops in loops with jumps, a counter that its body changes."""
+    total = 0
+    for i in range(-n, n, 2):
+        for _ in range(m, -m):
+            total += 1000
+        for j in range(-m, m):
+            if j == i:
+                continue
+            while total > 50:
+                total -= j * j + 1
+                if total & 1:
+                    break
+            if j > 3:
+                break
+            total += i * j + 7
+            j = 100
+        i = 5
+    return total
+
+
+def many(a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int, i: int, j: int, k: int, z: Longs) -> int:
+    z[0] = a + 2 * b + 3 * c + 5 * d + 7 * e + 11 * f
+    return z[0] + 13 * g + 17 * h + 19 * i + 23 * j + 29 * k
+
+
+@pytest.mark.parametrize("place", [-(1 << 40), -1, 0, 1, 2, 1 << 40])
+def test_a_choice_reads_only_what_is_chosen(place):
+    both(guarded_choice, np.array([7, 3], np.uint8), 2, place)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_a_choice_does_only_what_is_chosen(n):
+    both(effects, np.array([0, 0, 0]), n)
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_constants_do_not_lose_bits(n):
+    both(mixed, np.array([-5, 0], np.int32), n)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (5, 7), (8, 3), (-3, 2)])
+def test_loops_in_loops_mean_the_same(n, m):
+    both(nested, n, m)
+
+
+def test_many_arguments_arrive_in_order():
+    both(many, *range(1, 12), np.zeros(1, np.int64))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [(), (1, 2), (1 << 63,), ("3",), (np.zeros(3),), (1.5,)],
+    ids=["none", "two", "large", "text", "array", "1.5"],
+)
+def test_a_call_with_other_arguments_is_told(args):
+    with pytest.raises(ArgumentError, match="fibonacci"):
+        Routine(fibonacci)(*args)
+
+
+@pytest.mark.parametrize("data", [[1, 2], np.zeros(8, np.int16), np.zeros(9, np.uint8)[::2], None, 5])
+def test_an_array_of_another_kind_is_told(data):
+    with pytest.raises(ArgumentError, match="guarded needs a dense array"):
+        Routine(guarded)(data, 2, 1)
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert Routine(fibonacci)(np.int64(10)) == 55
