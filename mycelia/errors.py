@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 PACKAGE = str(Path(__file__).parent)
+OURS = (PACKAGE, "<string>", functools.__file__)  # what stands between the user and us: dataclasses, cached properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Location:
 def caller() -> Location | None:
     """The nearest frame outside this package: the line the user wrote."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((PACKAGE, "<string>")):  # of dataclasses
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 

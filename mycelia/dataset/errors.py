@@ -5,8 +5,11 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 from itertools import takewhile
+from textwrap import indent
 
-from mycelia.errors import DependencyError, MyceliaError
+import numpy as np
+
+from mycelia.errors import PACKAGE, DependencyError, MyceliaError
 
 
 class DataError(MyceliaError, RuntimeError):
@@ -52,11 +55,16 @@ class Failure:
         """
         lines = str(error).splitlines() or [""]
         if isinstance(error, MyceliaError):  # it tells its own story; where in a worker it was raised does not matter
-            told = list(takewhile(lambda line: not line.startswith("  at "), lines[1:]))
+            told = [line[2:] for line in takewhile(lambda line: not line.startswith("  at "), lines[1:])]
             hint = lines[-1].removeprefix("hint: ") if lines[-1].startswith("hint: ") else ""
             return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, "\n".join(told), hint)
-        trace = "".join(traceback.format_exception(error)[-6:])
-        return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, trace)
+        trace = traceback.TracebackException.from_exception(error)
+        own = [frame for frame in trace.stack if not frame.filename.startswith(PACKAGE)]
+        trace.stack = traceback.StackSummary.from_list(
+            own or trace.stack[-3:]
+        )  # the user's own lines, if there are any
+        hint = _hint(error) if own else ""
+        return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, "".join(trace.format()), hint)
 
     def error(self) -> DataError:
         """The exception to raise for it, in the reader's own thread.
@@ -66,7 +74,7 @@ class Failure:
         """
         given = {"stage": self.stage, "sample": self.origin}
         if self.trace:
-            given["details"] = "\n    " + self.trace.strip().replace("\n", "\n    ")
+            given["details"] = indent("\n" + self.trace.strip("\n"), "    ")
         kind = WorkerDied if self.deadly else DataError
         return kind(f"{self.what}, in {self.stage}", given=given, hint=self.hint or _SKIP_HINT)
 
@@ -84,6 +92,13 @@ class Failed(Exception):
 
 
 _SKIP_HINT = "dataset.config.set_error_samples_mode(ErrorSamplesMode.SKIP) leaves bad samples out"
+
+
+def _hint(error: BaseException) -> str:
+    """What to try when a function of the user failed."""
+    if isinstance(error, AttributeError) and isinstance(error.obj, np.ndarray) and hasattr(str, error.name or ""):
+        return "a text is an array without axes; str(x) is the text itself"
+    return f"call the function with this sample alone to look into it; {_SKIP_HINT}"
 
 
 def missing(library: str, purpose: str) -> DependencyError:

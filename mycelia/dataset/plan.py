@@ -105,6 +105,12 @@ class Node(ABC):
         """The step in words, for errors and reports."""
         return type(self).__name__.removesuffix("Node")
 
+    def told(self) -> str:
+        """The step and those before it, in words."""
+        before = ", ".join(child.told() for child in self.children)
+        before = f"({before})" if len(self.children) > 1 else before
+        return f"{self.label} of {before}" if before else self.label
+
     def describe(self) -> dict[str, Any]:
         """The arguments of the step as plain data."""
         return {}

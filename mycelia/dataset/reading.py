@@ -59,6 +59,15 @@ class Readable:
         self.plan = plan
         self._init_step = 0
 
+    def __repr__(self) -> str:
+        """The steps, the last one first.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2], ["x"]).map(abs).batch(2)
+        <Batch of Map(abs) of NumpySlicesDataset>
+        """
+        return f"<{self.plan.told()}>"
+
     # reading
 
     def create_dict_iterator(

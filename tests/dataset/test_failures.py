@@ -370,3 +370,33 @@ def test_rows_around_a_bad_one_are_served_even_when_they_were_asked_for_together
         next(iterator)
     got += [int(row[0]) for row in iterator]
     assert got == [i for i in range(400) if i != 13]
+
+
+def shouting(x: np.ndarray) -> str:
+    return x.upper()  # type: ignore[attr-defined]
+
+
+def test_an_error_shows_the_lines_of_the_user_and_none_of_ours():
+    texts = ds.NumpySlicesDataset(["a"], ["x"])
+    with pytest.raises(ds.DataError) as caught:
+        list(texts.map(shouting))
+    told = str(caught.value)
+    assert "in shouting" in told
+    assert "return x.upper()" in told
+    assert "request.py" not in told
+    assert "str(x) is the text itself" in told
+
+
+def test_columns_of_one_name_are_told_at_the_line_that_asks_for_them():
+    both = ds.NumpySlicesDataset([1], ["x"]).zip(ds.NumpySlicesDataset([4], ["x"]))
+    with pytest.raises(ValueError, match=r"two columns have the name(.|\n)*test_failures.py"):
+        list(both)
+
+
+def test_a_dataset_shows_its_steps():
+    numbers = ds.NumpySlicesDataset([1], ["x"])
+    other = ds.NumpySlicesDataset([1], ["y"])
+    assert (
+        repr(numbers.zip(other.map(abs)).batch(2))
+        == "<Batch of Zip of (NumpySlicesDataset, Map(abs) of NumpySlicesDataset)>"
+    )
