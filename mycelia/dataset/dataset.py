@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from mycelia.dataset.plan import (
 from mycelia.dataset.reading import Names, Readable, megabytes, names_of, whole
 from mycelia.dataset.samplers import Sampler, as_sampler
 from mycelia.dataset.syncing import Gate, SyncNode
+from mycelia.dataset.text.modes import SentencePieceModel
+from mycelia.dataset.text.sentencepiece import SentencePieceVocab
+from mycelia.dataset.text.vocab import Vocab
 from mycelia.errors import ArgumentError
 
 
@@ -347,6 +351,41 @@ class Dataset(Readable):
         if not made or wrong:
             raise ArgumentError(f"func must give a dataset for every row, and gave {wrong or 'nothing'}")
         return made[0].concat(made[1:]) if len(made) > 1 else made[0]
+
+    # vocabularies, by the names that MindSpore had before 2.0
+
+    def build_vocab(
+        self,
+        columns: Names,
+        freq_range: tuple[int | None, int | None] | None,
+        top_k: int | None,
+        special_tokens: Sequence[str] | None,
+        special_first: bool,
+    ) -> Vocab:
+        """The words of some columns, as `text.Vocab.from_dataset` gives them; use that.
+
+        >>> import mycelia.dataset as ds
+        >>> words = ds.NumpySlicesDataset(["b", "a", "b"], ["word"])
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     words.build_vocab("word", None, None, ["<unk>"], True).vocab()
+        {'<unk>': 0, 'b': 1, 'a': 2}
+        """
+        warnings.warn("Dataset.build_vocab is now text.Vocab.from_dataset", DeprecationWarning, stacklevel=2)
+        return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
+
+    def build_sentencepiece_vocab(
+        self,
+        columns: Names,
+        vocab_size: int,
+        character_coverage: float,
+        model_type: SentencePieceModel,
+        params: Mapping[str, Any],
+    ) -> SentencePieceVocab:
+        """A model of the text in some columns, as `text.SentencePieceVocab.from_dataset` trains it; use that."""
+        now = "Dataset.build_sentencepiece_vocab is now text.SentencePieceVocab.from_dataset"
+        warnings.warn(now, DeprecationWarning, stacklevel=2)
+        names = names_of(columns)
+        return SentencePieceVocab.from_dataset(self, names, vocab_size, character_coverage, model_type, params)
 
     # feedback from the reader
 

@@ -113,16 +113,21 @@ class VideoDecoder:
 
     def __init__(self, source: str) -> None:
         self.source = existing(source)
-        self.metadata = self._describe()
+        self._known = self._look()
 
-    def _describe(self) -> dict[str, Any]:
-        """Size, duration, number of frames and rate of the first video stream."""
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Width, height, duration, number of frames and average rate of the first video stream."""
+        return dict(self._known)
+
+    def _look(self) -> dict[str, Any]:
         stamps, _ = read_video_timestamps(self.source)
         with open_video(self.source) as container:
             if not container.streams.video:
                 raise ArgumentError("the file has no video stream", given={"source": self.source})
             stream = container.streams.video[0]
-            duration = stream.duration * stream.time_base if stream.duration is not None else math.nan
+            whole = math.nan if container.duration is None else container.duration / 1e6  # microseconds
+            duration = whole if stream.duration is None else stream.duration * stream.time_base
             return {
                 "width": stream.width,
                 "height": stream.height,
@@ -133,9 +138,9 @@ class VideoDecoder:
 
     def get_frames_at(self, indices: list[int]) -> Array:
         """The frames at these indices, (T, H, W, 3)."""
-        last = self.metadata["num_frames"] - 1
+        last = self._known["num_frames"] - 1
         wanted = [integer("indices", i, 0, last) for i in sequence("indices", indices)]
-        shape = (len(wanted), self.metadata["height"], self.metadata["width"], 3)
+        shape = (len(wanted), self._known["height"], self._known["width"], 3)
         out = np.empty(shape, np.uint8)
         with open_video(self.source) as container:
             for i, frame in enumerate(container.decode(container.streams.video[0])):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mycelia.dataset as ds
 import mycelia.dataset.text as T
 from mycelia.dataset.text.expressions import pattern
 from mycelia.dataset.text.scripts import SCRIPTS, ranges, script
@@ -223,3 +224,17 @@ def test_a_mistake_is_told(call, words):
     with pytest.raises((ValueError, TypeError), match=words) as raised:
         call()
     assert isinstance(raised.value, MyceliaError)
+
+
+def test_vocabularies_are_made_by_their_old_names_too_with_a_warning():
+    pytest.importorskip("sentencepiece")
+    words = ds.NumpySlicesDataset(["b a", "a", "b a"], ["word"], shuffle=False)
+    with pytest.warns(DeprecationWarning, match=r"text\.Vocab\.from_dataset"):
+        made = words.build_vocab("word", (1, None), 1, ["<u>"], False)
+    assert made.vocab() == T.Vocab.from_dataset(words, "word", (1, None), 1, ["<u>"], False).vocab()
+    given = (7, 1.0, T.SentencePieceModel.CHAR, {})
+    with pytest.warns(DeprecationWarning, match=r"SentencePieceVocab\.from_dataset"):
+        model = words.build_sentencepiece_vocab("word", *given)
+    tokens = T.SentencePieceTokenizer(model, T.SPieceTokenizerOutType.STRING)("ba").tolist()
+    again = T.SentencePieceVocab.from_dataset(words, ["word"], *given)
+    assert tokens == T.SentencePieceTokenizer(again, T.SPieceTokenizerOutType.STRING)("ba").tolist()

@@ -296,6 +296,9 @@ def test_a_video_comes_back_frame_by_frame(tmp_path):
     np.testing.assert_allclose(stamps, np.arange(10) / 10, atol=1e-3)
     assert rate == 10.0
     np.testing.assert_array_equal(V.VideoDecoder(path).get_frames_at([3, 1, 3]), [frames[3], frames[1], frames[3]])
+    known = {"width": 48, "height": 32, "duration_seconds": 1.0, "num_frames": 10, "average_fps": 10.0}
+    assert V.VideoDecoder(path).metadata == known
+    assert isinstance(V.VideoDecoder.metadata, property)
     assert len(V.read_video(path, 0.25, 0.55, "sec")[0]) == 3
 
 
