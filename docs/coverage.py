@@ -39,6 +39,9 @@ ELSEWHERE = {
             ("create_ir_tree", "parse", "parse_tree", "pre_parse", "post_parse", "pre_process", "iterator_bootstrap"),
             "builds MindSpore's C++ tree; here the tree is `Dataset.plan`",
         ),
+        **dict.fromkeys(
+            ("recv", "send"), "hands rows from process to process of a group; there is no `communication` to do it with"
+        ),
         "copy_batch_size": "how MindSpore's own copies of a dataset are told what `get_batch_size` says",
         "input_indexs": "the order of columns in a device queue; here `project` puts columns in order",
     }
