@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -158,7 +160,8 @@ class GeneratorDataset(SourceDataset):
 
     With `python_multiprocessing` and more than one worker, an object with `__getitem__` is read in worker processes,
     with `max_rowsize` megabytes of shared memory for a row; with one worker it is only ever asked by one thread at a
-    time. An iterable has one order, and is read by one thread whatever is asked.
+    time. An iterable has one order, and is read by one thread whatever is asked. An iterator can be read only once, so
+    its rows are kept for the next epoch; a function that makes a new one costs no memory.
 
     >>> def numbers():
     ...     yield from ((i, i * i) for i in range(3))
@@ -222,8 +225,34 @@ class GeneratorDataset(SourceDataset):
                     "a generator cannot be sampled or shared: its rows come in one order",
                     hint="give the source __getitem__ and __len__, or use dataset.shuffle(buffer_size)",
                 )
-            plan = IterableNode(_opener(source), names, num_samples or ENDLESS, types, workers=workers)
+            plan = IterableNode(_opener(_kept(source)), names, num_samples or ENDLESS, types, workers=workers)
         super().__init__(plan)
+
+
+class _Kept:
+    """The rows of an iterator, kept when they are read first, so that they can be read again."""
+
+    def __init__(self, source: Iterator[Any]) -> None:
+        self.source, self.rows, self.lock = source, list[Any](), threading.Lock()
+
+    def __iter__(self) -> Iterator[Any]:
+        for i in count():
+            with self.lock:
+                if i == len(self.rows):
+                    try:
+                        self.rows.append(next(self.source))
+                    except StopIteration:
+                        return
+            yield self.rows[i]
+
+
+def _kept(source: Any) -> Any:
+    """A generator or another iterator of Python's own as something that can be iterated over again.
+
+    An object of a class of the user's may begin anew when it is asked to, and is left as it is.
+    """
+    once = isinstance(source, Iterator) and type(source).__module__ in ("builtins", "itertools")
+    return _Kept(source) if once else source
 
 
 @dataclass(frozen=True)

@@ -216,3 +216,38 @@ def test_random_pipelines_equal_a_list_of_python(names, count, seed):
             dataset, expected = dataset.filter(lambda x: x.sum() % 3 > 0), [e for e in expected if sum(e) % 3]
     got = [np.ravel(v).tolist() for v in column(dataset, "x")]
     assert (got if ordered else sorted(got)) == (expected if ordered else sorted(expected))
+
+
+@pytest.mark.parametrize("make", [lambda: (i for i in range(3)), lambda: iter([0, 1, 2]), lambda: map(int, range(3))])
+def test_the_rows_of_an_iterator_come_again_in_every_epoch(make):
+    data = ds.GeneratorDataset(make(), ["a"])
+    assert data.get_dataset_size() == 3
+    for _ in range(2):
+        assert [int(a) for (a,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [0, 1, 2]
+    first = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    second = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [(int(a), int(b)) for (a,), (b,) in zip(first, second, strict=True)] == [(0, 0), (1, 1), (2, 2)]
+
+
+class Anew:
+    """Begins anew, with other rows, whenever it is iterated over."""
+
+    def __init__(self) -> None:
+        self.epoch = -1
+
+    def __iter__(self):
+        self.epoch, self.left = self.epoch + 1, 2
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        return (np.array(self.epoch),)
+
+
+def test_an_iterator_that_begins_anew_is_asked_to():
+    data = ds.GeneratorDataset(Anew(), ["a"])
+    epochs = [[int(a) for (a,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] for _ in range(3)]
+    assert [len(e) for e in epochs] == [2, 2, 2]
+    assert epochs[0] != epochs[2]
