@@ -28,7 +28,7 @@ def test_the_digits_run_quickly(tmp_path):
 def test_the_images_run_quickly_and_name_the_bottleneck():
     pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
     said = run("images.py")
-    assert "samples/s; bottleneck: Map(RandomCropDecodeResize" in said
+    assert "samples/s; bottleneck: " in said
     assert "while training, the bottleneck is" in said
     assert "of the test pictures" in said
 

@@ -1,0 +1,27 @@
+"""The program on docs/data.md runs, and prints what it promises."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_program_on_the_page_prints_what_it_promises(tmp_path: Path) -> None:
+    pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
+    page = (ROOT / "docs" / "data.md").read_text()
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    promised = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
+    assert len(promised) == code.count("print(")
+    script = tmp_path / "program.py"
+    script.write_text(code)
+    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", script],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ran.stderr, ran.stdout.splitlines()) == ("", promised)
