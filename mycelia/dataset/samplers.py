@@ -416,10 +416,26 @@ def as_sampler(sampler: Sampler | Iterable[int]) -> Sampler:
     raise ArgumentError(f"a sampler gives indices when it is iterated over; {type(sampler).__name__} cannot be")
 
 
+def mixing(shuffle: Any) -> bool | Shuffle:
+    """How rows are mixed: all (True), none (False), or by files; a mode may be named by its word.
+
+    >>> mixing("global"), mixing(Shuffle.ADAPTIVE), mixing(False), mixing("files")
+    (True, True, False, <Shuffle.FILES: 'files'>)
+    """
+    if isinstance(shuffle, bool | np.bool_):
+        return bool(shuffle)
+    if not isinstance(shuffle, str) or shuffle not in list(Shuffle):
+        raise ArgumentError(
+            f"shuffle must be True, False, None or a way to mix, and is {shuffle!r}",
+            given={"ways": [f"Shuffle.{s.name}" for s in Shuffle]},
+        )
+    return True if shuffle in (Shuffle.GLOBAL, Shuffle.ADAPTIVE) else Shuffle(shuffle)
+
+
 def choose(
     num_samples: int | None,
     sampler: Sampler | Iterable[int] | None,
-    shuffle: bool | Shuffle | None,
+    shuffle: bool | Shuffle | str | None,
     num_shards: int | None,
     shard_id: int | None,
     default: bool = True,
@@ -447,10 +463,15 @@ def choose(
         first = SequentialSampler(num_samples=num_samples)
         first.add_child(own)
         return first
-    mode = default if shuffle is None else shuffle
+    mode = default if shuffle is None else mixing(shuffle)
+    if isinstance(mode, Shuffle) and files is None:
+        raise ArgumentError(
+            f"shuffle={str(mode)!r} mixes by files, and these rows are not read from several files",
+            hint="shuffle=True mixes all rows, shuffle=False none",
+        )
     if num_shards is not None and shard_id is not None:
-        share = DistributedSampler(num_shards, shard_id, mode in (True, Shuffle.GLOBAL, Shuffle.ADAPTIVE), num_samples)
-        if isinstance(mode, Shuffle) and not share.shuffle and files is not None:
+        share = DistributedSampler(num_shards, shard_id, mode is True, num_samples)
+        if isinstance(mode, Shuffle) and files is not None:
             share.add_child(FileSampler(files(), mode))
         return share
     if isinstance(mode, Shuffle) and files is not None:

@@ -123,3 +123,61 @@ def test_files_are_shuffled_as_asked(tmp_path):
     assert [v[1] for v in files] == list("012") * 4
     assert [v[0] for v in lines(ds.Shuffle.INFILE)] == list("000111222333")
     assert sorted(lines(ds.Shuffle.GLOBAL)) == everything
+
+
+def _sources(folder) -> dict:
+    for name in ("train", "test"):
+        (folder / f"{name}.csv").write_text("".join(f'{i},"{name}",text\n' for i in range(9)))
+    files = [str(folder / "train.csv"), str(folder / "test.csv")]
+    ds.NumpySlicesDataset(list(range(18)), ["x"], shuffle=False).save(str(folder / "a.mindrecord"))
+    return {
+        "NumpySlices": lambda **o: ds.NumpySlicesDataset(list(range(18)), ["x"], **o),
+        "Generator": lambda **o: ds.GeneratorDataset(list(range(18)), ["x"], **o),
+        "TextFile": lambda **o: ds.TextFileDataset(files, **o),
+        "CSV": lambda **o: ds.CSVDataset(files, column_names=["a", "b", "c"], **o),
+        "Mind": lambda **o: ds.MindDataset(str(folder / "a.mindrecord"), **o),
+        "AGNews": lambda **o: ds.AGNewsDataset(str(folder), **o),
+    }
+
+
+KINDS = ("NumpySlices", "Generator", "TextFile", "CSV", "Mind", "AGNews")
+
+
+def _read(dataset) -> list[tuple]:
+    return [tuple(v.tolist() for v in r) for r in dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+@pytest.mark.parametrize("shares", [{}, {"num_shards": 2, "shard_id": 1}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_modes_and_truth_values_mix_alike(kind, shares, tmp_path):
+    make = _sources(tmp_path)[kind]
+    ds.config.set_seed(4)
+    stored = _read(make(shuffle=False, **shares))
+    mixed = _read(make(shuffle=True, **shares))
+    assert mixed != stored
+    if not shares:
+        assert sorted(mixed) == sorted(stored)
+    for same in (ds.Shuffle.GLOBAL, "global", None, ds.Shuffle.ADAPTIVE, np.True_):
+        assert _read(make(shuffle=same, **shares)) == mixed
+    for wrong in ("nonsense", 3, [], ""):
+        with pytest.raises(ArgumentError, match="shuffle"):
+            make(shuffle=wrong, **shares)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_are_mixed_where_there_are_files(kind, tmp_path):
+    make = _sources(tmp_path)[kind]
+    if kind in ("NumpySlices", "Generator"):
+        for mode in ("files", ds.Shuffle.INFILE):
+            with pytest.raises(ArgumentError, match="not read from several files"):
+                make(shuffle=mode)
+        return
+    stored = _read(make(shuffle=False))
+    turned = stored if kind == "Mind" else stored[9:] + stored[:9]
+    for seed in range(4):
+        ds.config.set_seed(seed)
+        assert _read(make(shuffle="files")) == _read(make(shuffle=ds.Shuffle.FILES))
+        assert _read(make(shuffle=ds.Shuffle.FILES)) in (stored, turned)
+        within = _read(make(shuffle="infile"))
+        assert sorted(within[:9]) == sorted(stored[:9]) or kind == "Mind"
+        assert within != stored

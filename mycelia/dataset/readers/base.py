@@ -17,7 +17,7 @@ import numpy as np
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.plan import Data
-from mycelia.dataset.samplers import Shuffle, choose
+from mycelia.dataset.samplers import choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
@@ -77,9 +77,9 @@ class Reader(MappableDataset):
         if not len(data):
             hint = "the folder must be as the dataset was published, unpacked"
             raise DataError(f"{type(self).__name__} found no samples", given=told, hint=hint)
-        if isinstance(order["shuffle"], str):
-            order["shuffle"] = order["shuffle"] != "false" and Shuffle(order["shuffle"])
-        sampler = choose(**order, default=self.shuffled)
+        filed = "shuffle='" in self.words  # its rows may be mixed by files
+        files = (lambda: getattr(data, "sizes", [len(data)])) if filed else None
+        sampler = choose(**order, default=self.shuffled, files=files)
         super().__init__(data, sampler, workers=workers, arguments=told, cache=cache)
 
     def _folder(self, given: Any) -> str:
