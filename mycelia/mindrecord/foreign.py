@@ -24,6 +24,7 @@ from mycelia.types import Array
 
 LENGTH = struct.Struct("<Q")
 BLOB_LENGTH = struct.Struct(">Q")
+DAMAGES = (KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error)  # what reading noise ends in
 
 
 def recognised(raw: memoryview) -> bool:
@@ -51,7 +52,8 @@ class ForeignStore:
             index = tuple(f["index_field"] for f in told["index_fields"] or ())
             self.offsets, self.ends = self._walk(told, "RAW_DATA")
             self.blob_offsets, self.blob_ends = self._walk(told, "BLOB_DATA")
-        except (ArgumentError, KeyError, IndexError, TypeError, ValueError, struct.error) as error:
+            self.header = Header(columns, len(self.offsets), schema["desc"], index, {})
+        except (ArgumentError, AttributeError, RecursionError, *DAMAGES) as error:
             raise RecordError(
                 f"a record file of MindSpore is cut short or damaged: {error!r}",
                 given={"file": path, "bytes": len(raw)},
@@ -59,16 +61,18 @@ class ForeignStore:
         if self.blobs and len(self.blob_offsets) != len(self.offsets):
             given = {"file": path, "rows": len(self.offsets), "with arrays": len(self.blob_offsets)}
             raise RecordError("a record file of MindSpore is damaged: its pages do not fit together", given=given)
-        self.header = Header(columns, len(self.offsets), schema["desc"], index, {})
 
     def _walk(self, told: dict[str, Any], kind: str) -> tuple[Array, Array]:
         """Where the entries of a kind of page begin and end."""
         starts, ends = [], []
+        kinds = {p["page_id"]: p["page_type"] for p in told["page"]}
+        if len(kinds) != len(told["page"]) or not {*kinds.values()} <= {"RAW_DATA", "BLOB_DATA"}:
+            raise ValueError(f"its pages are {kinds}")
         for page in sorted((p for p in told["page"] if p["page_type"] == kind), key=lambda p: int(p["page_id"])):
             at = told["header_size"] + page["page_id"] * told["page_size"]
             last = at + page["page_size"]
-            if last > len(self.raw):
-                raise ValueError(f"page {page['page_id']} should end at {last}")
+            if at < LENGTH.size or last > len(self.raw) or page["page_size"] > told["page_size"]:
+                raise ValueError(f"page {page['page_id']} should begin at {at} and end at {last}")
             while at < last:
                 end = at + LENGTH.size + LENGTH.unpack_from(self.raw, at)[0]
                 if end > last:
@@ -84,7 +88,7 @@ class ForeignStore:
             plain, _ = unpacked(self.raw[int(self.offsets[index]) : int(self.ends[index])])
             told = {**plain, **self._pieces(index)}
             return {c.name: _value(c, told[c.name]) for c in self.header.columns}
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
+        except DAMAGES as error:
             raise RecordError(
                 f"a record is damaged: {error!r}",
                 given={"file": self.path, "record": index, "offset": int(self.offsets[index])},
@@ -155,8 +159,8 @@ SIZES = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDE: ">H", 0xDF: ">I"}  # of texts
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 
 
-def unpacked(raw: memoryview | bytes, at: int = 0) -> tuple[Any, int]:
-    """A value in MessagePack, as far as record files use it, and where it ends.
+def unpacked(raw: memoryview | bytes, at: int = 0, inner: bool = False) -> tuple[Any, int]:
+    """A value in MessagePack, as far as record files use it, and where it ends. There is no map within a map.
 
     >>> unpacked(b"\\x82\\xa1a\\x05\\xa1b\\xff")
     ({'a': 5, 'b': -1}, 7)
@@ -178,9 +182,13 @@ def unpacked(raw: memoryview | bytes, at: int = 0) -> tuple[Any, int]:
     else:
         raise ValueError(f"a value of the unknown kind {kind:#x}")
     if kind >= 0xA0 and kind not in (0xDE, 0xDF):
+        if at + size > len(raw):
+            raise ValueError(f"a text of {size} bytes begins at {at} of {len(raw)}")
         return bytes(raw[at : at + size]).decode(), at + size
+    if inner:
+        raise ValueError("a map within a map")
     told = {}
     for _ in range(size):
-        key, at = unpacked(raw, at)
-        told[key], at = unpacked(raw, at)
+        key, at = unpacked(raw, at, True)
+        told[key], at = unpacked(raw, at, True)
     return told, at

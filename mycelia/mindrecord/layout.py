@@ -239,8 +239,11 @@ def footer(raw: memoryview, path: str) -> tuple[int, Header]:
     text = bytes(raw[at : at + length])
     if zlib.crc32(text) != crc:
         raise RecordError("the schema of a record file is damaged", given={"file": path})
-    header = Header.load(text)
-    begin = header.parts["offsets"]
+    try:
+        header = Header.load(text)
+        begin = header.parts["offsets"]
+    except (ArgumentError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"the schema of a record file is damaged: {error!r}", given={"file": path}) from error
     if zlib.crc32(raw[begin:at]) != index_crc:
         raise RecordError("the index of a record file is damaged", given={"file": path})
     return begin, header

@@ -164,13 +164,15 @@ def _varint(raw: memoryview, at: int) -> tuple[int, int]:
         at += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return value, at
+            return value & (1 << 64) - 1, at
         shift += 7
+        if shift > 63:
+            raise ValueError("a number is longer than 64 bits")
 
 
-def _fields(raw: memoryview) -> Iterator[tuple[int, int, Any]]:
+def _fields(message: memoryview | int) -> Iterator[tuple[int, int, Any]]:
     """Number, wire type and content of the fields of a message."""
-    at = 0
+    at, raw = 0, _inner(message)
     while at < len(raw):
         key, at = _varint(raw, at)
         kind = key & 7
@@ -189,6 +191,13 @@ def _fields(raw: memoryview) -> Iterator[tuple[int, int, Any]]:
         at += size
 
 
+def _inner(content: memoryview | int) -> memoryview:
+    """The content of a field that holds bytes."""
+    if isinstance(content, int):
+        raise ValueError("there is a number where bytes should be")
+    return content
+
+
 def _signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
@@ -197,12 +206,12 @@ def _feature(raw: memoryview) -> Value:
     """The content of a Feature: a list of bytes, floats, or whole numbers."""
     for number, _, inner in _fields(raw):
         if number == 1:
-            return [bytes(v) for _, _, v in _fields(inner)]
+            return [bytes(_inner(v)) for _, _, v in _fields(inner)]
         pieces: list[Any] = []
         for _, kind, value in _fields(inner):
             if number == 2:
-                pieces.append(np.frombuffer(value, "<f4"))
-            elif kind == 2:
+                pieces.append(np.frombuffer(_inner(value), "<f4"))
+            elif kind:
                 at, numbers = 0, []
                 while at < len(value):
                     one, at = _varint(value, at)
@@ -228,7 +237,7 @@ def parse_example(raw: memoryview | bytes) -> dict[str, Value]:
         for _, _, entry in _fields(features):
             name, content = "", memoryview(b"")
             for part, _, value in _fields(entry):
-                name, content = (bytes(value).decode(), content) if part == 1 else (name, value)
+                name, content = (bytes(_inner(value)).decode(), content) if part == 1 else (name, value)
             found[name] = _feature(content)
     return found
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import mycelia.dataset as ds
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import FileReader, FileWriter, MindPage, RecordError, RecordFile
-from mycelia.mindrecord.foreign import integers
+from mycelia.mindrecord.foreign import integers, unpacked
 
 RECORDED = Path(__file__).parent / "recorded"
 ROWS = json.loads(gzip.decompress((RECORDED / "foreign.json.gz").read_bytes()))
@@ -100,6 +100,36 @@ def test_damage_gives_rows_or_an_error_that_names_the_file(tmp_path_factory, dat
     except RecordError as error:
         told = str(error)
     assert not told or "a.mindrecord" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"desc"', b'"dEsc"'),
+        (b'"page_type":"RAW_DATA"', b'"page_type":"RAW_DATB"'),
+        (b'"page_id":1', b'"page_id":0'),
+        (b'"page_id":1', b'"page_id":9'),
+        (b'"page_id":1', b'"page_id":-'),
+        (b'"header_size":16384', b'"header_size":-6384'),
+        (b'"page_size":32768', b'"page_size":1e999'),
+        (b'"schema":{"af":', b'"schema":["af",'),
+        (b'"header_size"', b"[" * 13),
+    ],
+)
+def test_a_damaged_header_is_told_and_no_row_is_lost(tmp_path, old, new):
+    place = tmp_path / "a.mindrecord"
+    assert old in RAW["foreign"]
+    place.write_bytes(RAW["foreign"].replace(old, new, 1))
+    with pytest.raises(RecordError, match=r"a\.mindrecord"):
+        RecordFile(place)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\x81" * 5000, b"\x81\xa1a\xa9bcd", b"\xdf\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b""]
+)
+def test_noise_is_no_value(raw):
+    with pytest.raises((ValueError, IndexError)):
+        unpacked(raw)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=30))

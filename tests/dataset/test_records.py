@@ -27,7 +27,7 @@ from mycelia.mindrecord import (
     TFRecordToMR,
     set_enc_key,
 )
-from mycelia.mindrecord.tfrecord import TFRecordFile, crc32c, write_tfrecord
+from mycelia.mindrecord.tfrecord import TFRecordFile, crc32c, masked, write_tfrecord
 
 from . import published
 
@@ -233,6 +233,28 @@ def test_a_damaged_tfrecord_is_told_with_file_and_record(tmp_path):
     (tmp_path / "c.tfrecord").write_bytes(raw[:-5])
     with pytest.raises(RecordError, match="cut short"):
         TFRecordFile(str(tmp_path / "c.tfrecord"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"\x0a\x04\x0a\x02\x08\x05",  # a number where a name should be
+        b"\x0a\x08\x0a\x06\x08\xff\xff\xff\xff\x7f",  # the same, and it is large
+        b"\x08\x05",
+        b"\xff" * 100000,
+        b"\x0a\x09\x0a\x07\x12\x05\x0a\x03\x08\xff\x7f",
+        b"\x0a\x08\x0a\x06\x12\x04\x12\x02\x08\x05",
+        b"\x0a\x09\x0a\x07\x12\x05\x12\x03\x0a\x01\x05",
+        b"\x07",
+    ],
+)
+def test_a_whole_record_that_holds_something_else_is_told(tmp_path, message):
+    """The sums fit, so it was written like that; but no number in it is taken for a size."""
+    place = tmp_path / "a.tfrecord"
+    size = struct.pack("<Q", len(message))
+    place.write_bytes(size + struct.pack("<I", masked(size)) + message + struct.pack("<I", masked(message)))
+    with pytest.raises(RecordError, match="record: 0"):
+        TFRecordFile(str(place))[0]
 
 
 @pytest.mark.skipif(find_spec("cryptography") is None, reason="cryptography is not installed")
