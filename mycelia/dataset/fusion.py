@@ -70,10 +70,16 @@ class NormalizeToPlanes:
         levels = np.repeat(np.arange(256, dtype=np.uint8)[:, None, None], channels, axis=2)
         return np.ascontiguousarray(self.normalize(levels)[:, 0, :].T)
 
-    def __call__(self, image: Any) -> Any:
+    def __call__(self, *images: Any) -> Any:
+        """Each column is an image."""
+        results = tuple(self.one(x) for x in images)
+        return results[0] if len(results) == 1 else results
+
+    def one(self, image: Any) -> Any:
+        """What is no picture of bytes with the right channels goes through the two steps, which tell what is wrong."""
         if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3:
             return self.planes(self.normalize(image))
-        if image.shape[2] != len(self.table):
+        if image.shape[2] != len(self.table) or not image.size:
             return self.planes(self.normalize(image))
         shape = (image.shape[2], *image.shape[:2])
         out = taken(shape, np.dtype(np.float32))

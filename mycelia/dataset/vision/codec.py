@@ -110,7 +110,7 @@ def open_pil(data: Array) -> Any:
         image.load()
     except Exception as error:  # of any kind: its readers of formats do not foresee all that a damaged file can hold
         raise ArgumentError(
-            f"the bytes are not an image that can be decoded: {error}",
+            f"the bytes are not an image that can be decoded: {str(error).split(' <')[0]}",  # not where they lie
             given={"length": data.size, "first bytes": bytes(data[:8])},
             hint="the file may be truncated, or of a format that Pillow does not read",
         ) from None
