@@ -42,7 +42,7 @@ def fields_of(operation: Any) -> dict[str, Any] | None:
         return None
     if is_dataclass(operation):
         return {f.name: _plain(getattr(operation, f.name)) for f in fields(operation) if f.init}
-    attributes = getattr(operation, "__dict__", {})
+    attributes = {k: v for k, v in getattr(operation, "__dict__", {}).items() if not k.startswith("_")}
     same = type(operation).__module__ != "builtins" and set(attributes) == set(_parameters(type(operation)))
     return {k: _plain(v) for k, v in attributes.items()} if same else None
 
@@ -87,7 +87,9 @@ def _plain(value: Any) -> Any:
     kind = getattr(value, "numpy", value)  # our element types hold NumPy's
     if isinstance(kind, np.dtype):
         return {"dtype": kind.str}
-    return value.tolist() if hasattr(value, "tolist") else value
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return value if fields_of(value) is None else described(value)
 
 
 def operation_of(told: Any) -> Any:

@@ -22,8 +22,8 @@ class Vocab:
     """
 
     def __init__(self, table: Mapping[str, int] | None = None) -> None:
-        self._numbers = dict(table or {})
-        self._words = {number: word for word, number in self._numbers.items()}
+        self.table = dict(table or {})
+        self._words = {number: word for word, number in self.table.items()}
 
     @classmethod
     def from_list(cls, word_list: Any, special_tokens: Any = None, special_first: bool = True) -> Vocab:
@@ -106,7 +106,7 @@ class Vocab:
         >>> Vocab.from_list(["a"]).vocab()
         {'a': 0}
         """
-        return self._numbers
+        return self.table
 
     def tokens_to_ids(self, tokens: Any) -> Any:
         """The number of a word, or of each of several; -1 for what is unknown.
@@ -116,8 +116,8 @@ class Vocab:
         """
         words = _plain(tokens)
         if isinstance(words, list):
-            return [self._numbers.get(text("tokens", w), -1) for w in words]
-        return self._numbers.get(text("tokens", words), -1)
+            return [self.table.get(text("tokens", w), -1) for w in words]
+        return self.table.get(text("tokens", words), -1)
 
     def ids_to_tokens(self, ids: Any) -> Any:
         """The word of a number, or of each of several; the empty string for what is unknown.
@@ -131,7 +131,7 @@ class Vocab:
         return self._words.get(integer("ids", numbers, 0), "")
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self.table)
 
 
 def _plain(value: Any) -> Any:

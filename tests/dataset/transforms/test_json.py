@@ -52,6 +52,8 @@ def _all() -> list[TensorOperation]:
         X.Plugin("a", "b"),
     ]
     made += [T.SentencePieceTokenizer(T.SentencePieceVocab(b"\x00\xff"), T.SPieceTokenizerOutType.INT)]
+    vocab = T.Vocab.from_list(["[UNK]", "a"])
+    made += [T.Lookup(vocab, "[UNK]"), T.BertTokenizer(vocab), T.WordpieceTokenizer(vocab)]
     made += [X.TypeCast(mycelia.float32), X.TypeCast(np.dtype("int8")), X.TypeCast(np.uint8), X.Unique()]
     return [m for m in made if isinstance(m, TensorOperation)]
 
@@ -90,6 +92,15 @@ def test_a_transform_from_json_does_what_it_did():
     )
 
 
+def test_a_vocabulary_goes_with_the_plan_of_a_dataset(tmp_path):
+    (tmp_path / "a.txt").write_text("b\na\n")
+    lookup = T.Lookup(T.Vocab.from_list(["<u>", "a"]), "<u>")
+    dataset = ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=False).map(lookup, "text")
+    dataset.to_json(str(tmp_path / "plan.json"))
+    again = ds.deserialize(json_filepath=str(tmp_path / "plan.json"))
+    assert [int(r[0]) for r in again.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [0, 1]
+
+
 def test_what_cannot_be_json_is_told():
     class Remembers(TensorOperation):
         def __init__(self, word):
@@ -97,8 +108,8 @@ def test_what_cannot_be_json_is_told():
 
     with pytest.raises(ArgumentError, match="does not tell its parameters"):
         Remembers("ab").to_json()
-    with pytest.raises(ArgumentError, match="Vocab"):
-        T.Lookup(T.Vocab.from_list(["a"])).to_json()
+    with pytest.raises(ArgumentError, match="Vectors"):
+        T.ToVectors(T.Vectors({"a": np.array([1.0])})).to_json()
     with pytest.raises(ArgumentError, match="JSON of Fill, not of Mask"):
         X.Mask.from_json(X.Fill(3).to_json())
     with pytest.raises(ds.DataError, match="no name of its own"):
