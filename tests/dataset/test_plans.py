@@ -11,6 +11,7 @@ import pytest
 import mycelia.dataset as ds
 from mycelia.dataset import transforms, vision
 from mycelia.dataset.debug import DebugHook, PrintDataHook, PrintMetaDataHook
+from mycelia.dataset.flow.table import Order
 
 from . import published
 
@@ -183,3 +184,16 @@ def test_names_that_users_type_exist():
                         absent.append(name)
                         break
     assert absent == []
+
+
+def test_the_order_of_the_epoch_before_is_let_go_when_no_row_of_it_is_asked_for():
+    made = []
+    order = Order(lambda epoch: made.append(epoch) or np.arange(3) + epoch)  # type: ignore[func-returns-value]
+    for epoch in [0, 1, 0, 1, 0] + [1] * 40 + [0, 1]:
+        np.testing.assert_array_equal(order.of(epoch), np.arange(3) + epoch)
+    assert made == [0, 1]
+    for _ in range(100):
+        order.of(1)
+    assert list(order.kept) == [1]
+    order.of(0)
+    assert made == [0, 1, 0]

@@ -35,12 +35,16 @@ class Table(ABC):
         """The rows at `positions` of an epoch."""
 
 
+ENOUGH = 64
+
+
 @dataclass
 class Order:
-    """Which position holds which: an array per epoch, the last few of them kept."""
+    """Which position holds which: an array per epoch. The one before is kept while rows of both are asked for."""
 
     make: Callable[[int], Array]
     kept: OrderedDict[int, Array] = field(default_factory=OrderedDict)
+    alone: int = 0  # how often only the newest was asked for
 
     def of(self, epoch: int) -> Array:
         """The order of an epoch.
@@ -50,8 +54,10 @@ class Order:
         """
         if epoch not in self.kept:
             self.kept[epoch] = self.make(epoch)
-            while len(self.kept) > 2:
-                self.kept.popitem(last=False)
+            self.alone = 0
+        self.alone = self.alone + 1 if epoch == next(reversed(self.kept)) else 0
+        while len(self.kept) > (1 if self.alone > ENOUGH else 2):
+            self.kept.popitem(last=False)
         return self.kept[epoch]
 
 
