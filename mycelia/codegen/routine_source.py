@@ -8,34 +8,29 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 from types import FunctionType
 
 from mycelia.codegen.words import FUNCTIONS, KINDS
 from mycelia.errors import CompileError
 
 
-@dataclass(frozen=True)
 class Source:
     """A routine as Python's own syntax tree.
 
     >>> def twice(x: int) -> int:
     ...     return x + x
-    >>> Source(twice).name
-    'twice'
+    >>> Source(twice).kinds
+    {'x': 'int'}
     """
 
-    fn: FunctionType
+    def __init__(self, fn: FunctionType) -> None:
+        self.fn, self.name = fn, fn.__name__
+        self.tree = self._read()
+        self.kinds = self._parameters()  # `int`, or a kind of array
+        assigned = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.names = assigned | set(self.kinds)  # they hide those of the module
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.fn.__name__
-
-    @cached_property
-    def tree(self) -> ast.FunctionDef:
-        """The function itself."""
+    def _read(self) -> ast.FunctionDef:
         try:
             (tree,) = ast.parse(textwrap.dedent(inspect.getsource(self.fn))).body
         except (OSError, TypeError, SyntaxError, ValueError) as error:
@@ -44,9 +39,7 @@ class Source:
             raise CompileError(f"{self.name} is no function with a name: a routine is made by def")
         return tree
 
-    @cached_property
-    def kinds(self) -> dict[str, str]:
-        """The parameters: `int`, or a kind of array."""
+    def _parameters(self) -> dict[str, str]:
         args = self.tree.args
         if args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg or args.defaults:
             raise self.error(self.tree, "parameters are plain: none by keyword only, no defaults, no *")
@@ -55,13 +48,6 @@ class Source:
             if kind != "int" and kind not in KINDS:
                 raise self.error(self.tree, f"the parameter {argument} must be annotated int or {', '.join(KINDS)}")
         return kinds
-
-    @cached_property
-    def names(self) -> set[str]:
-        """All names that it assigns, and its parameters: they hide those of the module."""
-        return {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)} | set(
-            self.kinds
-        )
 
     @property
     def called(self) -> list[FunctionType]:

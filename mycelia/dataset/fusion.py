@@ -7,8 +7,7 @@ channel, applied by a generated kernel, and the planes go straight to their plac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -63,12 +62,13 @@ class NormalizeToPlanes:
     normalize: Normalize
     planes: HWC2CHW
 
-    @cached_property
-    def table(self) -> Array:
+    table: Array = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
         """What every byte becomes, per channel: made by the transform itself, so equal to the last bit."""
         channels = np.size(self.normalize.mean)
         levels = np.repeat(np.arange(256, dtype=np.uint8)[:, None, None], channels, axis=2)
-        return np.ascontiguousarray(self.normalize(levels)[:, 0, :].T)
+        object.__setattr__(self, "table", np.ascontiguousarray(self.normalize(levels)[:, 0, :].T))
 
     def __call__(self, *images: Any) -> Any:
         """Each column is an image."""

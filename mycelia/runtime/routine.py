@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakSet
 
 import numpy as np
+from llvmlite import binding
 
 from mycelia.codegen import routine
 from mycelia.codegen.routine_source import reached
@@ -26,13 +27,23 @@ EDGE = 1 << 63  # what a number must stay below
 _all: WeakSet[Routine] = WeakSet()
 
 
+_llvm = binding.ffi.lib._lock  # held by llvmlite during every call of LLVM
+
+
+def _apart() -> None:
+    """After a fork: LLVM may be called again."""
+    _llvm.__exit__(None, None, None)
+
+
 def _anew() -> None:
     """In a forked child: the thread that was compiling was not copied, and what it held stays locked."""
+    _apart()
     for each in _all:
         each._begin()
 
 
-os.register_at_fork(after_in_child=_anew)
+# no fork amid a call of LLVM by another thread: it takes milliseconds, and the child could never call LLVM
+os.register_at_fork(before=_llvm.__enter__, after_in_parent=_apart, after_in_child=_anew)
 
 
 class Routine:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 from mycelia.codegen.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 from mycelia.errors import ArgumentError, CompileError
@@ -372,12 +374,8 @@ def test_a_routine_gets_ready_in_the_background():
     assert routine(10) == 55
 
 
-def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
-    routine = Routine(fibonacci)
-    with routine._lock:  # as the compiling thread holds it
-        child = os.fork()
-        if child == 0:
-            os._exit(routine(10))
+def ended(child):
+    """The exit code of a child, which has a minute."""
     deadline = time.monotonic() + 60
     done, status = 0, 0
     while not done and time.monotonic() < deadline:
@@ -386,7 +384,36 @@ def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
     if not done:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 55
+    return os.waitstatus_to_exitcode(status) if done else "stuck"
+
+
+def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
+    routine = Routine(fibonacci)
+    with routine._lock:  # as the compiling thread holds it
+        child = os.fork()
+        if child == 0:
+            os._exit(routine(10))
+    assert ended(child) == 55
+
+
+def test_a_fork_waits_until_no_thread_is_in_the_compiler():
+    entered, leave = threading.Event(), threading.Event()
+
+    def busy():
+        with binding.ffi.lib._lock:  # as a thread that calls LLVM holds it
+            entered.set()
+            leave.wait(30)
+
+    thread = threading.Thread(target=busy)
+    thread.start()
+    entered.wait(30)
+    threading.Timer(0.2, leave.set).start()
+    child = os.fork()
+    if child == 0:
+        os._exit(Routine(fibonacci)(10))
+    thread.join()
+    assert leave.is_set()
+    assert ended(child) == 55
 
 
 def guarded_choice(data: Bytes, n: int, place: int) -> int:
