@@ -17,6 +17,7 @@ from mycelia.dataset.config import current_options
 from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
+from mycelia.dataset.parameters import document
 from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.reading import Names, megabytes, names_of
@@ -30,6 +31,11 @@ Order = Sampler | Iterable[int] | None
 
 class SourceDataset(Dataset):
     """A dataset that reads; base of all that do."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            document(cls)
 
 
 class MappableDataset(SourceDataset):

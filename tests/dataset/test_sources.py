@@ -1,5 +1,8 @@
 """Sources give rows of their own; columns of the kind `_meta-` are there, and shown only when renamed."""
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 
@@ -103,3 +106,15 @@ def test_rows_of_meta_columns_alone_are_told():
     assert dataset.get_dataset_size() == 2
     with pytest.raises(ArgumentError, match="_meta-"):
         dataset.create_dict_iterator(1)
+
+
+SOURCES = [c for c in vars(ds).values() if isinstance(c, type) and issubclass(c, ds.SourceDataset)]
+
+
+@pytest.mark.parametrize("cls", SOURCES, ids=lambda c: c.__name__)
+def test_the_help_of_every_source_tells_what_each_parameter_means(cls):
+    if cls in (ds.SourceDataset, ds.MappableDataset):
+        return
+    for name in inspect.signature(cls).parameters:
+        (line,) = re.findall(rf"^  {name}(?: \(.*\))?: (.*)$", cls.__doc__, re.MULTILINE)
+        assert len(line) > 10, name

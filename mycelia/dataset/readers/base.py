@@ -16,6 +16,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.parameters import document
 from mycelia.dataset.plan import Data
 from mycelia.dataset.samplers import choose
 from mycelia.dataset.sources import MappableDataset
@@ -56,6 +57,7 @@ class Reader(MappableDataset):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__signature__ = signature(cls.words)  # type: ignore[attr-defined]  # what inspect and help() look at
+        document(cls, cls.usages)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         try:
