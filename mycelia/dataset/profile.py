@@ -56,5 +56,5 @@ def profile(pipeline: Pipeline) -> Profile:
     told = tuple(Step(pipeline.labels[n], s, s / total) for n, s in steps)
     waiting = root.waited > 0.1 * wall
     bottleneck = told[0].label if told and waiting else "the reader"
-    pools = ", ".join(f"{w.count} {w.kind}" for w in pipeline.pools.values())
+    pools = ", ".join(w.told() for w in pipeline.pools.values())
     return Profile(told, wall, root.waited, root.rows, bottleneck, pools)

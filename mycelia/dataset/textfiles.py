@@ -173,6 +173,8 @@ class CSVData(LineData):
             return tuple(_cell(c, d) for c, d in zip(cells, defaults, strict=True))
         except (ValueError, OverflowError) as error:
             hint = "column_defaults tell the types: 0 a whole number of 32 bits, 0.0 a fraction, '' a text"
+            if self.where(index).endswith(", line 1"):
+                hint = "if the first line names the columns, leave out column_names"
             raise DataError(f"a cell does not fit: {error}", given={"line": self.where(index)}, hint=hint) from error
 
 

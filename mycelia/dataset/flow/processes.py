@@ -119,7 +119,7 @@ class _Worker:
 class ProcessWorkers(Workers):
     """A number of worker processes and one thread that deals requests to them."""
 
-    kind = "processes"
+    kind = "process"
 
     def __init__(self, blueprint: Blueprint, count: int, options: Options, max_rowsize: int | None = None) -> None:
         if multiprocessing.current_process().daemon:

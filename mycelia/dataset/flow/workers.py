@@ -77,8 +77,18 @@ class Ticket(ABC):
 class Workers(ABC):
     """Fulfils requests; answers may be waited for in any order."""
 
-    kind = ""
+    kind = ""  # one of them
     count = 1
+
+    def told(self) -> str:
+        """How many workers of which kind.
+
+        >>> InlineWorkers(Blueprint([], [], 0, False)).told()
+        "1 reader's thread"
+        """
+        more = "es" if self.kind.endswith("s") else "s"
+        return f"{self.count} {self.kind}{more if self.count != 1 else ''}"
+
     blueprint: Blueprint
 
     @abstractmethod
@@ -113,7 +123,7 @@ class InlineWorkers(Workers):
     """
 
     blueprint: Blueprint
-    kind = "the reader's thread"
+    kind = "reader's thread"
 
     def submit(self, request: Request) -> Ticket:
         return _Later(request, self.blueprint.run())
@@ -179,7 +189,7 @@ class ThreadWorkers(Workers):
     >>> workers.close()
     """
 
-    kind = "threads"
+    kind = "thread"
 
     def __init__(self, blueprint: Blueprint, count: int) -> None:
         self.blueprint = blueprint
