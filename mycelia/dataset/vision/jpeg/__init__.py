@@ -5,7 +5,7 @@ stream, since nothing tells where the next one begins; only those that the recta
 full resolution and converted to RGB. The loops are routines: Python here, machine code when they run.
 
 Baseline files are decoded. Others (progressive, arithmetic coding, CMYK, restart markers, odd subsampling) and broken
-ones are left to the libraries: there is no header, or there are no pixels.
+ones are left to the libraries: there is no header, or there are no pixels. What follows the last block is not read.
 """
 
 from __future__ import annotations
