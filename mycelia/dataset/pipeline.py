@@ -185,6 +185,7 @@ class Pipeline(Frame):
         if self.pump is not None:
             self.pump.close()
         self.stage.close()
+        self.tables.clear()  # their orders may be large, and need not wait for the collector
 
     @property
     def bad(self) -> list[Failure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import random
+from mycelia.dataset.flow.table import Order
 
 
 def noisy(x: np.ndarray) -> np.ndarray:
@@ -265,3 +267,16 @@ def test_init_step_is_as_if_rows_had_been_read():
     again = dataset.create_tuple_iterator(num_epochs=3, output_numpy=True)
     rest = [row for _ in range(2) for row in again]
     same(rest, expected[9:])
+
+
+def test_a_pipeline_that_has_ended_lets_go_of_its_order_without_the_collector():
+    data = ds.NumpySlicesDataset(np.arange(1000), ["x"], shuffle=True).batch(10)
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(o, Order) for o in gc.get_objects())
+        with data.create_tuple_iterator(num_epochs=1, output_numpy=True) as rows:
+            list(rows)
+        assert sum(isinstance(o, Order) for o in gc.get_objects()) == before
+    finally:
+        gc.enable()

@@ -199,8 +199,8 @@ def test_creation():
     same(ops.tril(ops.ones((3, 3)), -1), np.tril(np.ones((3, 3)), -1))
     same(ops.diagonal(Tensor(T), 1, 0, 2), np.diagonal(T, 1, 0, 2))
     same(ops.diag_embed(Tensor(X), -1), np.stack([np.diag(r, -1) for r in X]))
-    assert str(ops.zeros(3).dtype) == "f32"
-    assert str(ops.arange(3).dtype) == "i64"
+    assert str(ops.zeros(3).dtype) == "Float32"
+    assert str(ops.arange(3).dtype) == "Int64"
 
 
 @pytest.mark.parametrize(
