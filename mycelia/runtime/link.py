@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,7 @@ class Code:
             builder = builder.add_object_img(image)
         for name in names:
             builder = builder.export_symbol(name)
-        _Links.count += 1
-        self._library = builder.link(self._engine, f"code{_Links.count}")
+        self._library = builder.link(self._engine, f"code{next(_numbers)}")
         self.address = {name: self._library[name] for name in names}
 
     def function(self, name: str, result: Any, *args: Any) -> Any:
@@ -41,8 +41,7 @@ class Code:
         return ctypes.CFUNCTYPE(result, *args)(self.address[name])
 
 
-class _Links:
-    count = 0
+_numbers = count()  # which threads may ask for at once
 
 
 @lru_cache(maxsize=4)
