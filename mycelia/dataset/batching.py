@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from mycelia.dataset.describing import described
 from mycelia.dataset.flow.request import Collate, Literal, Request, Row
 from mycelia.dataset.flow.stream import BatchStream, State, Stream
 from mycelia.dataset.flow.table import BatchTable, Table
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.operations import Function, name_of, outputs
 from mycelia.dataset.plan import Compiler, Node
 from mycelia.errors import ArgumentError
@@ -68,7 +68,7 @@ class BatchNode(Node):
     def label(self) -> str:
         return "Batch" if self.per_batch is None else f"Batch({name_of(self.per_batch)})"
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         return outputs(self.child.columns, self.before, self.after) if self.per_batch else self.child.columns
 
@@ -177,7 +177,7 @@ class BucketNode(Node):
     materialises = True
     gathers = False
 
-    @cached_property
+    @lazy
     def taken(self) -> tuple[int, ...]:
         return self.child.index_of(self.by, "bucket_batch_by_length")
 

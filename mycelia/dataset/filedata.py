@@ -6,13 +6,13 @@ import glob
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Shuffle
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
@@ -53,7 +53,7 @@ class FileData(ABC):
     def sizes(self) -> list[int]:
         """How many rows every file has."""
 
-    @cached_property
+    @lazy
     def ends(self) -> list[int]:
         return list(accumulate(self.sizes))
 

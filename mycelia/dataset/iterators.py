@@ -11,7 +11,6 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from mycelia.dataset.config import ErrorSamplesMode, Options
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.saving import plain, restored
 from mycelia.dataset.handover import as_tensor
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.pipeline import Frame, Pipeline, walk
 from mycelia.dataset.plan import Node, SourceNode
 from mycelia.dataset.profile import Profile, profile
@@ -139,7 +139,7 @@ class Iterator:
             "position": plain(self.position),
         }
 
-    @cached_property
+    @lazy
     def fingerprint(self) -> str:
         """A short word that iterators share when a state of one means the same rows to the other."""
         return fingerprint(self.plan, self.options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import ApplyStream, State, Stream
 from mycelia.dataset.flow.table import ApplyTable, Table
 from mycelia.dataset.fusion import fuse
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Compiler, Node, Turnstile, table_stream, unique
 from mycelia.errors import ArgumentError
 
@@ -62,7 +62,7 @@ class MapNode(Node):
     def label(self) -> str:
         return f"Map({', '.join(map(name_of, self.operations))})"
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         return outputs(self.child.columns, self.before, self.after)
 
@@ -70,16 +70,16 @@ class MapNode(Node):
     def columns(self) -> tuple[str, ...]:
         return self.names
 
-    @cached_property
+    @lazy
     def taken(self) -> tuple[int, ...]:
         return self.child.index_of(self.before, "map")
 
-    @cached_property
+    @lazy
     def fused(self) -> tuple[tuple[int, Function], ...]:
         """The operations with the numbers of their random places, some put together where that is faster."""
         return fuse(self.operations)
 
-    @cached_property
+    @lazy
     def arranged(self) -> tuple[tuple[bool, int], ...]:
         """For every column afterwards: whether it is new, and where it comes from."""
         new = {n: i for i, n in enumerate(self.after)}
@@ -140,7 +140,7 @@ class FilterNode(Node):
     def label(self) -> str:
         return f"Filter({name_of(self.predicate)})"
 
-    @cached_property
+    @lazy
     def taken(self) -> tuple[int, ...]:
         return self.child.index_of(self.before, "filter") if self.before else tuple(range(len(self.child.columns)))
 

@@ -9,7 +9,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +41,7 @@ from mycelia.dataset.flow.table import (
     ZipTable,
     buffer_order,
 )
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
@@ -191,7 +191,7 @@ class SourceNode(Node):
     def where(self, index: int) -> str:
         return self.data.where(index)
 
-    @cached_property
+    @lazy
     def whole(self) -> bool:
         """Whether the sampler leaves the rows as they are stored."""
         s = self.sampler
@@ -284,7 +284,7 @@ class RenameNode(Node):
     before: tuple[str, ...]
     after: tuple[str, ...]
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         self.child.index_of(self.before, "rename")
         new = dict(zip(self.before, self.after, strict=True))
@@ -314,7 +314,7 @@ class ProjectNode(Node):
     def columns(self) -> tuple[str, ...]:
         return self.names
 
-    @cached_property
+    @lazy
     def kept(self) -> tuple[int, ...]:
         return self.child.index_of(unique(self.names, "project"), "project")
 
@@ -383,7 +383,7 @@ class ConcatNode(Node):
 
     sampler: Sampler | None = None
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         for other in self.children[1:]:
             if other.columns != self.child.columns:
@@ -420,7 +420,7 @@ class ConcatNode(Node):
 class ZipNode(Node):
     """Several datasets side by side."""
 
-    @cached_property
+    @lazy
     def names(self) -> tuple[str, ...]:
         return unique([n for c in self.children for n in c.columns], "zip")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from mmap import mmap
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +15,7 @@ from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
 from mycelia.dataset.sources import MappableDataset
@@ -54,7 +54,7 @@ class RecordData(FileData):
                 file.column(name)
         self.padding, self.padded = padding, padded
 
-    @cached_property
+    @lazy
     def sizes(self) -> list[int]:
         return [len(f) for f in self.files] + ([self.padded] if self.padded else [])
 
@@ -155,7 +155,7 @@ class TFRecordData(FileData):
             raise ArgumentError(f"there is no column {unknown}", given={"columns": sorted(described or first)})
         self.described = described
 
-    @cached_property
+    @lazy
     def sizes(self) -> list[int]:
         return [len(f) for f in self.files]
 

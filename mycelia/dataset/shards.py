@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.types import Array
@@ -36,11 +36,11 @@ class ArrowData(FileData):
                 given = {"file": path, "columns": str(table.schema), "of the first file": str(self.tables[0].schema)}
                 raise DataError("Parquet or Arrow files have different columns", given=given)
 
-    @cached_property
+    @lazy
     def sizes(self) -> list[int]:
         return [t.num_rows for t in self.tables]
 
-    @cached_property
+    @lazy
     def arrays(self) -> dict[str, Any]:
         """Every column as one array: numbers without a copy where there is one chunk."""
         whole = import_module("pyarrow").concat_tables(self.tables)
@@ -125,7 +125,7 @@ class TarData(FileData):
         first = next((s[0][1] for s in self.samples if s), {})
         self.columns = tuple(columns or ["__key__", *sorted(first)])
 
-    @cached_property
+    @lazy
     def sizes(self) -> list[int]:
         return [len(s) for s in self.samples]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -17,6 +16,7 @@ from mycelia.dataset.config import current_options
 from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.parameters import document
 from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
 from mycelia.dataset.random import generator_for
@@ -74,7 +74,7 @@ class ArrayData:
         if len(set(sizes.values())) > 1:
             raise ArgumentError(f"columns have different lengths: {sizes}")
 
-    @cached_property
+    @lazy
     def columns(self) -> tuple[str, ...]:
         return tuple(self.arrays)
 
@@ -343,7 +343,7 @@ class RandomData:
     fields: dict[str, tuple[np.dtype[Any], tuple[int, ...]]]
     seed: int
 
-    @cached_property
+    @lazy
     def columns(self) -> tuple[str, ...]:
         return tuple(self.fields)
 

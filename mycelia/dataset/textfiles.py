@@ -6,7 +6,6 @@ import csv
 import io
 import mmap
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import unique
 from mycelia.dataset.samplers import Shuffle, choose
 from mycelia.dataset.sources import MappableDataset
@@ -30,12 +30,12 @@ class LineData(FileData):
 
     columns: tuple[str, ...] = ("text",)
 
-    @cached_property
+    @lazy
     def lines(self) -> list[tuple[memoryview, Array]]:
         """The bytes of every file, and where its lines begin and end."""
         return [_lines(p) for p in self.paths]
 
-    @cached_property
+    @lazy
     def sizes(self) -> list[int]:
         return [len(spans) for _, spans in self.lines]
 
@@ -127,7 +127,7 @@ class CSVData(LineData):
         begin, end = spans[0].tolist()
         return bytes(raw[begin:end]).decode()
 
-    @cached_property
+    @lazy
     def lines(self) -> list[tuple[memoryview, Array]]:
         found = [(raw, self._joined(raw, spans)) for raw, spans in map(_lines, self.paths)]
         return [(raw, spans[1:] if self.header else spans) for raw, spans in found]

@@ -18,6 +18,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import ErrorSamplesMode
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.sinks import EpochEnd
 from mycelia.mindrecord import FileWriter
 
@@ -240,8 +241,10 @@ def test_a_reader_that_is_interrupted_while_it_waits_loses_no_row(make, processe
                 threading.Event().wait(0.005)
         return x
 
+    reader = threading.get_ident()
+
     def ring() -> None:
-        while not begun.exists():
+        while not begun.exists() or sys._current_frames()[reader].f_code.co_name not in ("wait", "select", "poll"):
             threading.Event().wait(0.005)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -418,3 +421,32 @@ def test_a_program_ends_while_its_pipeline_runs(kind, ending):
 @pytest.mark.parametrize("ending", ["plain", "raise", "thread", "forked", "stuck"])
 def test_any_program_ends_while_its_pipeline_runs(kind, ending):
     ends(kind, ending)
+
+
+class Slow:
+    """Has an attribute that is being computed when the process forks."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    @lazy
+    def value(self) -> int:
+        self.begun.set()
+        self.go.wait(20)
+        return 7
+
+
+def test_a_child_forked_while_an_attribute_is_computed_computes_it_for_itself():
+    busy, other = Slow(), Slow()
+    other.go.set()
+    thread = threading.Thread(target=lambda: busy.value)
+    thread.start()
+    busy.begun.wait(20)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(other.value)
+    status = os.waitpid(child, 0)[1]
+    busy.go.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 7

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -134,29 +134,34 @@ class Stage:
                 return
             if self.tasks and isinstance(self.tasks[-1], _Stop):
                 return
-            table = self.stream.table if isinstance(self.stream, TableStream) else None
-            before = self.stream.snapshot() if table is not None else None
+            asked = len(self.tasks)
+            before: Any = self.stream.snapshot() if isinstance(self.stream, TableStream) else None
             try:
-                request = self.stream.pull(self.chunk * self.stride if table is not None else 1)
-            except Exception as error:
-                self.tasks.append(_Stop(self._told(error)))
-                return
-            if request is None:
-                self.stream.close()
-                self.stream = None
-                self.tasks.append(_End())
-                self.epoch += 1
-                if not self.ahead:
+                if not self._ask(self.stream, before):
                     return
-                continue
-            base = before if table is not None else self.stream.snapshot()
-            try:
-                ticket = self.workers.submit(request)
-            except BaseException:  # an interruption while rows of an exclusive source were read
-                if isinstance(self.stream, TableStream):
-                    self.stream.position -= len(request)
+            except BaseException:  # an interruption: rows that nobody asked for are still to come
+                if isinstance(self.stream, TableStream) and len(self.tasks) == asked:
+                    self.stream.position = before
                 raise
-            self.tasks.append(_Task(ticket, self.epoch, base, table, len(request)))
+
+    def _ask(self, stream: Stream, before: State) -> bool:
+        """Have the next rows of a stream made, or note its end or its error; whether to go on asking."""
+        table = stream.table if isinstance(stream, TableStream) else None
+        try:
+            request = stream.pull(self.chunk * self.stride if table is not None else 1)
+        except Exception as error:
+            self.tasks.append(_Stop(self._told(error)))
+            return False
+        if request is None:
+            stream.close()
+            self.stream = None
+            self.tasks.append(_End())
+            self.epoch += 1
+            return self.ahead
+        base = before if table is not None else stream.snapshot()
+        ticket = self.workers.submit(request)
+        self.tasks.append(_Task(ticket, self.epoch, base, table, len(request)))
+        return True
 
     def _told(self, error: Exception) -> Exception:
         """What a user's function raised while the next rows were chosen: named, so that it cannot end an epoch."""

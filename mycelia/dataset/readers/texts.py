@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import mmap
 import re
-from functools import cached_property
 from html import unescape
 from itertools import permutations
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import listed
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Data
 from mycelia.dataset.readers.base import (
     COMMON,
@@ -129,7 +129,7 @@ class EnWik9Dataset(Reader):
 class EveryLine(LineData):
     """Lines of text files, the empty ones among them."""
 
-    @cached_property
+    @lazy
     def lines(self) -> list[tuple[memoryview, Array]]:
         found = []
         for path in self.paths:
