@@ -14,13 +14,13 @@ than the width of what it shifts, and that numbers do not overflow. Its tests ru
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
 from llvmlite import ir
 
-from mycelia.codegen.routine_source import Source, reached
+from mycelia.codegen.routine_source import Source
 from mycelia.codegen.words import FUNCTIONS, MASK
 from mycelia.errors import CompileError
 
@@ -42,19 +42,19 @@ FIXED = (
 HALF = 1 << 31
 
 
-def emit(entry: Callable[..., int], triple: str) -> str:
-    """LLVM IR of a routine under the name `run`, and of all that it calls.
+def emit(sources: Sequence[Source], triple: str) -> str:
+    """LLVM IR of a routine under the name `run`, and of all that it calls: what `reached` gives, the entry last.
 
     >>> def twice(x: int) -> int:
     ...     return x + x
-    >>> "define i64" in emit(twice, "x86_64-unknown-linux-gnu")  # doctest: +SKIP
+    >>> "define i64" in emit(reached(twice), "x86_64-unknown-linux-gnu")  # doctest: +SKIP
     True
     """
     module = ir.Module("routine")
     module.triple = triple
     known: dict[FunctionType, ir.Function] = {}
-    for source in reached(entry):
-        name = "run" if source.fn is entry else f"routine.{len(known)}.{source.name}"
+    for source in sources:
+        name = "run" if source is sources[-1] else f"routine.{len(known)}.{source.name}"
         known[source.fn] = _Writer(module, source, known, name).function
     return f"; optimise\n{module}"
 

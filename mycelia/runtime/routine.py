@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import update_wrapper
 from typing import Any
 from weakref import WeakSet
@@ -14,10 +15,10 @@ import numpy as np
 from llvmlite import binding
 
 from mycelia.codegen import routine
-from mycelia.codegen.routine_source import reached
+from mycelia.codegen.routine_source import Source, reached
 from mycelia.codegen.target import Target
 from mycelia.codegen.words import KINDS
-from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.errors import ArgumentError, CompileError, MyceliaError
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.memory import address
 from mycelia.types import Array
@@ -60,6 +61,10 @@ class Routine:
         self._code: Any = None
         self._call: Any = None
         self._sizes: tuple[int, ...] = ()
+        # now, and not by the thread that compiles: Python 3.11 cannot make syntax trees in two threads at once
+        self._sources: Sequence[Source] = ()
+        with suppress(CompileError):  # what it calls may be written later; and who calls it will hear of it
+            self._sources = reached(python)
         self._begin()
         _all.add(self)
         update_wrapper(self, python)
@@ -104,8 +109,8 @@ class Routine:
         with self._lock:
             if self._call is None:
                 target = Target.host()
-                text = routine.emit(self.python, target.triple)
-                self._code = machine_code([text], target, ("run",))
-                self._sizes = tuple(KINDS.get(kind, 0) for kind in reached(self.python)[-1].kinds.values())
+                sources = self._sources or reached(self.python)
+                self._code = machine_code([routine.emit(sources, target.triple)], target, ("run",))
+                self._sizes = tuple(KINDS.get(kind, 0) for kind in sources[-1].kinds.values())
                 self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
         return self._call

@@ -508,3 +508,12 @@ def test_an_array_of_another_kind_is_told(data):
 
 def test_numbers_of_numpy_are_numbers():
     assert Routine(fibonacci)(np.int64(10)) == 55
+
+
+def test_the_thread_that_compiles_parses_nothing(monkeypatch):
+    """Python 3.11 raises SystemError, in either thread, when two of them make syntax trees at once."""
+    routine = Routine(calls)
+    monkeypatch.setattr("ast.parse", None)
+    while not routine.ready():
+        assert routine._begun
+    assert routine(DATA, WORDS.copy(), np.array([5, -6]), 30) == calls(DATA.tolist(), WORDS.tolist(), [5, -6], 30)
