@@ -66,6 +66,9 @@ class Worker:
             self.process.wait()
 
 
+_inherited: list[Worker] = []
+
+
 class Workers:
     """As many workers as there are threads, started on first use and kept."""
 
@@ -76,7 +79,8 @@ class Workers:
         atexit.register(self.close)
 
     def _anew(self) -> None:
-        """Begin without workers: a forked child must not talk to those of its parent."""
+        """Begin without workers: a forked child must not talk to those of its parent, nor complain that they run."""
+        _inherited.extend(getattr(self, "_idle", ()))
         self._idle: list[Worker] = []
         self._lock = threading.Lock()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -517,3 +519,21 @@ def test_the_thread_that_compiles_parses_nothing(monkeypatch):
     while not routine.ready():
         assert routine._begun
     assert routine(DATA, WORDS.copy(), np.array([5, -6]), 30) == calls(DATA.tolist(), WORDS.tolist(), [5, -6], 30)
+
+
+FORK = """
+import gc, os
+from mycelia.codegen.target import Target
+from mycelia.runtime.link import workers
+workers(Target.host()).start()
+child = os.fork()
+if child == 0:
+    gc.collect()
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+def test_a_forked_child_does_not_complain_of_its_parents_compilers():
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", FORK], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""

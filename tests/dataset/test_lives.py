@@ -235,7 +235,7 @@ def test_a_reader_that_is_interrupted_while_it_waits_loses_no_row(make, processe
     begun, go_on = tmp_path / "begun", tmp_path / "go_on"
 
     def waits(x: np.ndarray) -> np.ndarray:
-        if x == 8:
+        if x == 0:  # the reader cannot have been given anything yet
             begun.touch()
             while not go_on.exists():
                 threading.Event().wait(0.005)
