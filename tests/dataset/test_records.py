@@ -159,6 +159,7 @@ def test_a_saved_pipeline_gives_its_rows_again(tmp_path):
 
 
 def test_converters_write_what_readers_read(tmp_path):
+    pytest.importorskip("PIL", reason="decoding what was written needs Pillow")
     published.mnist(tmp_path / "mnist")
     MnistToMR(str(tmp_path / "mnist"), str(tmp_path / "m")).transform()
     theirs = list(ds.MnistDataset(str(tmp_path / "mnist"), "train", shuffle=False).create_dict_iterator(1, True))
