@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterable, Sequence
 from mmap import mmap
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +19,7 @@ from mycelia.dataset.schema import Schema, as_schema
 from mycelia.dataset.sources import MappableDataset
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.reader import RecordFile
+from mycelia.mindrecord.reader import RecordFile, family
 from mycelia.mindrecord.tfrecord import TFRecordFile
 from mycelia.types import Array
 
@@ -116,7 +114,8 @@ class MindDataset(MappableDataset):
     ) -> None:
         if (padded_sample is None) != (num_padded is None):
             raise ArgumentError("padded_sample and num_padded come together")
-        paths = _siblings(dataset_files) if isinstance(dataset_files, str) else listed(dataset_files, "MindDataset")
+        shared = family(dataset_files) if isinstance(dataset_files, str) else []
+        paths = shared if shared not in ([], [dataset_files]) else listed(dataset_files, "MindDataset")
         data = RecordData(paths, columns_list, padded_sample, num_padded or 0)
         absent = [c for c in data.columns if padded_sample is not None and c not in padded_sample]
         if absent:
@@ -128,15 +127,6 @@ class MindDataset(MappableDataset):
             arguments={"dataset_files": paths, "columns_list": columns_list},
             cache=cache,
         )
-
-
-def _siblings(name: str) -> list[str]:
-    """A file; or all that share its rows, when it is the first of them or their common beginning."""
-    stem = name[:-1] if name.endswith("0") and Path(name).is_file() else name
-    family = sorted(f for f in glob.glob(glob.escape(stem) + "[0-9]*") if f[len(stem) :].isdigit())
-    if Path(name).is_file() and name not in family:
-        return [name]
-    return family if family else listed(name, "MindDataset")
 
 
 class TFRecordData(FileData):
