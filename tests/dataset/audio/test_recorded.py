@@ -1,29 +1,16 @@
 """Every audio transform gives what MindSpore 2.10 or torchaudio 2.11 gave, within its case's tolerance."""
 
-import importlib.util
 import pathlib
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import mycelia.dataset.audio as A
+from tests.dataset.recorded import audio_cases as cases
+from tests.dataset.recorded import audio_torch_cases as torch_cases
+from tests.dataset.recorded import covered
 
 HERE = pathlib.Path(__file__).parents[1] / "recorded"
-
-
-def beside_the_records(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-cases, torch_cases, covered = map(beside_the_records, ("audio_cases", "audio_torch_cases", "covered"))
 RECORDED = np.load(HERE / "audio.npz")
 TORCH = np.load(HERE / "audio_torch.npz")
 INPUTS = cases.inputs()

@@ -1,10 +1,7 @@
 """Every text transform gives what MindSpore 2.10 gave, and refuses what it refused: strings and numbers are equal."""
 
-import importlib.util
 import json
 import pathlib
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,21 +10,10 @@ import mycelia.dataset as D
 import mycelia.dataset.text as T
 from mycelia import types
 from mycelia.errors import MyceliaError
+from tests.dataset.recorded import covered
+from tests.dataset.recorded import text_cases as cases
 
 HERE = pathlib.Path(__file__).parents[1] / "recorded"
-
-
-def beside_the_records(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-cases, covered = map(beside_the_records, ("text_cases", "covered"))
 RECORDED = json.loads((HERE / "text.json").read_text(encoding="utf8"))
 KNOWN = [(*case, want) for case, want in zip(cases.CASES, RECORDED, strict=True) if want is not None]
 REFUSED = [case for case, want in zip(cases.CASES, RECORDED, strict=True) if want is None]

@@ -1,10 +1,7 @@
 """Every transform of any column gives what MindSpore 2.10 gave, and refuses what it refused."""
 
-import importlib.util
 import json
 import pathlib
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,21 +9,10 @@ import pytest
 import mycelia.dataset.transforms as X
 from mycelia import types
 from mycelia.errors import MyceliaError
+from tests.dataset.recorded import covered
+from tests.dataset.recorded import transforms_cases as cases
 
 HERE = pathlib.Path(__file__).parents[1] / "recorded"
-
-
-def beside_the_records(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-cases, covered = map(beside_the_records, ("transforms_cases", "covered"))
 RECORDED = json.loads((HERE / "transforms.json").read_text(encoding="utf8"))
 KNOWN = [(*case, want) for case, want in zip(cases.CASES, RECORDED, strict=True) if want is not None]
 REFUSED = [case for case, want in zip(cases.CASES, RECORDED, strict=True) if want is None]

@@ -1,9 +1,6 @@
 """Wrong arguments and strange images: every transform answers, or tells what was wrong, and leaves its input alone."""
 
-import importlib.util
 import inspect
-import pathlib
-import sys
 from contextlib import suppress
 
 import numpy as np
@@ -13,13 +10,7 @@ import mycelia.dataset as ds
 import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
 from mycelia.errors import MyceliaError
-
-spec = importlib.util.spec_from_file_location("every", pathlib.Path(__file__).with_name("every.py"))
-assert spec is not None
-assert spec.loader is not None
-every = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = every
-spec.loader.exec_module(every)
+from tests.dataset.vision import every
 
 NAN = float("nan")
 WRONG = [None, -1, 0, 1e30, NAN, float("inf"), "x", b"x", [], (), [1], (1, 2, 3, 4, 5), {}, object(), True,

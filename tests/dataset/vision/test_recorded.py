@@ -1,24 +1,16 @@
 """Every image transform gives what MindSpore 2.10 gave, within the tolerance that its case states."""
 
-import importlib.util
 import inspect
 import pathlib
-import sys
 
 import numpy as np
 import pytest
 
 import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
+from tests.dataset.recorded import vision_cases as cases
 
 HERE = pathlib.Path(__file__).parents[1] / "recorded"
-spec = importlib.util.spec_from_file_location("vision_cases", HERE / "vision_cases.py")
-assert spec is not None
-assert spec.loader is not None
-cases = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = cases
-spec.loader.exec_module(cases)
-
 RECORDED = dict(np.load(HERE / "vision.npz"))
 INPUTS = cases.inputs()
 KNOWN = [name for name in cases.CASES if f"{name}.0" in RECORDED]

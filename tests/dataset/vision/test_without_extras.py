@@ -1,8 +1,6 @@
 """Without the optional libraries transforms work on, or say which extra they need."""
 
 import base64
-import importlib.util
-import pathlib
 import sys
 import types
 
@@ -15,13 +13,7 @@ import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
 from mycelia.dataset.transforms import base
 from mycelia.errors import DependencyError
-
-spec = importlib.util.spec_from_file_location("every", pathlib.Path(__file__).with_name("every.py"))
-assert spec is not None
-assert spec.loader is not None
-every = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = every
-spec.loader.exec_module(every)
+from tests.dataset.vision import every
 
 OPTIONAL = ("PIL", "PIL.Image", "PIL.ImageEnhance", "PIL.ImageOps", "cv2", "simplejpeg", "sentencepiece", "av", "scipy")
 IMAGE = np.random.default_rng(0).integers(0, 256, (20, 30, 3)).astype(np.uint8)
