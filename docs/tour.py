@@ -29,9 +29,9 @@ import numpy as np
 import mycelia as ms
 from mycelia import capture, nn, ops
 from mycelia import primitives as p
+from mycelia.api.options import options as session_options
 from mycelia.api.world import WORLD
 from mycelia.codegen.driver import emit_program
-from mycelia.codegen.target import Target
 from mycelia.eager.plan import plan_for
 from mycelia.errors import ShapeError
 from mycelia.ir import Function, Value, interpret, rewrite, rule
@@ -300,8 +300,9 @@ assert rewrite(wasteful, [log_of_exp]) == Function.build(lambda x: x + x, f32(3)
 
 # %%
 plain = Function.build(lambda x: p.reshape(p.reshape(x * 1.0, (6,)), (3, 2)) / 4.0, f32(2, 3))
-print(optimise(plain))
-assert optimise(plain) == Function.build(lambda x: p.reshape(x, (3, 2)) * 0.25, f32(2, 3))
+options = session_options()  # this machine, its threads, which passes: decided once, and passed down
+print(optimise(plain, options))
+assert optimise(plain, options) == Function.build(lambda x: p.reshape(x, (3, 2)) * 0.25, f32(2, 3))
 
 # %% [markdown]
 # ## 7. Lowering: from values to kernels
@@ -332,7 +333,7 @@ def steps(program: Program) -> list[str]:
 
 
 shares = Function.build(softmax, f32(64, 100))
-program = lower(optimise(shares), {})
+program = lower(optimise(shares, options), {}, options)
 print(*steps(program), sep="\n")
 (launch,) = program.block.steps
 assert len(launch.kernel.stages) == 3
@@ -343,7 +344,7 @@ assert len(launch.kernel.scratch) == 1  # the exponentials of one row, kept asid
 # the cotangent that flows through it share one kernel; `tanh` itself is in no memory.
 
 # %%
-program = lower(optimise(joint), {})
+program = lower(optimise(joint, options), {}, options)
 print(*steps(program), sep="\n")
 assert len(program.block.steps) == 4
 assert all(isinstance(s, Launch) for s in program.block.steps)
@@ -355,7 +356,7 @@ assert all(isinstance(s, Launch) for s in program.block.steps)
 
 # %%
 viewed = Function.build(lambda x, y: p.matmul(p.transpose(p.slice_(x, (8, 0), (40, 64))), y), f32(64, 64), f32(32, 64))
-(product,) = lower(optimise(viewed), {}).block.steps
+(product,) = lower(optimise(viewed, options), {}, options).block.steps
 print(product.call.lhs, "from element", product.inputs[0].offset)
 assert isinstance(product, Invoke)
 assert product.call.lhs.strides == (1, 64)
@@ -379,8 +380,7 @@ def chain(x: Value, w: Value) -> Value:
     return x
 
 
-target = Target.host()
-assembled = assemble(lower(optimise(Function.build(chain, f32(16, 16), f32(16, 16))), {}), target)
+assembled = assemble(lower(optimise(Function.build(chain, f32(16, 16), f32(16, 16)), options), {}, options), options)
 print("arena:", assembled.unit.plan.arena, "bytes")
 assert assembled.unit.plan.arena == 2 * 16 * 16 * 4
 
@@ -390,7 +390,7 @@ assert assembled.unit.plan.arena == 2 * 16 * 16 * 4
 
 # %%
 update = Function.build(lambda w, g: w - g * 0.1, f32(1000), f32(1000))
-program = lower(optimise(update), {0: 0})
+program = lower(optimise(update, options), {0: 0}, options)
 print(*steps(program), sep="\n")
 assert program.outputs[0] is program.inputs[0]  # what is written as b3 lies in the memory of in1
 assert len(program.block.steps) == 1  # computed in place: no copy
@@ -405,9 +405,9 @@ assert len(program.block.steps) == 1  # computed in place: no copy
 
 # %%
 chapter("9. LLVM")
-assembled = assemble(lower(optimise(shares), {}), target)
-driver, kernel = emit_program(assembled.unit, target, "run")
-vector = f"<{target.vector_bytes // 4} x float>"
+assembled = assemble(lower(optimise(shares, options), {}, options), options)
+driver, kernel = emit_program(assembled.unit, options, "run")
+vector = f"<{options.target.vector_bytes // 4} x float>"
 print("vectors:", vector)
 print(*[line for line in driver.splitlines() if "kernel." in line], sep="\n")
 assert 'define i32 @"run"(ptr' in driver
@@ -422,7 +422,7 @@ assert vector in kernel
 
 # %%
 chapter("10. Compile and call")
-native = compile(joint)
+native = compile(joint, {}, options)
 before = Calls.count
 results = native(a, w, np.ones((), "f"))
 print(Calls.count - before, "native call; the loss is", results[0])
@@ -434,9 +434,9 @@ for got, want in zip(results, interpret(joint, a, w, one), strict=True):
 # Loops and recursion are inside that one call too, with their residuals on a heap of the program's own.
 
 # %%
-np.testing.assert_allclose(compile(slope)(np.array(2, "f")), [2**0.5, 0.5 / 2**0.5], rtol=1e-3)
+np.testing.assert_allclose(compile(slope, {}, options)(np.array(2, "f")), [2**0.5, 0.5 / 2**0.5], rtol=1e-3)
 depth = np.array(10_000, "f")
-value, derivative = compile(slope_of_power)(np.array(1, "f"), depth)
+value, derivative = compile(slope_of_power, {}, options)(np.array(1, "f"), depth)
 assert (value, derivative) == (1, 10_000)  # a recursion ten thousand calls deep
 
 # %% [markdown]

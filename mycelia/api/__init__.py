@@ -12,7 +12,11 @@ from mycelia.api.context import (
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
 from mycelia.api.jacobian import jacfwd, jacrev, jvp
 from mycelia.api.jit import jit
+from mycelia.api.options import options
 from mycelia.api.vectorize import vmap
+from mycelia.eager import kernels
+
+kernels.install(options)
 
 __all__ = [
     "GRAPH_MODE",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import runtime
+from mycelia.api.options import options
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
@@ -26,7 +27,7 @@ Mask = tuple[bool, ...]
 def executor(fn: Function, donated: Mapping[int, int]) -> Callable[..., tuple[Any, ...]]:
     """`fn` as machine code; by the interpreter, with a warning, if the compiler fails."""
     try:
-        return runtime.compile(fn, dict(donated))
+        return runtime.compile(fn, dict(donated), options())
     except MyceliaError:
         raise
     except Exception as error:

@@ -20,7 +20,6 @@ from mycelia.codegen.heap import Heap, count, item_bytes
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature
-from mycelia.codegen.target import Target
 from mycelia.loops import (
     Block,
     Branch,
@@ -38,10 +37,12 @@ from mycelia.loops import (
     Runtime,
     Stream,
 )
+from mycelia.options import Options
 from mycelia.types import TensorType
 
 VOID = ir.VoidType()
 FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
+GRADUAL = 0x1F80  # the same, with subnormal numbers
 TOO_DEEP = 1 << 16
 NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with routines run
 RESERVE = 1 << 23  # of those, for kernels and libraries
@@ -71,13 +72,13 @@ class Unit:
     clock: int | None = None  # slot of an array that is given the time before and after each step
 
 
-def emit_program(unit: Unit, target: Target, name: str) -> list[str]:
+def emit_program(unit: Unit, options: Options, name: str) -> list[str]:
     """The IR of the driver `name`, with `name.release` for its heap, and of every kernel it launches, each by itself:
     so equal kernels of different programs are one object in the cache.
     """
     module = ir.Module(name)
-    module.triple = target.triple
-    driver = Driver(module, unit, target, name)
+    module.triple = options.target.triple
+    driver = Driver(module, unit, options, name)
     driver.run()
     return [str(module), *(str(m) for m in driver.modules)]
 
@@ -85,8 +86,8 @@ def emit_program(unit: Unit, target: Target, name: str) -> list[str]:
 class Driver:
     """Emits the functions of one program."""
 
-    def __init__(self, module: ir.Module, unit: Unit, target: Target, name: str) -> None:
-        self.module, self.unit, self.target, self.name = module, unit, target, name
+    def __init__(self, module: ir.Module, unit: Unit, options: Options, name: str) -> None:
+        self.module, self.unit, self.options, self.name = module, unit, options, name
         self.heap = Heap(module)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[ir.Module] = []
@@ -134,8 +135,8 @@ class Driver:
             streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
             name = f"kernel.{sha256(key.encode()).hexdigest()[:24]}"
             own = ir.Module("kernel")
-            own.triple = self.target.triple
-            emit_kernel(own, kernel, name, self.target, streamed)
+            own.triple = self.options.target.triple
+            emit_kernel(own, kernel, name, self.options, streamed)
             self.modules.append(own)
             self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
         return self.kernels[key]
@@ -148,7 +149,7 @@ class Driver:
         f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share")
         f.linkage = "internal"
         b = ir.IRBuilder(f.append_basic_block("entry"))
-        flush(b, self.module)
+        flush(b, self.module, self.options.fast_math.flush)
         work = f.args[0]
         kernel, buffers = Heap.get(b, work, 0), Heap.get(b, work, 1)
         total, grain = Heap.get(b, work, 2, i64), Heap.get(b, work, 3, i64)
@@ -167,10 +168,10 @@ class Driver:
         return f
 
 
-def flush(b: ir.IRBuilder, module: ir.Module) -> None:
-    """Subnormal numbers are zero from here on, in this thread: they make loops ten times slower."""
+def flush(b: ir.IRBuilder, module: ir.Module, wanted: bool) -> None:
+    """If `wanted`, subnormal numbers are zero from here on, in this thread: they make loops ten times slower."""
     control = room(b, i32)
-    b.store(i32(FLUSH), control)
+    b.store(i32(FLUSH if wanted else GRADUAL), control)
     name = "llvm.x86.sse.ldmxcsr"
     ldmxcsr = module.globals.get(name) or ir.Function(module, ir.FunctionType(VOID, [pointer]), name)
     b.call(ldmxcsr, [control])
@@ -226,7 +227,7 @@ class Frame:
         name = "llvm.x86.sse.stmxcsr"
         save = self.module.globals.get(name) or ir.Function(self.module, ir.FunctionType(VOID, [pointer]), name)
         self.b.call(save, [self.before])
-        flush(self.b, self.module)
+        flush(self.b, self.module, self.driver.options.fast_math.flush)
 
     def enter(self, arena: int) -> None:
         """Take room from the stack of routines, or give up when that or the thread's own stack is at its end."""
@@ -289,7 +290,7 @@ class Frame:
         table = room(self.top, ir.ArrayType(pointer, max(len(buffers), 1)))
         for i, buffer in enumerate(buffers):
             self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
-        if step.parallel and self.driver.target.threads > 1:
+        if step.parallel and self.driver.options.threads > 1:
             self._share(function, table, total, 1 if step.kernel.rows else 64)
         else:
             self.b.call(function, [table, i64(0), i64(total)])

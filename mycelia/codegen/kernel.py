@@ -17,7 +17,6 @@ from llvmlite import ir
 
 from mycelia.codegen import scalar
 from mycelia.codegen.scalar import i32, i64
-from mycelia.codegen.target import Target
 from mycelia.loops import (
     Buffer,
     Datum,
@@ -33,6 +32,7 @@ from mycelia.loops import (
     Variable,
     neutral,
 )
+from mycelia.options import Options
 from mycelia.types import DType, int64
 
 pointer = ir.PointerType()
@@ -41,12 +41,12 @@ HEAVY = 24  # expressions in a stage above which unrolling only costs registers
 
 
 def emit_kernel(
-    module: ir.Module, kernel: Kernel, name: str, target: Target, streamed: frozenset[Buffer] = frozenset()
+    module: ir.Module, kernel: Kernel, name: str, options: Options, streamed: frozenset[Buffer] = frozenset()
 ) -> ir.Function:
     """Define `kernel` as the function `name`. Buffers that are `streamed` are written past the cache."""
     function = ir.Function(module, KERNEL_TYPE, name)
     function.attributes.add("nounwind")
-    _Emitter(function, kernel, target, streamed).run()
+    _Emitter(function, kernel, options, streamed).run()
     return function
 
 
@@ -60,9 +60,9 @@ class _Scope:
 
 
 class _Emitter:
-    def __init__(self, function: ir.Function, kernel: Kernel, target: Target, streamed: frozenset[Buffer]) -> None:
-        self.function, self.kernel, self.target, self.streamed = function, kernel, target, streamed
-        self.b = ir.IRBuilder(function.append_basic_block("entry"))
+    def __init__(self, function: ir.Function, kernel: Kernel, options: Options, streamed: frozenset[Buffer]) -> None:
+        self.function, self.kernel, self.target, self.streamed = function, kernel, options.target, streamed
+        self.b = scalar.Builder(options.fast_math, function.append_basic_block("entry"))
         self.args, self.low, self.high = function.args
         self.variables: dict[Variable, ir.Value] = {}
         self.folds: dict[Fold, ir.Value] = {}

@@ -9,11 +9,24 @@ from typing import Any
 from llvmlite import ir
 
 from mycelia.codegen import vecmath
+from mycelia.options import FastMath
 from mycelia.types import DType, bfloat16, bool_, float16, float64
 
 i1, i8, i16, i32, i64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
 f16, f32, f64 = ir.HalfType(), ir.FloatType(), ir.DoubleType()
-FLAGS = ("contract",)
+
+
+class Builder(ir.IRBuilder):  # type: ignore[misc]  # llvmlite has no types
+    """A builder that knows the freedoms of floating-point arithmetic."""
+
+    def __init__(self, fast_math: FastMath, block: ir.Block) -> None:
+        super().__init__(block)
+        self.flags = ("contract",) if fast_math.fuse else ()
+
+
+def freedoms(b: ir.IRBuilder) -> tuple[str, ...]:
+    """The flags of sums and products."""
+    return b.flags if isinstance(b, Builder) else ()
 
 
 def register_type(dtype: DType, lanes: int = 1) -> ir.Type:
@@ -173,9 +186,9 @@ def _filled(x: ir.Value, number: Any) -> Any:
 
 
 FLOAT: dict[str, Callable[..., ir.Value]] = {
-    "add": lambda b, x, y: b.fadd(x, y, flags=FLAGS),
-    "sub": lambda b, x, y: b.fsub(x, y, flags=FLAGS),
-    "mul": lambda b, x, y: b.fmul(x, y, flags=FLAGS),
+    "add": lambda b, x, y: b.fadd(x, y, flags=freedoms(b)),
+    "sub": lambda b, x, y: b.fsub(x, y, flags=freedoms(b)),
+    "mul": lambda b, x, y: b.fmul(x, y, flags=freedoms(b)),
     "div": lambda b, x, y: b.fdiv(x, y),
     "mod": lambda b, x, y: b.frem(x, y),  # with the sign of the dividend, as C has it
     "neg": lambda b, x: b.fneg(x),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.api.options import options
 from mycelia.codegen.words import Bytes, Words
 from mycelia.dataset.flow.buffers import taken
 from mycelia.dataset.vision.base import is_pil
@@ -38,7 +39,7 @@ def lookup(image: Bytes, table: Words, out: Words, pixels: int, channels: int) -
     return 0
 
 
-_lookup = Routine(lookup)
+_lookup = Routine(lookup, options)
 
 
 @dataclass(frozen=True)

@@ -195,6 +195,9 @@ class Program:
     routines: tuple[Routine, ...] = ()
     handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
 
+    def __str__(self) -> str:
+        return "\n".join(str(s.kernel) if isinstance(s, Launch) else str(s) for s in self.block.steps)
+
 
 @dataclass(frozen=True)
 class Place:

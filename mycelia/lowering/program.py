@@ -9,12 +9,13 @@ from mycelia.loops import Block, Buffer, Copy, Program, Step
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import copy
 from mycelia.lowering.shared import Shared
+from mycelia.options import Options
 from mycelia.types import TensorType, row_major
 
 
-def lower(fn: Function, donated: Mapping[int, int]) -> Program:
+def lower(fn: Function, donated: Mapping[int, int], options: Options) -> Program:
     """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`."""
-    shared = Shared()
+    shared = Shared(options)
     inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
     body = Body(fn, inputs, shared)
     steps, results = body.run(donated)

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 
 from mycelia.ir import Value
 from mycelia.loops import Buffer, Routine
+from mycelia.options import Options
 from mycelia.types import Array, TensorType, Type, int64, row_major
 
 
 @dataclass
 class Shared:
-    """What all parts of one program share: constants, names, routines."""
+    """What all parts of one program share: options, constants, names, routines."""
 
+    options: Options
     constants: dict[Buffer, Array] = field(default_factory=dict)
     constant_of: dict[Value, Buffer] = field(default_factory=dict)
     routines: dict[object, Routine | None] = field(default_factory=dict)

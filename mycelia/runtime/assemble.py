@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mycelia.codegen.driver import Slots, Unit
-from mycelia.codegen.target import Target
 from mycelia.loops import Buffer, Execution, Invoke, Launch, LibraryCall, Program
+from mycelia.options import Options
 from mycelia.runtime.bind import Bound, bind
 from mycelia.runtime.onednn import library
+from mycelia.runtime.threads import at_most
 from mycelia.schedule import buffer_bytes, plan_memory
+from mycelia.target import Target
 
 STREAMED = 1 << 24  # bytes from which a result is written past the cache
 
@@ -26,8 +28,8 @@ class Assembled:
     keep: tuple[object, ...]  # what the pointers point to
 
 
-def assemble(program: Program, target: Target, clocked: bool = False) -> Assembled:
-    """Plan the memory of `program` and lay out its table; `clocked` leaves a slot for the times of its steps."""
+def assemble(program: Program, options: Options) -> Assembled:
+    """Plan the memory of `program` and lay out its table; a clocked one has a slot for the times of its steps."""
     table: list[int] = []
     keep: list[object] = []
 
@@ -49,7 +51,8 @@ def assemble(program: Program, target: Target, clocked: bool = False) -> Assembl
     )
     blocks = [program.block, *(r.block for r in program.routines)]
     calls = [s for b in blocks for s in b.walk() if isinstance(s, Invoke)]
-    prepared: dict[LibraryCall, Bound] = {s.call: bind(s.call) for s in {s.call: s for s in calls}.values()}
+    with at_most(options.threads):  # the library divides its work when it is prepared
+        prepared: dict[LibraryCall, Bound] = {s.call: bind(s.call) for s in {s.call: s for s in calls}.values()}
     bound = {id(s): prepared[s.call] for s in calls}
     known: dict[int, int] = {}
 
@@ -84,9 +87,9 @@ def assemble(program: Program, target: Target, clocked: bool = False) -> Assembl
         routines,
         executions,
         slots,
-        _streamed(program, fixed, target),
+        _streamed(program, fixed, options.target),
         handles,
-        slot() if clocked else None,
+        slot() if options.clocked else None,
     )
     return Assembled(
         unit, tuple(table), tuple(fixed[b] for b in program.inputs), tuple(fixed[b] for b in program.outputs),

@@ -17,6 +17,7 @@ from mycelia.runtime.assemble import Assembled
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import ALIGN, address, maker
+from mycelia.runtime.threads import restricted
 from mycelia.types import Array
 
 STACK = 1 << 32  # bytes for the tensors of recursive calls
@@ -49,10 +50,10 @@ class Calls:
 class Executable:
     """A compiled function of arrays."""
 
-    def __init__(self, code: Code, assembled: Assembled) -> None:
+    def __init__(self, code: Code, assembled: Assembled, threads: int) -> None:
         self.code, self.assembled = code, assembled
         unit = assembled.unit
-        self._run = code.function("run", ctypes.c_int32, ctypes.c_void_p)
+        self._run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), threads)
         self._arena = np.empty(unit.plan.arena + ALIGN, np.uint8)
         self._heap = np.zeros(WORDS, np.int64)
         if unit.program.routines:

@@ -15,9 +15,11 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
-from mycelia.codegen.target import Target
+from mycelia.codegen.target import machine
+from mycelia.options import Options
 from mycelia.runtime.threads import load_openmp
 from mycelia.runtime.workers import Workers
+from mycelia.target import Target
 
 RELEASE = "run.release"
 DIGEST = 32  # bytes at the end of a cached object that prove it whole
@@ -47,7 +49,7 @@ _numbers = count()  # which threads may ask for at once
 @lru_cache(maxsize=4)
 def _engine(target: Target) -> Any:
     load_openmp()
-    return binding.create_lljit_compiler(target.machine())
+    return binding.create_lljit_compiler(machine(target))
 
 
 @lru_cache(maxsize=1)
@@ -56,17 +58,19 @@ def _initialise() -> None:
     binding.initialize_native_asmprinter()
 
 
-def machine_code(texts: Sequence[str], target: Target, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
+def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
     """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
     _initialise()
-    paths = [cache_folder() / f"{_key(text, target)}.o" for text in texts]
-    images = [_read(path) for path in paths]
+    target, folder = options.target, options.cache
+    paths = [folder / f"{_key(text, target)}.o" if folder else None for text in texts]
+    images = [_read(path) if path else None for path in paths]
     missing = [i for i, image in enumerate(images) if image is None]
     if missing:
         made = workers(target).compile(texts[i] for i in missing)
         for i, image in zip(missing, made, strict=True):
             images[i] = image
-            _write(paths[i], image)
+            if path := paths[i]:
+                _write(path, image)
     return Code([image for image in images if image is not None], target, names)
 
 
@@ -89,14 +93,6 @@ def _read(path: Path) -> bytes | None:
 def _key(text: str, target: Target) -> str:
     about = (llvmlite.__version__, binding.llvm_version_info, target.triple, target.cpu, target.features)
     return hashlib.sha256(f"{about}\n{text}".encode()).hexdigest()
-
-
-def cache_folder() -> Path:
-    """Where objects are kept: MYCELIA_CACHE, else a folder of the user's cache."""
-    chosen = os.environ.get("MYCELIA_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mycelia"
 
 
 def _write(path: Path, image: bytes) -> None:

@@ -16,9 +16,9 @@ from llvmlite import binding
 
 from mycelia.codegen import routine
 from mycelia.codegen.routine_source import Source, reached
-from mycelia.codegen.target import Target
 from mycelia.codegen.words import KINDS
 from mycelia.errors import ArgumentError, CompileError, MyceliaError
+from mycelia.options import Options
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.memory import address
 from mycelia.types import Array
@@ -52,12 +52,13 @@ class Routine:
 
     >>> def twice(x: int) -> int:
     ...     return x + x
-    >>> Routine(twice).python(3)
+    >>> from mycelia.api.options import options
+    >>> Routine(twice, options).python(3)
     6
     """
 
-    def __init__(self, python: Callable[..., int]) -> None:
-        self.python = python
+    def __init__(self, python: Callable[..., int], options: Callable[[], Options]) -> None:
+        self.python, self._options = python, options
         self._code: Any = None
         self._call: Any = None
         self._sizes: tuple[int, ...] = ()
@@ -108,9 +109,9 @@ class Routine:
     def _made(self) -> Any:
         with self._lock:
             if self._call is None:
-                target = Target.host()
+                options = self._options()
                 sources = self._sources or reached(self.python)
-                self._code = machine_code([routine.emit(sources, target.triple)], target, ("run",))
+                self._code = machine_code([routine.emit(sources, options.target.triple)], options, ("run",))
                 self._sizes = tuple(KINDS.get(kind, 0) for kind in sources[-1].kinds.values())
                 self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
         return self._call

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from mycelia.errors import DependencyError
 
@@ -29,3 +32,32 @@ def load_openmp() -> ctypes.CDLL:
     # a forked child has this thread only, and would wait forever for the others that its parent had
     os.register_at_fork(after_in_child=lambda: library.omp_set_num_threads(1))
     return library
+
+
+@contextmanager
+def at_most(threads: int) -> Iterator[None]:
+    """Inside the block, this thread has `threads` at most to share work with, itself counted.
+
+    >>> with at_most(1):
+    ...     load_openmp().omp_get_max_threads()
+    1
+    """
+    library = load_openmp()
+    before = library.omp_get_max_threads()
+    library.omp_set_num_threads(min(threads, before))
+    try:
+        yield
+    finally:
+        library.omp_set_num_threads(before)
+
+
+def restricted(run: Callable[[int], Any], threads: int) -> Callable[[int], Any]:
+    """`run` on `threads` at most; itself where the process has no more anyway."""
+    if load_openmp().omp_get_max_threads() <= threads:
+        return run
+
+    def restrained(table: int) -> Any:
+        with at_most(threads):
+            return run(table)
+
+    return restrained

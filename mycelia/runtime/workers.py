@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mycelia.codegen.target import Target
 from mycelia.errors import CompileError
+from mycelia.target import Target
 
 SCRIPT = Path(__file__).with_name("worker.py")
 
@@ -70,7 +70,7 @@ _inherited: list[Worker] = []
 
 
 class Workers:
-    """As many workers as there are threads, started on first use and kept."""
+    """As many workers as there are cores, started on first use and kept."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -93,7 +93,7 @@ class Workers:
     def compile(self, texts: Iterable[str]) -> list[bytes]:
         """The objects of these texts, in order, compiled side by side."""
         texts = list(texts)
-        lanes = min(len(texts), max(self.target.threads, 1))
+        lanes = min(len(texts), max(self.target.cores, 1))
         with ThreadPoolExecutor(max(lanes, 1)) as pool:
             return list(pool.map(self._one, texts))
 

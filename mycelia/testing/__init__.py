@@ -2,6 +2,7 @@
 
 from mycelia.testing.executors import EXECUTORS, by_elements
 from mycelia.testing.laws import LAWS, Law, law, obeys
+from mycelia.testing.native import compile, lower, optimise
 from mycelia.testing.numeric import numeric_jvp, numeric_vjp
 from mycelia.testing.passes import check_pass
 from mycelia.testing.samples import all_mistakes, all_samples, as_dtype, function_of
@@ -15,9 +16,12 @@ __all__ = [
     "as_dtype",
     "by_elements",
     "check_pass",
+    "compile",
     "function_of",
     "law",
+    "lower",
     "numeric_jvp",
     "numeric_vjp",
     "obeys",
+    "optimise",
 ]

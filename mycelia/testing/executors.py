@@ -10,7 +10,7 @@ import numpy as np
 from mycelia.ir import Function, Op, Param, Reader, Value
 from mycelia.loops import Buffer, Expr, Index, Variable, index, load
 from mycelia.loops.interpret import evaluate
-from mycelia.runtime import compile
+from mycelia.testing.native import compile
 from mycelia.types import Array, TensorType, TupleType
 
 Executor = Callable[..., Sequence[Any]]  # (fn, *inputs) -> results

@@ -11,7 +11,7 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int8, int32, int64, uint8
 from tests.lowering.programs import check, f32, launches, lowered, numbers, softmax, typed
 
@@ -145,11 +145,11 @@ PROGRAM = """
 import sys
 import numpy as np
 from mycelia import primitives as p
-from mycelia.codegen.target import Target
+from mycelia.api.options import options
 from mycelia.ir import Function
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.types import TensorType, float32
-assert Target.host().threads == int(sys.argv[1])
+assert options().threads == int(sys.argv[1])
 def fn(x, w):
     y = p.tanh(p.matmul(x, w))
     e = p.exp(y - p.reduce_max(y, (1,), True))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from llvmlite import binding
 
+from mycelia.api.options import options
 from mycelia.codegen.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 from mycelia.errors import ArgumentError, CompileError
 from mycelia.runtime.routine import Routine
@@ -102,7 +103,7 @@ def both(fn, *args):
     ours = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     theirs = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     wrapped = [Plain(a) if isinstance(a, np.ndarray) else a for a in theirs]
-    result, expected = Routine(fn)(*ours), fn(*wrapped)
+    result, expected = Routine(fn, options)(*ours), fn(*wrapped)
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
     assert result == expected
@@ -366,11 +367,11 @@ def array_away(x: int, data: Words) -> int:
 )
 def test_what_cannot_be_compiled_is_told_with_its_line(fn, message):
     with pytest.raises(CompileError, match=message):
-        Routine(fn)(*([WORDS] if fn is wide else []), 1)
+        Routine(fn, options)(*([WORDS] if fn is wide else []), 1)
 
 
 def test_a_routine_gets_ready_in_the_background():
-    routine = Routine(fibonacci)
+    routine = Routine(fibonacci, options)
     while not routine.ready():
         pass
     assert routine(10) == 55
@@ -390,7 +391,7 @@ def ended(child):
 
 
 def test_a_child_that_is_forked_while_the_parent_compiles_compiles_for_itself():
-    routine = Routine(fibonacci)
+    routine = Routine(fibonacci, options)
     with routine._lock:  # as the compiling thread holds it
         child = os.fork()
         if child == 0:
@@ -412,7 +413,7 @@ def test_a_fork_waits_until_no_thread_is_in_the_compiler():
     threading.Timer(0.2, leave.set).start()
     child = os.fork()
     if child == 0:
-        os._exit(Routine(fibonacci)(10))
+        os._exit(Routine(fibonacci, options)(10))
     thread.join()
     assert leave.is_set()
     assert ended(child) == 55
@@ -499,22 +500,22 @@ def test_many_arguments_arrive_in_order():
 )
 def test_a_call_with_other_arguments_is_told(args):
     with pytest.raises(ArgumentError, match="fibonacci"):
-        Routine(fibonacci)(*args)
+        Routine(fibonacci, options)(*args)
 
 
 @pytest.mark.parametrize("data", [[1, 2], np.zeros(8, np.int16), np.zeros(9, np.uint8)[::2], None, 5])
 def test_an_array_of_another_kind_is_told(data):
     with pytest.raises(ArgumentError, match="guarded needs a dense array"):
-        Routine(guarded)(data, 2, 1)
+        Routine(guarded, options)(data, 2, 1)
 
 
 def test_numbers_of_numpy_are_numbers():
-    assert Routine(fibonacci)(np.int64(10)) == 55
+    assert Routine(fibonacci, options)(np.int64(10)) == 55
 
 
 def test_the_thread_that_compiles_parses_nothing(monkeypatch):
     """Python 3.11 raises SystemError, in either thread, when two of them make syntax trees at once."""
-    routine = Routine(calls)
+    routine = Routine(calls, options)
     monkeypatch.setattr("ast.parse", None)
     while not routine.ready():
         assert routine._begun
@@ -523,9 +524,9 @@ def test_the_thread_that_compiles_parses_nothing(monkeypatch):
 
 FORK = """
 import gc, os
-from mycelia.codegen.target import Target
+from mycelia.codegen.target import host
 from mycelia.runtime.link import workers
-workers(Target.host()).start()
+workers(host()).start()
 child = os.fork()
 if child == 0:
     gc.collect()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mycelia import primitives as p
+from mycelia.api.options import options
 from mycelia.codegen.driver import emit_program
 from mycelia.codegen.signature import signature
-from mycelia.codegen.target import Target
 from mycelia.runtime.assemble import assemble
 from mycelia.types import float64
 from tests.lowering.programs import check, f32, launches, lowered, softmax, typed
@@ -50,8 +50,7 @@ def layers(x, *weights):
 def test_layers_of_one_kind_are_emitted_once():
     square = f32(33, 33)
     one, six = (
-        len(emit_program(assemble(lowered(layers, X, *[square] * n), Target.host()).unit, Target.host(), "run"))
-        for n in (1, 6)
+        len(emit_program(assemble(lowered(layers, X, *[square] * n), options()).unit, options(), "run")) for n in (1, 6)
     )
     # the last layer writes a result, but that is the same code
     assert one == six == 2  # the driver and the kernel

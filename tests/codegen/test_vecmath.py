@@ -14,7 +14,7 @@ import pytest
 from llvmlite import binding, ir
 
 from mycelia.codegen import vecmath
-from mycelia.codegen.target import Target
+from mycelia.codegen.target import host, machine
 from mycelia.codegen.vecmath.trigonometry import LIMIT
 
 binding.initialize_native_target()
@@ -59,7 +59,7 @@ def written(name: str, dtype: str, width: int) -> ir.Function:
 def compiled(name: str, dtype: str, width: int) -> Callable[..., Array]:
     """`name` as a function of arrays."""
     module = binding.parse_assembly(str(written(name, dtype, width).module))
-    engine = binding.create_mcjit_compiler(module, Target.host().machine())
+    engine = binding.create_mcjit_compiler(module, machine(host()))
     engine.finalize_object()
 
     def run(*inputs: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mycelia.ir import Function, Op, inner_functions, interpret
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.types import Array, TensorType
 from tests.fuzz.programs import Case
 from tests.fuzz.shrink import shrink

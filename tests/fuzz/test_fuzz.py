@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from tests.fuzz.judge import check
 from tests.fuzz.programs import LARGE, Case, mapped, pulled_back, random_case, training_case
 

@@ -10,9 +10,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.loops import Copy, Invoke, Launch, Program
-from mycelia.lowering import lower
-from mycelia.passes import optimise
-from mycelia.runtime import compile
+from mycelia.testing import compile, lower, optimise
 from mycelia.types import Array, DType, TensorType, float32
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function
-from mycelia.lowering import lower
-from mycelia.passes import optimise
+from mycelia.testing import lower, optimise
 from mycelia.transforms import value_and_grad
 from mycelia.types import int32
 from tests.lowering.programs import check, f32, invokes, launches, layer_norm, lowered, softmax, typed

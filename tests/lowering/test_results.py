@@ -7,7 +7,7 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.types import bool_, float64, int32
 from tests.lowering.programs import check, copies, f32, launches, lowered, numbers, typed
 

@@ -7,9 +7,7 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function
-from mycelia.lowering import lower
-from mycelia.passes import optimise
-from mycelia.runtime import compile
+from mycelia.testing import compile, lower, optimise
 from mycelia.transforms import vjp
 from tests.lowering.programs import check, copies, f32, invokes, launches, lowered, softmax
 

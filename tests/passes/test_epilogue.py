@@ -6,8 +6,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke
-from mycelia.passes import optimise
-from mycelia.runtime import compile
+from mycelia.testing import compile, optimise
 from mycelia.types import type_of
 
 RNG = np.random.default_rng(0)

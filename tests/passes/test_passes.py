@@ -7,9 +7,9 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret, verify
-from mycelia.passes import everywhere, expand, fold, inline, optimise, simplify
+from mycelia.passes import everywhere, expand, fold, inline, simplify
 from mycelia.passes.simplify import RULES
-from mycelia.testing import check_pass
+from mycelia.testing import check_pass, optimise
 from mycelia.types import TensorType, bool_, float16, float32, float64, int32
 from tests.fuzz.programs import mapped, pulled_back, random_case
 

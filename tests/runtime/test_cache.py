@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
+from mycelia.api.options import options
 from mycelia.ir import Function
-from mycelia.runtime import compile
-from mycelia.runtime.link import cache_folder
 from mycelia.runtime.workers import Workers
+from mycelia.testing import compile
 from mycelia.types import TensorType, float32
 
 X = TensorType(float32, (31, 7))
@@ -59,7 +59,7 @@ def test_the_second_compile_does_not_call_llvm(cache, compiled_texts):
 
 def test_objects_lie_in_the_folder_that_the_environment_says(cache):
     right()
-    assert cache_folder() == cache
+    assert options().cache == cache
     assert {f.suffix for f in cache.iterdir()} == {".o"}
 
 

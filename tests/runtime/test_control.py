@@ -8,7 +8,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, interpret
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.types import TensorType, float64
 from tests.runtime.programs import N, S, chain, count, differences, gradient, loop, number, resident, tree, whole
 

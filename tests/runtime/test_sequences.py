@@ -8,7 +8,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.primitives.control import JoinBatch, SplitBatch
-from mycelia.runtime import compile
+from mycelia.testing import compile
 from mycelia.transforms import vjp, vmap
 from mycelia.types import SequenceType, TensorType, float32, float64
 from tests.runtime.programs import N, S, count, resident, whole

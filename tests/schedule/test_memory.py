@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
-from mycelia.codegen.target import Target
+from mycelia.api.options import options
 from mycelia.ir import Function
 from mycelia.loops import Buffer, Invoke
-from mycelia.lowering import lower
-from mycelia.passes import optimise
 from mycelia.runtime.assemble import assemble
 from mycelia.runtime.bind import bind
 from mycelia.schedule import buffer_bytes, plan_memory
+from mycelia.testing import lower, optimise
 from mycelia.transforms import vjp
 from mycelia.types import TensorType, float32
 from tests.fuzz.programs import mapped, pulled_back, random_case
@@ -29,7 +28,7 @@ def room(step: Invoke) -> int:
 def check_plans(fn: Function, seed: int = 0) -> None:
     """Whatever way the program takes, it finds what it put down."""
     program = lower(optimise(fn), {})
-    unit = assemble(program, Target.host()).unit
+    unit = assemble(program, options()).unit
     rng = np.random.default_rng(seed)
     for _ in range(3):
         for block, plan in [(program.block, unit.plan), *((r.block, unit.routines[r.name]) for r in program.routines)]:
@@ -62,7 +61,7 @@ def test_plans_of_loops_and_recursion_hold_for_every_order(fn, order):
 
 def test_the_judge_notices_a_plan_in_which_everything_lies_at_one_place():
     program = lowered(network, *NETWORK)
-    plan = assemble(program, Target.host()).unit.plan
+    plan = assemble(program, options()).unit.plan
     broken = type(plan)({b: type(q)(q.slot, 0) for b, q in plan.places.items()}, plan.rooms, plan.arena)
     with pytest.raises(AssertionError, match="but there lies"):
         Shadow(broken, program.shared, room, lambda: True).run(program.block)
@@ -83,7 +82,7 @@ def total(program, plan) -> int:
 
 def test_the_arena_of_a_deep_network_holds_two_layers_only():
     program = lowered(network, *NETWORK)
-    plan = assemble(program, Target.host()).unit.plan
+    plan = assemble(program, options()).unit.plan
     assert total(program, plan) >= 19 * 32 * 64 * 4
     rooms = max([room(s) for s in program.block.walk() if isinstance(s, Invoke)])
     assert plan.arena <= 2 * 32 * 64 * 4 + rooms + 64
@@ -91,7 +90,7 @@ def test_the_arena_of_a_deep_network_holds_two_layers_only():
 
 def test_the_arena_of_a_gradient_is_smaller_than_everything_in_it():
     program = lower(optimise(vjp(Function.build(network, *NETWORK))), {})
-    plan = assemble(program, Target.host()).unit.plan
+    plan = assemble(program, options()).unit.plan
     assert plan.arena < 0.8 * total(program, plan)
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mycelia.api.options import options
 from mycelia.codegen.words import Bytes, Words, word
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
@@ -53,7 +54,7 @@ def words_down(
     return 0
 
 
-LOOPS = ((Routine(words_down), np.int32), (Routine(bytes_across), np.uint8))  # by axis: what they sum
+LOOPS = ((Routine(words_down, options), np.int32), (Routine(bytes_across, options), np.uint8))  # by axis: what they sum
 
 
 @dataclass(frozen=True, eq=False)

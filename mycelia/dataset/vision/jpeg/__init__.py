@@ -14,6 +14,7 @@ import threading
 
 import numpy as np
 
+from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
 from mycelia.dataset.vision.jpeg.header import Header, coder, header_of, size_of
@@ -26,7 +27,7 @@ Box = tuple[int, int, int, int]  # top, left, height, width
 
 KEPT = 1 << 26  # bytes of planes that a thread keeps for the next picture
 
-_scan, _paint = Routine(scan), Routine(paint)
+_scan, _paint = Routine(scan, options), Routine(paint, options)
 
 
 def ready() -> bool:

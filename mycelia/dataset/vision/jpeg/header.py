@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import TABLE, huffman
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
@@ -16,7 +17,7 @@ SCAN, COMMENT = 0xDA, 0xFE
 FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 SHORT = 4096  # bytes of a header that is worth remembering
 
-coder = Routine(huffman)
+coder = Routine(huffman, options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,41 @@
+"""The options of this session: the one place where the machine and the environment are looked at."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from mycelia.codegen import target
+from mycelia.errors import ArgumentError
+from mycelia.options import Options
+
+
+def options() -> Options:
+    """How programs are compiled in this session: for the machine at hand, with OMP_NUM_THREADS threads, kept in
+    MYCELIA_CACHE; MYCELIA_SHOW names stages to print, separated by commas.
+
+    >>> options().threads >= 1
+    True
+    """
+    shown = frozenset(filter(None, os.environ.get("MYCELIA_SHOW", "").split(",")))
+    return Options(_host(), _threads(), show=shown, cache=cache_folder())
+
+
+_host = cache(target.host)
+
+
+@cache  # as OpenMP does, which reads it once
+def _threads() -> int:
+    given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip() or "0"
+    if not given.isdecimal():
+        raise ArgumentError(f"OMP_NUM_THREADS is {given!r}, which is no number of threads")
+    return int(given) or _host().cores
+
+
+def cache_folder() -> Path:
+    """Where machine code is kept: MYCELIA_CACHE, else a folder of the user's cache."""
+    chosen = os.environ.get("MYCELIA_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mycelia"
