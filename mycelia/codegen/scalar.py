@@ -342,4 +342,5 @@ def _to_unsigned(b: ir.IRBuilder, x: ir.Value, to: ir.Type, dest: DType) -> ir.V
 EITHER: dict[str, Callable[..., ir.Value]] = {
     "cast": _cast,
     "select": lambda b, operand, dtype, c, x, y: b.select(c, x, y),
+    "set": lambda b, operand, dtype, old, new: new,
 }

@@ -20,6 +20,7 @@ from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
 
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
 LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
+FULL = frozenset("fd")  # the codes of element types that NumPy computes with as they are
 MEMORY = 4096  # signatures remembered for one op; a program that shows more of them has no pattern to remember
 
 
@@ -103,7 +104,7 @@ class Ready:
             cts = [c for c in ct if c is not None]
             return self.plan(needed, live, inputs).compiled(*cts, *out, *inputs)
         back = self.aligned.get(needed)
-        if back is not None and out.size <= LARGE and _aligned(out.shape, inputs):
+        if back is not None and out.size <= LARGE and out.dtype.char in FULL and _aligned(out.shape, inputs):
             return back(ct, out, *inputs)
         key = (needed, *signature(inputs))
         back = self.backs.get(key)
@@ -112,7 +113,7 @@ class Ready:
                 self.backs.clear()
             plan = self.plan(needed, ALONE, inputs)
             back = self.backs[key] = plan.compiled
-            if plan.any_shape and out.size <= LARGE and _aligned(out.shape, inputs):
+            if plan.any_type and out.size <= LARGE and _aligned(out.shape, inputs):
                 self.aligned[needed] = back
         return back(ct, out, *inputs)
 
@@ -189,4 +190,4 @@ def _natively(plan: Plan) -> Plan:
         got = iter(kernel(*[np.asarray(a) for a in arrays]))
         return [next(got) if flows else None for flows in plan.flows]
 
-    return replace(plan, compiled=compiled)
+    return replace(plan, compiled=compiled, any_type=False)  # a kernel is for the types that it was compiled for

@@ -323,13 +323,11 @@ def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
 
 
 def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
-    """Writing where only the running program knows: positions along leading or other whole axes."""
+    """Writing where only the running program knows: where slices are written too, into what they take."""
     axes = _spread(x, parts)
     if any(s != FULL for s in axes.slices):
-        raise ShapeError(
-            "positions known only when the program runs can be written together with whole axes, not with slices",
-            hint="take the slice first, write into it, and put it back",
-        )
+        whole = tuple([FULL if isinstance(i, slice) else i for i in parts])
+        return _written(x, axes.slices, _written_at(_sliced(x, axes.slices), whole, new))
     indexed = [axis for axis, _ in axes.arrays]
     flat = linear([i for _, i in axes.arrays], [x.shape[a] for a in indexed])
     shape = flat.shape
@@ -342,9 +340,7 @@ def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
     if front:
         made = [*range(front, front + len(shape)), *range(front), *range(front + len(shape), len(target.shape))]
         update = p.transpose(update, made)
-    flags = p.scatter_add(p.zeros(int32, table.shape[:1]), flat, p.ones(int32, shape), 0)
-    hit = p.reshape(p.greater(flags, 0), (*table.shape[:1], *(1,) * len(rest)))
-    written = p.select(hit, p.scatter_add(p.zeros(x.dtype, table.shape), flat, update, 0), table)
+    written = p.scatter_update(table, flat, update, 0)
     return p.transpose(p.reshape(written, rows.shape), np.argsort(order).tolist())  # type: ignore[no-any-return]
 
 

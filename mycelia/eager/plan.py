@@ -29,11 +29,7 @@ class Plan:
     function: Function
     flows: tuple[bool, ...]  # for each input, whether `function` gives it a cotangent
     compiled: Callable[..., Sequence[Any]]  # on arrays: for each input an array, or None where nothing flows
-
-    @property
-    def any_shape(self) -> bool:
-        """Whether `compiled` says nothing of shapes and element types: it is good for any, if they are all equal."""
-        return all(type(v.op) in INFIX for v in self.function.values() if not isinstance(v.op, Param))
+    any_type: bool  # whether `compiled` says nothing of shapes and element types: it is good for any that are all equal
 
     def replay(self, tensors: Sequence[Any]) -> Sequence[Any]:
         """On tensors, op by op, so that it is recorded."""
@@ -82,7 +78,8 @@ def plan_for(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tu
     function, captured = Function.close(params, [c for c in found if c is not None])
     assert not captured, f"the rule of {op.name} reads {captured}"
     flows = tuple(c is not None for c in found)
-    return Plan(function, flows, written(function, flows))
+    any_type = all(_infix(v) for v in function.values() if not isinstance(v.op, Param))
+    return Plan(function, flows, written(function, flows), any_type)
 
 
 def _back(
@@ -136,8 +133,8 @@ def written(fn: Function, flows: tuple[bool, ...]) -> Callable[..., Sequence[Any
 
 
 def _expression(v: Value, operands: list[str], name: str, known: dict[str, Any]) -> str:
-    infix = INFIX.get(type(v.op))  # type: ignore[arg-type]  # any class may be asked for
-    if infix is not None and v.dtype.numpy not in HALVES:
+    infix = _infix(v)
+    if infix is not None:
         return infix.format(*operands)
     assert isinstance(v.op, Op), f"{v} is computed"
     known[f"f_{name}"] = v.op.reference
@@ -146,6 +143,12 @@ def _expression(v: Value, operands: list[str], name: str, known: dict[str, Any])
         return call
     known[f"t_{name}"] = v.type.dtype.numpy
     return f"typed({call}, t_{name})"
+
+
+def _infix(v: Value) -> str | None:
+    """Python's operator that computes `v` at any shape and type; half precision is computed by the op's own meaning."""
+    infix = INFIX.get(type(v.op))  # type: ignore[arg-type]  # any class may be asked for
+    return infix if infix is not None and v.dtype.numpy not in HALVES else None
 
 
 def _typed(out: Any, dtype: np.dtype[Any]) -> Any:

@@ -85,8 +85,8 @@ class _Iterations:
         value = np.broadcast_to(stored(self.value(action.value), action.buffer.type.dtype), self.shape)
         where, flat = self.place(action.buffer, action.offset)
         where = np.broadcast_to(where, self.shape)
-        if isinstance(action, Store):
-            flat[where] = value
+        if isinstance(action, Store) or action.combine == "set":
+            flat[where] = value  # of several at one place the last one stays
         else:
             COMBINE[action.combine].at(flat, where, value)
         self.known.clear()

@@ -29,7 +29,7 @@ class Store:
 
 @dataclass(frozen=True)
 class Update:
-    """`buffer[offset] = combine(buffer[offset], value)`, in the order of the loops."""
+    """`buffer[offset] = combine(buffer[offset], value)`, in the order of the loops; "set" combines them to `value`."""
 
     buffer: Buffer
     offset: Index

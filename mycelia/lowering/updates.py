@@ -1,4 +1,4 @@
-"""Loops whose turns depend on one another: scattered additions, running sums."""
+"""Loops whose turns depend on one another: scattered writing, running sums."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, wide_enough
 from mycelia.lowering.steps import lower_step
 from mycelia.lowering.values import full_index
-from mycelia.primitives import Cumsum, ScatterAdd
+from mycelia.primitives import Cumsum, Scatter, ScatterAdd, ScatterUpdate
 from mycelia.primitives.indexing import within
 from mycelia.types import TensorType, accumulator
 
@@ -44,7 +44,16 @@ def _(op: ScatterAdd, v: Value, body: Body) -> None:
         _scatter(op, x, indices, updates, out, body)
 
 
-def _scatter(op: ScatterAdd, x: Value, indices: Value, updates: Value, out: Buffer, body: Body) -> None:
+@lower_step.register
+def _(op: ScatterUpdate, v: Value, body: Body) -> None:
+    x, indices, updates = v.inputs
+    out = body.memory[v]
+    body.fill(x, out)
+    if updates.tensor.size:
+        _scatter(op, x, indices, updates, out, body)
+
+
+def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer, body: Body) -> None:
     variables, at = full_index(updates.shape)
     middle = range(op.axis, op.axis + len(indices.shape))
     where = within(body.element(indices, at[op.axis : middle.stop]), x.shape[op.axis] - 1)
@@ -62,7 +71,7 @@ def _scatter(op: ScatterAdd, x: Value, indices: Value, updates: Value, out: Buff
         rows, columns = [*before, *after, block], [*turns, column]
     else:
         rows, columns = before, turns
-    stage = Stage(tuple(columns), (), (Update(out, target, "add", value),))
+    stage = Stage(tuple(columns), (), (Update(out, target, op.combine, value),))
     parallel = updates.tensor.size > 1 << 15 and prod(r.extent for r in rows) > 1
     body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel))
 

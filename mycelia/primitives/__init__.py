@@ -16,5 +16,6 @@ from mycelia.primitives.pieces import *
 from mycelia.primitives.pooling import *
 from mycelia.primitives.random import *
 from mycelia.primitives.reduction import *
+from mycelia.primitives.scatter import *
 from mycelia.primitives.select import *
 from mycelia.primitives.unary import *

@@ -12,19 +12,17 @@ from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, cast, const, datum, position, select
-from mycelia.primitives.family import ALL, NUMBERS, Shaped, check_dims, check_dtype, draw, given, mapping, names, wide
-from mycelia.primitives.windows import fold, unfold, whole
+from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
+from mycelia.primitives.windows import fold, whole
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32, int64
 
 __all__ = [
     "DynamicSlice",
     "DynamicUpdate",
     "Gather",
-    "ScatterAdd",
     "dynamic_slice",
     "dynamic_update",
     "gather",
-    "scatter_add",
 ]
 
 
@@ -76,7 +74,7 @@ class Gather(Op):
         return x.at([*index[: self.axis], at, *index[end:]])
 
     def vjp(self, ct: Value, out: Value, x: Value, indices: Value) -> Cotangents:
-        return scatter_add(p.zeros_like(x), indices, ct, self.axis), None
+        return p.scatter_add(p.zeros_like(x), indices, ct, self.axis), None
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, indices: Value) -> Any:
         if not mapped[1]:
@@ -109,79 +107,7 @@ class Gather(Op):
         yield Mistake(lambda: cls(1).infer(x, i), ShapeError, "gather from an axis without elements")
 
 
-@dataclass(frozen=True)
-class ScatterAdd(Op):
-    """`x` with `updates` added to its slices along `axis`, at `indices`; equal indices add up.
-
-    >>> ScatterAdd(0).reference(np.zeros(3), np.array([2, 0, 2]), np.array([1.0, 5.0, 1.0]))
-    array([5., 0., 2.])
-    """
-
-    axis: int
-    name: ClassVar[str] = "scatter_add"
-    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
-    native: ClassVar[str] = "a kernel of updates"
-
-    def infer(self, x: TensorType, indices: TensorType, updates: TensorType) -> TensorType:
-        check_dims(self, x, (self.axis,), "axis")
-        check_indices(self, indices)
-        check_dtype(self, x, updates)
-        expected = x.shape[: self.axis] + indices.shape + x.shape[self.axis + 1 :]
-        if updates.shape != expected or (x.shape[self.axis] == 0 and indices.size):
-            raise ShapeError(
-                f"scatter_add into {x} along axis {self.axis} needs updates of shape {expected}, not {updates.shape}",
-                given=given((x, indices, updates)),
-                hint="updates have the shape that gather with the same indices gives",
-            )
-        return x
-
-    def reference(self, x: Array, indices: Array, updates: Array) -> Array:
-        out = wide(x).copy()
-        at = np.clip(indices.astype(np.int64), 0, max(x.shape[self.axis] - 1, 0))
-        where: Any = (*(slice(None),) * self.axis, at)
-        np.add.at(out, where, wide(updates))
-        return out.astype(x.dtype, copy=False)
-
-    def vjp(self, ct: Value, out: Value, x: Value, indices: Value, updates: Value) -> Cotangents:
-        return ct, None, gather(ct, indices, self.axis)
-
-    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, indices: Value, updates: Value) -> Any:
-        x, updates = whole(size, (mapped[0], mapped[2]), (x, updates))
-        if not mapped[1]:
-            return scatter_add(x, indices, updates, self.axis + 1)
-        rank = len(indices.shape) - 1
-        rows = _rows_of_batch(indices, x.shape[self.axis + 1])
-        flat = fold(p.moveaxis(x, self.axis + 1, 1))
-        order = (0, *(i + self.axis + 1 for i in range(rank)))
-        rest = tuple(i for i in range(len(updates.shape)) if i not in order)
-        out = unfold(scatter_add(flat, rows, p.transpose(updates, order + rest), 0), size)
-        return p.moveaxis(out, 1, self.axis + 1)
-
-    def axes(self, x: TensorType, indices: TensorType, updates: TensorType) -> str:
-        a = ["1" if i == self.axis else n for i, n in enumerate(names(x.rank))]
-        return mapping([a, ["1"] * indices.rank, a[: self.axis] + ["1"] * indices.rank + a[self.axis + 1 :]], a)
-
-    @classmethod
-    def samples(cls) -> Iterable[Sample]:
-        i = np.array([[0, 3, 1, 0], [2, 2, 9, -1]], np.int32)
-        for axis, shape in [(0, (2, 4, 2, 6)), (1, (4, 2, 4, 6)), (2, (4, 2, 2, 4))]:
-            yield Sample(cls(axis), (draw(4, 2, 6), i, draw(*shape, seed=1)))
-        yield Sample(cls(1), (draw(4, 2, 6), np.array(1), draw(4, 6)))
-        yield Sample(cls(0), (draw(1, 4), np.array([0, 1, -1]), draw(3, 4, seed=1)))
-        yield Sample(cls(0), (draw(3, 2), np.zeros(0, np.int64), draw(0, 2)))
-
-    @classmethod
-    def mistakes(cls) -> Iterable[Mistake]:
-        x, i = TensorType(float32, (2, 3)), TensorType(int32, (4,))
-        yield Mistake(lambda: cls(0).infer(x, i, x), ShapeError, "needs updates of shape (4, 3), not (2, 3)")
-        yield Mistake(lambda: cls(2).infer(x, i, x), ShapeError, "scatter_add along an axis that")
-        empty, some = x.with_shape((0, 3)), x.with_shape((4, 3))
-        yield Mistake(lambda: cls(0).infer(empty, i, some), ShapeError, "scatter_add into f32[0, 3]")
-        yield Mistake(lambda: cls(0).infer(x, i.with_dtype(float32), x), DTypeError, "needs integers as positions")
-        yield Mistake(lambda: cls(0).infer(x, i, x.with_dtype(int32)), DTypeError, "operands of one element type")
-
-
-def _rows_of_batch(indices: Any, extent: int) -> Any:
+def rows_of_batch(indices: Any, extent: int) -> Any:
     """Indices per element of a batch, as indices into the batch axis joined with an axis of `extent`."""
     size = indices.shape[0]
     dtype = int32 if size * extent < 1 << 31 else int64
@@ -196,7 +122,7 @@ def batched_gather(x: Any, indices: Any, axis: int) -> Any:
     >>> batched_gather(p.zeros(float32, (5, 2, 9)), p.zeros(int32, (5, 3)), 1).shape
     (5, 2, 3)
     """
-    rows = gather(fold(p.moveaxis(x, axis + 1, 1)), _rows_of_batch(indices, x.shape[axis + 1]), 0)
+    rows = gather(fold(p.moveaxis(x, axis + 1, 1)), rows_of_batch(indices, x.shape[axis + 1]), 0)
     rank = len(indices.shape) - 1  # rows are (batch, *indices, *x before axis, *x after axis)
     order = (0, *(1 + rank + i for i in range(axis)), *(1 + i for i in range(rank)))
     return p.transpose(rows, (*order, *(i for i in range(len(rows.shape)) if i not in order)))
@@ -380,15 +306,6 @@ def gather(x: Any, indices: Any, axis: int) -> Any:
     (2, 3, 4)
     """
     return Gather(axis)(x, indices)
-
-
-def scatter_add(x: Any, indices: Any, updates: Any, axis: int) -> Any:
-    """`x` with `updates` added to its slices along `axis`, at `indices`.
-
-    >>> scatter_add(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
-    (9, 4)
-    """
-    return ScatterAdd(axis)(x, indices, updates)
 
 
 def dynamic_slice(x: Any, starts: Sequence[Any], sizes: Sequence[int]) -> Any:
