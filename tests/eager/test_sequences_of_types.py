@@ -62,7 +62,8 @@ def test_results_are_right_along_any_sequence_of_types(name, seed):
         for _ in range(rng.integers(1, 6)):
             got = function(Tensor.from_numpy(x), Tensor.from_numpy(y))
             wide = function(Tensor.from_numpy(x.astype("float64")), Tensor.from_numpy(y.astype("float64"))).asnumpy()
-            assert got.asnumpy().dtype == dtype and got.shape == wide.shape
+            assert got.asnumpy().dtype == dtype
+            assert got.shape == wide.shape
             np.testing.assert_allclose(got.asnumpy(), wide, 1e-4, 1e-4)
             kept.append((got, got.asnumpy()))
     for result, then in kept:  # no later call wrote into an earlier result

@@ -83,7 +83,11 @@ def test_any_index_with_repeats_means_what_it_means_in_numpy(way, name, seed):
 @seeds
 def test_gradients_flow_to_the_last_write_only(way, seed):
     rng = np.random.default_rng(seed)
-    x, v, w = rng.normal(size=(4, 2)).astype("f"), rng.normal(size=(9, 2)).astype("f"), rng.normal(size=(4, 2)).astype("f")
+    x, v, w = (
+        rng.normal(size=(4, 2)).astype("f"),
+        rng.normal(size=(9, 2)).astype("f"),
+        rng.normal(size=(4, 2)).astype("f"),
+    )
     i = rng.integers(-4, 4, 9)
     weights = Tensor(w)
     of_x, of_v = way(ms.grad(lambda x, v, i: (written(x, i, v) * weights).sum(), grad_position=(0, 1)))(
