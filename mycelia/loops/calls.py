@@ -9,19 +9,19 @@ from mycelia.types import DType, Shape
 
 @dataclass(frozen=True)
 class Layout:
-    """The extent of each axis and its step in memory, in elements."""
+    """An operand of a call: the extent of each axis and its step in memory, in elements, and the element type."""
 
     shape: Shape
     strides: tuple[int, ...]
+    dtype: DType
 
 
 @dataclass(frozen=True)
 class Matmul:
     """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs, and a bias for
-    each column if there is one.
+    each column if there is one, of the type of out.
     """
 
-    dtype: DType
     lhs: Layout
     rhs: Layout
     out: Layout
@@ -46,7 +46,6 @@ class Convolution:
     """
 
     direction: str
-    dtype: DType
     x: Layout
     w: Layout
     out: Layout

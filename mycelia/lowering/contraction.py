@@ -10,6 +10,7 @@ from math import prod
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
+    Fold,
     Index,
     Invoke,
     Kernel,
@@ -24,6 +25,7 @@ from mycelia.loops import (
     binary,
     cast,
     const,
+    folded,
     index,
     load,
 )
@@ -33,7 +35,8 @@ from mycelia.lowering.body import Body, View
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Contract
-from mycelia.types import TensorType, accumulator, float32
+from mycelia.primitives.product_types import summed_in
+from mycelia.types import TensorType, float32
 
 SMALL = 1 << 13  # multiplications below which a call costs more than loops do
 CONFLICT = 256  # elements: columns a multiple of this apart share cache lines
@@ -78,15 +81,14 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
     size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
-    if bias is None and (
-        out.type.dtype is not float32 or work < SMALL or not work or not axes.columns or not axes.rows
-    ):
+    single = all(t.dtype is float32 for t in (x, y, out.type))
+    if bias is None and (not single or work < SMALL or not axes.columns or not axes.rows):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
     columns_last = _ends_with(op.out, axes.columns, size, out)
     if bias is None and not columns_last and _ends_with(op.out, axes.rows, size, out):
         x, y, lhs, rhs = y, x, rhs, lhs  # the transposed product lies in memory as the library writes it
-        op, axes = Contract(op.rhs, op.lhs, op.out), replace(axes, rows=axes.columns, columns=axes.rows)
+        op, axes = Contract(op.rhs, op.lhs, op.out, op.dtype), replace(axes, rows=axes.columns, columns=axes.rows)
     result = out
     steps = dict(zip(op.out, out.strides, strict=True))
     if not _runs_on(axes.rows, size, steps) or not _ends_with(op.out, axes.columns, size, out):
@@ -97,10 +99,9 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
         left = _padded(body, x, op.lhs, size, axes)
     right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(
-        out.type.dtype,
-        Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1])),
-        Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1])),
-        Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps)),
+        Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1]), x.dtype),
+        Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1]), y.dtype),
+        Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps), out.type.dtype),
         bias is not None,
     )
     added = (Operand(bias),) if bias is not None else ()
@@ -169,7 +170,7 @@ def _matrix(
     if rows == 1:  # the step of an axis of one element is free: say what the library likes best
         strides[-2] = max(columns * strides[-1], 1)
     if columns == 1:
-        strides[-1] = 1 if strides[-2] != 1 else rows
+        strides[-1] = 1  # (1, rows) would be as true, and oneDNN then has nothing but its reference loops
     return tuple(shape), tuple(strides)
 
 
@@ -189,31 +190,29 @@ def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View
             offset = offset + at[c] * stride
         return Expr("load", (), view.buffer.type.dtype, (view.buffer, offset))
 
-    product = binary("mul", element(lhs, op.lhs), element(rhs, op.rhs))
+    dtype = out.type.dtype
+    wide = summed_in(dtype, lhs.buffer.type.dtype, rhs.buffer.type.dtype)
+    product = binary("mul", cast(element(lhs, op.lhs), wide), cast(element(rhs, op.rhs), wide))
     rows = [variables[c] for c in axes.batch + axes.rows if size[c] != 1]
     columns = [variables[c] for c in axes.columns if size[c] != 1]
     summed = [variables[c] for c in axes.summed if size[c] != 1]
     target = Index(0)
     for c, stride in zip(op.out, out.strides, strict=True):
         target = target + at[c] * stride
-    dtype = out.type.dtype
     parallel = prod(size.values()) > 1 << 15 and len(rows) > 0
     if prod(v.extent for v in columns) == 1 or 0 in size.values():
-        from mycelia.loops import Fold, folded
-
-        fold = Fold("and" if dtype.kind == "b" else "add", dtype)
+        fold = Fold("add", wide)
         if 0 in size.values():
             return Launch(_zero(rows + columns, out, target), False)
-        stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, folded(fold)),))
+        stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, cast(folded(fold), dtype)),))
         return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel)
     last = columns[-1]
     rows += columns[:-1]
     width = next((w for w in range(min(COLUMNS, last.extent), 0, -1) if last.extent % w == 0), 1)
     block, column = Variable(last.extent // width), Variable(width)
     here: dict[Atom, Index] = {last: index(block) * width + index(column)}
-    wide = accumulator(dtype)
     total = Buffer.dense("scratch0", TensorType(wide, (width,)))
-    product = cast(product.substitute(here), wide)
+    product = product.substitute(here)
     result = cast(load(total, (index(column),)), dtype)
     stages = (
         Stage((column,), (), (Store(total, index(column), const(0, wide)),)),

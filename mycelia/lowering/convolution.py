@@ -21,6 +21,7 @@ from mycelia.loops import (
     Store,
     Variable,
     binary,
+    cast,
     const,
     folded,
     index,
@@ -37,6 +38,7 @@ from mycelia.lowering.values import full_index, in_order
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
+from mycelia.primitives.product_types import summed_in
 from mycelia.types import TensorType, float32, int64, row_major
 
 
@@ -54,14 +56,23 @@ def _(op: Convolution, result: int, type: TensorType) -> tuple[int, ...] | None:
     return channels_last(type.shape) if type.dtype is float32 else None
 
 
+def _in_library(v: Value) -> bool:
+    """Whether the library has this convolution."""
+    return all(x.dtype is float32 for x in (v, *v.inputs))
+
+
 def _image(x: Value, body: Body) -> tuple[Buffer, Layout]:
     strides = channels_last(x.shape)
-    return body.dense(x, strides), Layout(x.shape, strides)
+    return body.dense(x, strides), Layout(x.shape, strides, x.dtype)
 
 
-def _call(op: Convolution, direction: str, x: Layout, w: tuple[int, ...], out: Layout) -> Call:
+def _laid(out: Buffer) -> Layout:
+    return Layout(out.type.shape, out.strides, out.type.dtype)
+
+
+def _call(op: Convolution, direction: str, x: Layout, w: TensorType, out: Layout) -> Call:
     moves = Moves(op.strides, op.padding, op.dilation, op.groups)
-    return Call(direction, float32, x, Layout(w, row_major(w)), out, moves)
+    return Call(direction, x, Layout(w.shape, row_major(w.shape), w.dtype), out, moves)
 
 
 def _invoke(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> None:
@@ -72,18 +83,18 @@ def _invoke(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> No
 def _(op: Conv, v: Value, body: Body) -> None:
     x, w = v.inputs
     out = body.memory[v]
-    if v.dtype is not float32 or 0 in (*x.shape, *w.shape, *v.shape):
+    if not _in_library(v) or 0 in (*x.shape, *w.shape, *v.shape):
         _forward_loops(op, x, w, v, body)
         return
     image, layout = _image(x, body)
-    _invoke(body, _call(op, "forward", layout, w.shape, Layout(v.shape, out.strides)), [image, body.dense(w)], out)
+    _invoke(body, _call(op, "forward", layout, w.tensor, _laid(out)), [image, body.dense(w)], out)
 
 
 def convolve_with_bias(op: Conv, v: Value, out: Buffer, body: Body) -> None:
     """A convolution with a bias for each channel, which the call adds."""
     x, w, bias = v.inputs
     image, layout = _image(x, body)
-    call = _call(op, "forward", layout, w.shape, Layout(out.type.shape, out.strides))
+    call = _call(op, "forward", layout, w.tensor, _laid(out))
     _invoke(body, replace(call, bias=True), [image, body.dense(w), body.dense(bias)], out)
 
 
@@ -91,22 +102,22 @@ def convolve_with_bias(op: Conv, v: Value, out: Buffer, body: Body) -> None:
 def _(op: ConvInputGrad, v: Value, body: Body) -> None:
     ct, w = v.inputs
     out = body.memory[v]
-    if v.dtype is not float32 or 0 in (*ct.shape, *w.shape, *v.shape):
+    if not _in_library(v) or 0 in (*ct.shape, *w.shape, *v.shape):
         _input_loops(op, ct, w, v, body)
         return
     image, layout = _image(ct, body)
-    _invoke(body, _call(op, "input", Layout(v.shape, out.strides), w.shape, layout), [image, body.dense(w)], out)
+    _invoke(body, _call(op, "input", _laid(out), w.tensor, layout), [image, body.dense(w)], out)
 
 
 @lower_step.register
 def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
     x, ct = v.inputs
     out = body.memory[v]
-    if v.dtype is not float32 or 0 in (*x.shape, *ct.shape, *v.shape):
+    if not _in_library(v) or 0 in (*x.shape, *ct.shape, *v.shape):
         _weight_loops(op, x, ct, v, body)
         return
     (image, x_layout), (cotangent, ct_layout) = _image(x, body), _image(ct, body)
-    _invoke(body, _call(op, "weight", x_layout, v.shape, ct_layout), [image, cotangent], out)
+    _invoke(body, _call(op, "weight", x_layout, v.tensor, ct_layout), [image, cotangent], out)
 
 
 # ------------------------------------------------------------------------------------------------ loops
@@ -114,10 +125,17 @@ def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
 
 def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, target: Index, out: Buffer) -> Launch:
     fold = Fold("add", term.dtype)
-    stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, folded(fold)),))
+    total = cast(folded(fold), out.type.dtype)
+    stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, total),))
     kept = tuple(r for r in rows if r.extent != 1) or (Variable(1),)
     work = prod(r.extent for r in (*rows, *columns))
     return Launch(Kernel(kept, (stage,)), work > 1 << 15)
+
+
+def _product(v: Value, x: Expr, y: Expr) -> Expr:
+    """One term of a sum, in the type in which it is summed."""
+    wide = summed_in(v.dtype, *(i.dtype for i in v.inputs))
+    return binary("mul", cast(x, wide), cast(y, wide))
 
 
 def _at(v: Variable) -> Index:
@@ -158,7 +176,7 @@ def _forward_loops(op: Conv, x: Value, w: Value, v: Value, body: Body) -> None:
     seen = _guarded(
         _slid(op, at[2:], window), x.shape[2:], lambda i: load(image, (at[0], group * w.shape[1] + channel, *i))
     )
-    term = binary("mul", seen, load(weight, (at[1], channel, *window)))
+    term = _product(v, seen, load(weight, (at[1], channel, *window)))
     body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))
 
 
@@ -175,7 +193,7 @@ def _weight_loops(op: ConvWeightGrad, x: Value, ct: Value, v: Value, body: Body)
     seen = _guarded(
         _slid(op, place, at[2:]), x.shape[2:], lambda i: load(image, (batch, group * v.shape[1] + at[1], *i))
     )
-    term = binary("mul", seen, load(cotangent, (batch, at[0], *place)))
+    term = _product(v, seen, load(cotangent, (batch, at[0], *place)))
     body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))
 
 
@@ -201,5 +219,5 @@ def _input_loops(op: ConvInputGrad, ct: Value, w: Value, v: Value, body: Body) -
     seen = _guarded(place, ct.shape[2:], lambda i: load(cotangent, (at[0], o, *i)))
     if exact is not None:
         seen = select(exact, seen, const(0, seen.dtype))
-    term = binary("mul", seen, load(weight, (o, within_group, *window)))
+    term = _product(v, seen, load(weight, (o, within_group, *window)))
     body.steps.append(_fold(rows, inner, term, offset_of(at, out.strides), out))

@@ -9,11 +9,14 @@ from mycelia.passes.epilogue import fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import everywhere
+from mycelia.passes.products import shape_products
 from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them lowering would meet ops that it has no rule for
-PIPELINE = tuple(everywhere(run) for run in (*NEEDED, fold, simplify, split_reductions, fuse_epilogues))
+PIPELINE = tuple(
+    everywhere(run) for run in (*NEEDED, fold, shape_products, simplify, split_reductions, fuse_epilogues)
+)
 
 
 def optimise(fn: Function, options: Options) -> Function:
@@ -59,6 +62,7 @@ __all__ = [
     "fuse_epilogues",
     "inline",
     "optimise",
+    "shape_products",
     "simplify",
     "split_reductions",
 ]

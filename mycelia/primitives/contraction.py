@@ -13,8 +13,9 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Sample, Value
-from mycelia.primitives.family import NUMBERS, broadcast_shape, check_dtype, draw, given, mapping, names, wide
-from mycelia.types import Array, DType, TensorType, bool_, float32
+from mycelia.primitives.family import broadcast_shape, draw, given, mapping, names
+from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
+from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32
 
 __all__ = [
     "Contract",
@@ -27,7 +28,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Contract(Op):
-    """`lhs, rhs -> out`: multiply over all named axes, then sum those that `out` does not name.
+    """`lhs, rhs -> out`: multiply over all named axes, then sum those that `out` does not name. The result has element
+    type `dtype`, or that of both operands.
 
     >>> Contract("mk", "kn", "mn").reference(np.ones((2, 3)), np.ones((3, 2)))
     array([[3., 3.],
@@ -37,8 +39,13 @@ class Contract(Op):
     lhs: str
     rhs: str
     out: str
-    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    dtype: DType | None = None
     native: ClassVar[str] = "a matrix product of the library, or a fold inside a kernel"
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """What the operands may be."""
+        return operand_types(self.dtype)
 
     @property
     def equation(self) -> str:
@@ -57,9 +64,7 @@ class Contract(Op):
             fits = fits and sizes.setdefault(axis, size) == size
         if not fits:
             self._complain(x, y)
-        if x.dtype is not y.dtype or x.dtype not in self.dtypes:
-            check_dtype(self, x, y)
-        return TensorType(x.dtype, tuple([sizes[a] for a in self.out]))
+        return TensorType(product_type(self, x, y), tuple([sizes[a] for a in self.out]))
 
     def _complain(self, x: TensorType, y: TensorType) -> None:
         for letters, t in ((self.lhs, x), (self.rhs, y)):
@@ -80,17 +85,22 @@ class Contract(Op):
         plan = matrices(self)
         size = dict(zip(self.lhs + self.rhs, x.shape + y.shape, strict=True))
         b, m, k, n = (prod(size[a] for a in group) for group in (plan.batch, plan.rows, plan.summed, plan.columns))
-        left = wide(x).transpose(plan.left).reshape(b, m, k)
-        right = wide(y).transpose(plan.right).reshape(b, k, n)
+        result = self.dtype or dtype_of(x)
+        x, y = widened(result, x, y)
+        left, right = x.transpose(plan.left).reshape(b, m, k), y.transpose(plan.right).reshape(b, k, n)
         product = np.matmul(left, right).reshape([size[a] for a in plan.batch + plan.rows + plan.columns])
-        return product.transpose(plan.result).astype(x.dtype, copy=False)
+        return rounded(product.transpose(plan.result), result)
 
     def vjp(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
-        return Contract(self.out, self.rhs, self.lhs)(ct, y), Contract(self.lhs, self.out, self.rhs)(x, ct)
+        def flow(lhs: str, rhs: str, out: str, a: Value, b: Value, to: Value) -> Value | None:
+            return Contract(lhs, rhs, out, named(to.dtype, a, b))(a, b) if to.type.differentiable else None
+
+        to_x = flow(self.out, self.rhs, self.lhs, ct, y, x)
+        return to_x, flow(self.lhs, self.out, self.rhs, x, ct, y)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, y: Value) -> Any:
         b = next(c for c in names(52) if c not in self.lhs + self.rhs)
-        return Contract(b * mapped[0] + self.lhs, b * mapped[1] + self.rhs, b + self.out)(x, y)
+        return Contract(b * mapped[0] + self.lhs, b * mapped[1] + self.rhs, b + self.out, self.dtype)(x, y)
 
     def axes(self, x: TensorType, y: TensorType) -> str:
         return mapping([self.lhs, self.rhs], self.out)
@@ -105,6 +115,7 @@ class Contract(Op):
         yield Sample(cls("ij", "j", "ij"), (draw(2, 4), draw(4, seed=1)))
         yield Sample(cls("", "", ""), (draw(), draw(seed=1)))
         yield Sample(cls("mk", "kn", "mn"), (draw(2, 0), draw(0, 3, seed=1)))
+        yield from mixed(lambda dtype: cls("mk", "kn", "mn", dtype), (4, 2), (2, 6))
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
@@ -117,6 +128,11 @@ class Contract(Op):
         yield Mistake(lambda: op.infer(flags, flags), DTypeError, "contract needs a numeric element type")
         yield Mistake(lambda: cls("mk", "kn", "m").infer(x, x), ArgumentError, "is not a contraction of two operands")
         yield Mistake(lambda: cls("mm", "mn", "mn").infer(x, x), ArgumentError, "each letter stands once")
+        whole = cls("mk", "kn", "mn", int32)
+        y = x.with_shape((3, 2))
+        yield Mistake(lambda: whole.infer(x, y.with_dtype(int8)), DTypeError, "has no int32 result of operands float32")
+        truth = cls("mk", "kn", "mn", bool_)
+        yield Mistake(lambda: truth.infer(x, y), DTypeError, "has no bool result")
         yield Mistake(lambda: matmul(p.zeros(float32, (2, 3)), p.zeros(float32, (2, 3))), ShapeError, "matmul")
         yield Mistake(lambda: matmul(p.zeros(float32, ()), p.zeros(float32, (2,))), ShapeError, "is a scalar")
 
@@ -162,20 +178,23 @@ def matrices(op: Contract) -> Matrices:
     return Matrices(batch, rows, summed, columns, left, right, tuple((batch + rows + columns).index(a) for a in op.out))
 
 
-def contract(lhs: str, rhs: str, out: str) -> Callable[[Any, Any], Any]:
+def contract(lhs: str, rhs: str, out: str, dtype: DType | None = None) -> Callable[[Any, Any], Any]:
     """The contraction with these axis names, as a function of two operands.
 
     >>> contract("mk", "kn", "mn")(p.zeros(float32, (2, 3)), p.zeros(float32, (3, 4))).shape
     (2, 4)
     """
-    return Contract(lhs, rhs, out)
+    return Contract(lhs, rhs, out, dtype)
 
 
-def matmul(x: Any, y: Any) -> Any:
-    """The matrix product as in NumPy: vectors are rows or columns, leading axes broadcast.
+def matmul(x: Any, y: Any, dtype: DType | None = None) -> Any:
+    """The matrix product as in NumPy: vectors are rows or columns, leading axes broadcast. The result is of
+    element type `dtype`, or that of both.
 
     >>> matmul(p.zeros(float32, (5, 1, 2, 3)), p.zeros(float32, (6, 3, 4))).shape
     (5, 6, 2, 4)
+    >>> matmul(p.zeros(int8, (2, 3)), p.zeros(int8, (3, 4)), dtype=int32).dtype
+    int32
     """
     if not x.shape or not y.shape:
         raise ShapeError(
@@ -196,7 +215,7 @@ def matmul(x: Any, y: Any) -> Any:
     right, y = _batch_letters(y, batch)
     m, n = "M" * (len(x.shape) > len(left) + 1), "N" * (len(y.shape) > len(right) + 1)
     kept = [a for a in batch if a in left + right]
-    out = Contract(left + m + "K", right + "K" + n, "".join(kept) + m + n)(x, y)
+    out = Contract(left + m + "K", right + "K" + n, "".join(kept) + m + n, dtype)(x, y)
     return p.reshape(out, (*common, *out.shape[len(kept) :]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Sample, Value
-from mycelia.primitives.family import NUMBERS, Shaped, check_dtype, draw, given, mapping, wide
+from mycelia.primitives.family import Shaped, draw, given, mapping
+from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
 from mycelia.primitives.windows import (
     Padding,
     check_windows,
@@ -24,7 +25,7 @@ from mycelia.primitives.windows import (
     unfold,
     whole,
 )
-from mycelia.types import Array, DType, Shape, TensorType, float32, int32
+from mycelia.types import Array, DType, Shape, TensorType, dtype_of, float32, int32
 
 __all__ = [
     "Conv",
@@ -36,14 +37,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Convolution(Op, abstract=True):
-    """The family: `x: N C *S`, `w: O C/groups *K`, `y: N O *P`."""
+    """The family: `x: N C *S`, `w: O C/groups *K`, `y: N O *P`. The result has element type `dtype`, or that of both
+    operands.
+    """
 
     strides: tuple[int, ...]
     padding: Padding
     dilation: tuple[int, ...]
     groups: int
-    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    dtype: DType | None = field(default=None, kw_only=True)
     native: ClassVar[str] = "a convolution of the library"
+
+    @property
+    def dtypes(self) -> tuple[DType, ...]:
+        """What the operands may be."""
+        return operand_types(self.dtype)
 
     def output(self, x: Shape, w: Shape) -> Shape:
         """The shape of y, or an error."""
@@ -74,8 +82,15 @@ class Convolution(Op, abstract=True):
         return mapping(first[:2], first[2])
 
     def like(self, kind: type[Any], **more: Any) -> Any:
-        """An op of the family over the same windows."""
+        """An op of the family over the same windows, whose result has the type of its operands unless it is said."""
         return kind(strides=self.strides, padding=self.padding, dilation=self.dilation, groups=self.groups, **more)
+
+    def flow(self, kind: type[Any], a: Value, b: Value, *, to: Value, **more: Any) -> Value | None:
+        """The cotangent of an operand, by an op of the family over two other values; None for whole numbers."""
+        if not to.type.differentiable:
+            return None
+        found: Value = self.like(kind, dtype=named(to.dtype, a, b), **more)(a, b)
+        return found
 
 
 @dataclass(frozen=True)
@@ -87,20 +102,21 @@ class Conv(Convolution):
     """
 
     def infer(self, x: TensorType, w: TensorType) -> TensorType:
-        check_dtype(self, x, w)
-        return TensorType(x.dtype, self.output(x.shape, w.shape))
+        return TensorType(product_type(self, x, w), self.output(x.shape, w.shape))
 
     def reference(self, x: Array, w: Array) -> Array:
-        shape = self.output(x.shape, w.shape)
-        image, weight = padded(wide(x), self.padding), wide(w)
+        shape, result = self.output(x.shape, w.shape), self.dtype or dtype_of(x)
+        image, weight = widened(result, x, w)
+        image = padded(image, self.padding)
         out = self.grouped(np.zeros(shape, image.dtype))
         for at, seen in offsets(image, w.shape[2:], self.strides, self.dilation, shape[2:]):
             matrix = weight[on_space(at)].reshape(self.groups, -1, w.shape[1])
             out += matrix @ self.grouped(seen)
-        return out.reshape(shape).astype(x.dtype, copy=False)
+        return rounded(out.reshape(shape), result)
 
     def vjp(self, ct: Value, out: Value, x: Value, w: Value) -> Cotangents:
-        return self.like(ConvInputGrad, shape=x.shape)(ct, w), self.like(ConvWeightGrad, shape=w.shape)(x, ct)
+        to_x = self.flow(ConvInputGrad, ct, w, to=x, shape=x.shape)
+        return to_x, self.flow(ConvWeightGrad, x, ct, to=w, shape=w.shape)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, w: Value) -> Any:
         if not mapped[1]:
@@ -115,6 +131,8 @@ class Conv(Convolution):
     def samples(cls) -> Iterable[Sample]:
         for op, x, w, _ in examples():
             yield Sample(op.like(cls), (draw(*x), draw(*w, seed=1)))
+        op, x, w, _ = next(iter(examples()))
+        yield from mixed(lambda dtype: op.like(cls, dtype=dtype), x, w)
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
@@ -135,16 +153,16 @@ class GradientOfConvolution(Convolution, Shaped, abstract=True):
 
     shape: Shape
 
-    def check(self, x: Shape, w: Shape, y: Shape, inputs: tuple[TensorType, ...]) -> TensorType:
+    def check(self, x: Shape, w: Shape, y: Shape, inputs: tuple[TensorType, TensorType]) -> TensorType:
         """The type of the gradient, if the three shapes belong together."""
-        check_dtype(self, *inputs)
+        dtype = product_type(self, *inputs)
         if self.output(x, w) != y:
             raise ShapeError(
                 f"{self.name}: no convolution of shapes {x} and {w} has an output of shape {y}",
                 given=given(inputs),
                 hint=f"its output has shape {self.output(x, w)}",
             )
-        return TensorType(inputs[0].dtype, self.shape)
+        return TensorType(dtype, self.shape)
 
 
 @dataclass(frozen=True)
@@ -157,14 +175,16 @@ class ConvInputGrad(GradientOfConvolution):
         return self.check(self.shape, w.shape, ct.shape, (ct, w))
 
     def reference(self, ct: Array, w: Array) -> Array:
-        image, weight, ys = padded(np.zeros(self.shape, wide(ct).dtype), self.padding), wide(w), self.grouped(wide(ct))
+        result = self.dtype or dtype_of(ct)
+        cotangent, weight = widened(result, ct, w)
+        image, ys = padded(np.zeros(self.shape, weight.dtype), self.padding), self.grouped(cotangent)
         for at, seen in offsets(image, w.shape[2:], self.strides, self.dilation, ct.shape[2:]):
             matrix = weight[on_space(at)].reshape(self.groups, -1, w.shape[1])
             seen += (matrix.swapaxes(1, 2) @ ys).reshape(seen.shape)
-        return inside(image, self.shape, self.padding).astype(ct.dtype, copy=False)
+        return rounded(inside(image, self.shape, self.padding), result)
 
     def vjp(self, ct: Value, out: Value, y: Value, w: Value) -> Cotangents:
-        return self.like(Conv)(ct, w), self.like(ConvWeightGrad, shape=w.shape)(ct, y)
+        return self.flow(Conv, ct, w, to=y), self.flow(ConvWeightGrad, ct, y, to=w, shape=w.shape)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], ct: Value, w: Value) -> Any:
         n, c, *space = self.shape
@@ -181,6 +201,8 @@ class ConvInputGrad(GradientOfConvolution):
     def samples(cls) -> Iterable[Sample]:
         for op, x, w, y in examples():
             yield Sample(op.like(cls, shape=x), (draw(*y), draw(*w, seed=1)))
+        op, x, w, y = next(iter(examples()))
+        yield from mixed(lambda dtype: op.like(cls, shape=x, dtype=dtype), y, w)
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
@@ -199,15 +221,17 @@ class ConvWeightGrad(GradientOfConvolution):
         return self.check(x.shape, self.shape, ct.shape, (x, ct))
 
     def reference(self, x: Array, ct: Array) -> Array:
-        image, ys = padded(wide(x), self.padding), self.grouped(wide(ct))
+        result = self.dtype or dtype_of(x)
+        image, cotangent = widened(result, x, ct)
+        image, ys = padded(image, self.padding), self.grouped(cotangent)
         out = np.zeros(self.shape, image.dtype)
         for at, seen in offsets(image, self.shape[2:], self.strides, self.dilation, ct.shape[2:]):
             products = ys @ self.grouped(seen).swapaxes(2, 3)  # for each of N and groups
             out[on_space(at)] = products.sum(0).reshape(self.shape[:2])
-        return out.astype(x.dtype, copy=False)
+        return rounded(out, result)
 
     def vjp(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
-        return self.like(ConvInputGrad, shape=x.shape)(y, ct), self.like(Conv)(x, ct)
+        return self.flow(ConvInputGrad, y, ct, to=x, shape=x.shape), self.flow(Conv, x, ct, to=y)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value, ct: Value) -> Any:
         x, ct = whole(size, mapped, (x, ct))
@@ -222,6 +246,8 @@ class ConvWeightGrad(GradientOfConvolution):
     def samples(cls) -> Iterable[Sample]:
         for op, x, w, y in examples():
             yield Sample(op.like(cls, shape=w), (draw(*x), draw(*y, seed=1)))
+        op, x, w, y = next(iter(examples()))
+        yield from mixed(lambda dtype: op.like(cls, shape=w, dtype=dtype), x, y)
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
@@ -259,12 +285,16 @@ def examples() -> Iterable[tuple[Conv, Shape, Shape, Shape]]:
         yield op, x, w, op.output(x, w)
 
 
-def conv(x: Any, w: Any, strides: Any = None, padding: Any = None, dilation: Any = None, groups: int = 1) -> Any:
-    """The convolution of x (N C *S) with w (O C/groups *K).
+def conv(
+    x: Any, w: Any, strides: Any = None, padding: Any = None, dilation: Any = None, groups: int = 1,
+    dtype: DType | None = None,
+) -> Any:  # fmt: skip
+    """The convolution of x (N C *S) with w (O C/groups *K). `dtype` is that of the result.
 
     >>> conv(p.zeros(float32, (1, 3, 8, 8)), p.zeros(float32, (4, 3, 3, 3)), strides=(2, 2)).shape
     (1, 4, 3, 3)
     """
     rank = len(x.shape) - 2
     ones, none = (1,) * rank, ((0, 0),) * rank
-    return Conv(tuple(strides or ones), tuple(padding or none), tuple(dilation or ones), groups)(x, w)
+    op = Conv(tuple(strides or ones), tuple(padding or none), tuple(dilation or ones), groups, dtype=dtype)
+    return op(x, w)

@@ -9,7 +9,6 @@ from mycelia.loops import Convolution, Matmul
 from mycelia.loops import Layout as Strided
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Prepared
-from mycelia.types import DType
 
 ROOM = -1  # not an operand: memory that belongs to the call
 
@@ -28,8 +27,8 @@ def bind(call: object) -> Bound:
     raise AssertionError(f"no library for {call}")
 
 
-def _layout(layout: Strided, dtype: DType) -> onednn.Layout:
-    return onednn.Layout(layout.shape, DataType.named(dtype.numpy.name), layout.strides)
+def _layout(layout: Strided) -> onednn.Layout:
+    return onednn.Layout(layout.shape, DataType.named(layout.dtype.numpy.name), layout.strides)
 
 
 def one(prepared: Prepared, operands: int) -> Bound:
@@ -43,7 +42,7 @@ def one(prepared: Prepared, operands: int) -> Bound:
 
 @bind.register
 def _(call: Matmul) -> Bound:
-    lhs, rhs, out = (_layout(x, call.dtype) for x in (call.lhs, call.rhs, call.out))
+    lhs, rhs, out = (_layout(x) for x in (call.lhs, call.rhs, call.out))
     prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
     return one(prepared, 3 + call.bias)
 
@@ -51,12 +50,12 @@ def _(call: Matmul) -> Bound:
 @bind.register
 def _(call: Convolution) -> Bound:
     """The best implementation among plain and packed operands; packing and unpacking happen in the call's own room."""
-    plain = [_layout(layout, call.dtype) for layout in _operands(call)]
+    plain = [_layout(layout) for layout in _operands(call)]
     weight = _operands(call).index(call.w)
     plain[weight] = plain[weight].grouped(call.window.groups)
     if call.bias:
         channels = call.out.shape[1:2]
-        plain.insert(2, _layout(Strided(channels, (1,)), call.dtype))
+        plain.insert(2, _layout(Strided(channels, (1,), call.out.dtype)))
     tries = [_variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed]
     main = min((t for t in tries if t is not None), key=lambda t: _rank(t, plain))
     room = 0
@@ -86,7 +85,7 @@ def _operands(call: Convolution) -> list[Strided]:
 
 def _variant(call: Convolution, packed: tuple[int, ...]) -> Prepared | None:
     """The primitive with weights, and the operands numbered in `packed`, laid out as oneDNN likes them."""
-    layouts = [_layout(layout, call.dtype) for layout in _operands(call)]
+    layouts = [_layout(layout) for layout in _operands(call)]
     free = [onednn.Layout.chosen(layout.dims, layout.dtype) for layout in layouts]
     weight = _operands(call).index(call.w)
     a, b, c = (free[i] if i in packed or i == weight else layouts[i] for i in range(3))
