@@ -14,9 +14,7 @@ from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them lowering would meet ops that it has no rule for
-PIPELINE = tuple(
-    everywhere(run) for run in (*NEEDED, fold, shape_products, simplify, split_reductions, fuse_epilogues)
-)
+PIPELINE = tuple(everywhere(run) for run in (*NEEDED, fold, shape_products, simplify, split_reductions, fuse_epilogues))
 
 
 def optimise(fn: Function, options: Options) -> Function:

@@ -6,9 +6,8 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke
-from mycelia.passes import optimise
 from mycelia.primitives.product_types import MIXED
-from mycelia.runtime import compile
+from mycelia.testing import compile, optimise
 from mycelia.transforms import jvp, vjp
 from mycelia.types import bfloat16, dtype_of, float16, float32, float64, int32, type_of
 
