@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.flow.buffers import offer, room
+from mycelia.dataset.flow.buffers import Places, room
 from mycelia.errors import ArgumentError, DTypeError
 from mycelia.types import Array
 
@@ -49,14 +49,19 @@ def as_dtype(name: Any) -> np.dtype[Any]:
         raise DTypeError(f"{name!r} is not an element type") from error
 
 
-def stack(rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str]) -> tuple[Any, ...]:
+def stack(
+    rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str], places: Places | None = None
+) -> tuple[Any, ...]:
     """One array per column of many rows; each row is written in place as it is made.
+
+    Whoever makes the rows may have been given `places` too: there a column finds where it belongs, and what comes back
+    as that very array is in place already.
 
     >>> [a.tolist() for a in stack(iter([(1, [2, 3]), (4, [5, 6])]), 2, ["a", "b"])]
     [[1, 4], [[2, 3], [5, 6]]]
     """
     out: list[Any] = []
-    places: tuple[Array | None, ...] = ()
+    places = Places() if places is None else places
     n = 0
     for row in rows:
         values = [as_value(v) for v in row]
@@ -64,13 +69,12 @@ def stack(rows: Iterable[Sequence[Any]], count: int, columns: Sequence[str]) -> 
             out = [_first(v, count) for v in values]
         else:
             for c, value in enumerate(values):
-                if value is not places[c]:  # otherwise it was made in its place
+                if value is not places.of(c):  # otherwise it was made in its place
                     _put(out, c, n, value, columns)
         n += 1
         if n < count:
-            places = tuple(o[n] if not isinstance(o, list) and o.ndim > 1 else None for o in out)
-            offer(places)
-    offer(())
+            places.stand(tuple(o[n] if not isinstance(o, list) and o.ndim > 1 else None for o in out))
+    places.stand(())
     return tuple(_finish(o, n) for o in out)
 
 

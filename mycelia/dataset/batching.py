@@ -11,6 +11,7 @@ import numpy as np
 from mycelia.dataset.arrays import as_value, pad, stack
 from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.describing import described
+from mycelia.dataset.flow.buffers import Places
 from mycelia.dataset.flow.request import Collate, Literal, Request, Row
 from mycelia.dataset.flow.stream import BatchStream, State, Stream
 from mycelia.dataset.flow.table import BatchTable, Table
@@ -93,7 +94,9 @@ class BatchNode(Node):
             "pad_info": pad_info,
         }
 
-    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int) -> Row:
+    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int, places: Places) -> Row:
+        if self.gathers:
+            return stack(rows, count, self.columns, places)
         if self.per_batch is not None:
             rows, count = self._mapped(rows, BatchInfo(epoch, number))
         if self.padding is not None:
@@ -198,7 +201,7 @@ class BucketNode(Node):
         length = len(values[0]) if self.length is None else int(as_value(self.length(*values)))
         return int(np.searchsorted(self.bounds, length, side="right"))
 
-    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int) -> Row:
+    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int, places: Places) -> Row:
         listed = list(rows)
         padding = dict(self.padding)
         if self.to_bound:

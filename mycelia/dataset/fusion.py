@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from mycelia.api.options import options
 from mycelia.codegen.words import Bytes, Words
-from mycelia.dataset.flow.buffers import taken
 from mycelia.dataset.vision.base import is_pil
 from mycelia.dataset.vision.codec import Decode, decode, encoded
 from mycelia.dataset.vision.convert import HWC2CHW, Normalize
@@ -73,18 +73,22 @@ class NormalizeToPlanes:
 
     def __call__(self, *images: Any) -> Any:
         """Each column is an image."""
-        results = tuple(self.one(x) for x in images)
+        return self.into(images, ())
+
+    def into(self, images: Sequence[Any], places: Sequence[Array | None]) -> Any:
+        """The same, each column written to its own place where that fits."""
+        results = tuple(self.one(x, place) for x, place in zip_longest(images, places[: len(images)]))
         return results[0] if len(results) == 1 else results
 
-    def one(self, image: Any) -> Any:
+    def one(self, image: Any, place: Array | None = None) -> Any:
         """What is no picture of bytes with the right channels goes through the two steps, which tell what is wrong."""
         if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3:
             return self.planes(self.normalize(image))
         if image.shape[2] != len(self.table) or not image.size:
             return self.planes(self.normalize(image))
         shape = (image.shape[2], *image.shape[:2])
-        out = taken(shape, np.dtype(np.float32))
-        out = np.empty(shape, np.float32) if out is None else out
+        fits = place is not None and place.shape == shape and place.dtype == np.float32 and place.flags.c_contiguous
+        out = place if place is not None and fits else np.empty(shape, np.float32)
         if _lookup.ready():
             _lookup(np.ascontiguousarray(image), self.table, out, shape[1] * shape[2], shape[0])
             return out

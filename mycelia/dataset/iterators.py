@@ -54,6 +54,7 @@ class Iterator:
         self.seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
         self.epoch, self.step, self.total = 0, 0, 0
         self.position: Any = None
+        self.seals: dict[str, dict[str, str]] = {}  # of the orders that samplers written by hand gave
         self.init_step = init_step
         self.pipeline: Pipeline | None = None
         self.tuner: Tuner | None = None
@@ -107,7 +108,13 @@ class Iterator:
         if self.init_step:
             self._seek(self.init_step)
         self.pipeline = Pipeline(
-            self.plan, self.options, self.seed, epochs=self.num_epochs, epoch=self.epoch, state=self.position
+            self.plan,
+            self.options,
+            self.seed,
+            epochs=self.num_epochs,
+            epoch=self.epoch,
+            state=self.position,
+            seals=self.seals,
         )
         self._finish = weakref.finalize(self, _closer.drop, self.pipeline, self.owner)
         self._finish.atexit = False  # the end of the program closes what is left itself, and waits
@@ -137,6 +144,7 @@ class Iterator:
             "epoch": self.epoch,
             "step": self.step,
             "position": plain(self.position),
+            "orders": self.seals if self.pipeline is None else self.pipeline.sealed(),
         }
 
     @lazy
@@ -159,6 +167,7 @@ class Iterator:
         self.seed, self.epoch, self.step = state["seed"], state["epoch"], state["step"]
         self.options = replace(self.options, seed=self.seed if state["seeded"] else None)
         self.position, self.init_step = position, 0
+        self.seals = state.get("orders", {})
 
     load_state = load_state_dict
 

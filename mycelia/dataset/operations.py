@@ -12,10 +12,11 @@ from mycelia.dataset import random
 from mycelia.dataset.arrays import as_value
 from mycelia.dataset.callback import CallbackStream, DSCallback
 from mycelia.dataset.describing import described
+from mycelia.dataset.flow.buffers import Places
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.stream import ApplyStream, State, Stream
 from mycelia.dataset.flow.table import ApplyTable, Table
-from mycelia.dataset.fusion import fuse
+from mycelia.dataset.fusion import NormalizeToPlanes, fuse
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Compiler, Node, Turnstile, table_stream, unique
 from mycelia.errors import ArgumentError
@@ -43,6 +44,22 @@ def outputs(child: Sequence[str], before: Sequence[str], after: Sequence[str]) -
         return unique([new.get(n, n) for n in child], "map")
     rest = [n for n in child if n not in before and n not in after]
     return unique([*after, *rest], "map")
+
+
+def apart(row: Row, new: Sequence[int]) -> Row:
+    """The row with its new columns in memory of their own: a later step may write into one of them.
+
+    >>> x = np.zeros(2); a, b = apart((x, x), (0, 1)); a[0] = 1; b
+    array([0., 0.])
+    """
+    own = list(row)
+    for i in new:
+        value = own[i]
+        if isinstance(value, np.ndarray) and any(
+            isinstance(other, np.ndarray) and np.may_share_memory(value, other) for j, other in enumerate(own) if j != i
+        ):
+            own[i] = value.copy()
+    return tuple(own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +109,26 @@ class MapNode(Node):
             "output_columns": list(self.after),
         }
 
-    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row:
+    @lazy
+    def standing(self) -> tuple[int, ...]:
+        """Where each of the new columns stands afterwards."""
+        return tuple(self.names.index(n) for n in self.after)
+
+    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None = None) -> Row:
         if self.alone:
             with self.turn:
-                return self._apply(row, seed, epoch, position, node)
-        return self._apply(row, seed, epoch, position, node)
+                return self._apply(row, seed, epoch, position, node, places)
+        return self._apply(row, seed, epoch, position, node, places)
 
-    def _apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row:
+    def _apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None) -> Row:
         values: tuple[Any, ...] = tuple(row[i] for i in self.taken)
-        for number, operation in self.fused:
+        last = len(self.fused) - 1
+        for step, (number, operation) in enumerate(self.fused):
             random.enter(random.Key(seed, epoch, position, node * 256 + number))
-            made = operation(*values)
+            if step == last and places is not None and isinstance(operation, NormalizeToPlanes):
+                made = operation.into(values, tuple(map(places.of, self.standing)))
+            else:
+                made = operation(*values)
             values = made if isinstance(made, tuple) else (made,)
         random.enter(None)
         if len(values) != len(self.after):
@@ -111,7 +137,8 @@ class MapNode(Node):
                 given={"output_columns": list(self.after)},
                 hint="name them in output_columns",
             )
-        return tuple(as_value(values[i]) if new else row[i] for new, i in self.arranged)
+        made = tuple(as_value(values[i]) if new else row[i] for new, i in self.arranged)
+        return made if len(made) == 1 else apart(made, self.standing)
 
     def table(self, c: Compiler) -> Table | None:
         below = c.table(self.child)
@@ -147,7 +174,9 @@ class FilterNode(Node):
     def describe(self) -> dict[str, Any]:
         return {"predicate": described(self.predicate), "input_columns": list(self.before)}
 
-    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row | None:
+    def apply(
+        self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None = None
+    ) -> Row | None:
         random.enter(random.Key(seed, epoch, position, node * 256))
         verdict = np.asarray(as_value(self.predicate(*(row[i] for i in self.taken))))
         random.enter(None)

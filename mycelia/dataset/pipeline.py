@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal, Request, Row
 from mycelia.dataset.flow.stage import Gauge, Item, Stage
 from mycelia.dataset.flow.stream import State, Stream, TableStream
-from mycelia.dataset.flow.table import Table
+from mycelia.dataset.flow.table import Order, Seals, Table
 from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
 from mycelia.dataset.operations import MapNode
 from mycelia.dataset.plan import Node, table_stream
+from mycelia.dataset.samplers import Labels, Sampler
 from mycelia.dataset.syncing import SyncNode
 
 Open = Callable[[int], Stream | None]
@@ -57,8 +58,11 @@ class StageStream(Stream):
 class Frame:
     """A plan with its nodes numbered, and the tables it has; nothing runs."""
 
-    def __init__(self, root: Node, options: Options, seed: int) -> None:
+    def __init__(
+        self, root: Node, options: Options, seed: int, seals: Mapping[str, Mapping[str, str]] | None = None
+    ) -> None:
         self.root, self.options, self.seed = root, options, seed
+        self.expected, self.seals = seals or {}, dict[int, Seals]()
         self.nodes = list(walk(root))
         self.numbers = {id(n): i for i, n in enumerate(self.nodes)}
         self.tables: dict[int, Table | None] = {}
@@ -66,6 +70,17 @@ class Frame:
     def number(self, node: Node) -> int:
         """The number that requests call a node by."""
         return self.numbers[id(node)]
+
+    def order(self, node: Node, sampler: Sampler, count: int, labels: Labels | None) -> Order:
+        """The order of a sampler in every epoch; a user's own is sealed, since it may differ from call to call."""
+        number = self.number(node)
+        # readers that share the rows must agree on the order, even when no seed was set
+        seed = 0 if self.options.seed is None and sampler.is_sharded() else self.seed
+        made = Order(lambda epoch: sampler.order(count, (seed, epoch, number), labels))
+        if sampler.written:
+            expected = {int(epoch): word for epoch, word in self.expected.get(str(number), {}).items()}
+            made.seals = self.seals[number] = Seals(expected)
+        return made
 
     def table(self, node: Node) -> Table | None:
         """A node as a table, if it is one."""
@@ -96,8 +111,9 @@ class Pipeline(Frame):
         epochs: int,
         epoch: int = 0,
         state: State = None,
+        seals: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        super().__init__(watched(root, options), options, seed)
+        super().__init__(watched(root, options), options, seed, seals)
         self.epochs = epochs
         self.labels = [n.label for n in self.nodes]
         self.pools: dict[int, Workers] = {}
@@ -173,6 +189,10 @@ class Pipeline(Frame):
             return self.stage.next() if self.pump is None else self.pump.next()
         except Failed as failed:
             raise failed.failure.error() from failed.__cause__
+
+    def sealed(self) -> dict[str, dict[str, str]]:
+        """The seals of the orders that samplers written by hand have given, as plain data."""
+        return {str(number): {str(e): w for e, w in s.seen.items()} for number, s in self.seals.items()}
 
     def close(self) -> None:
         """End all workers."""

@@ -42,7 +42,7 @@ from mycelia.dataset.flow.table import (
     buffer_order,
 )
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.samplers import Sampler, SequentialSampler
+from mycelia.dataset.samplers import Labels, Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
@@ -54,6 +54,7 @@ class Compiler(Protocol):
     options: Options
 
     def number(self, node: Node) -> int: ...
+    def order(self, node: Node, sampler: Sampler, count: int, labels: Labels | None) -> Order: ...
     def table(self, node: Node) -> Table | None: ...
     def stream(self, node: Node, epoch: int, state: State) -> Stream: ...
     def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream: ...
@@ -202,9 +203,7 @@ class SourceNode(Node):
         number = c.number(self)
         if self.whole:
             return SourceTable(number, count, None)
-        # readers that share the rows must agree on the order, even when no seed was set
-        seed = 0 if c.options.seed is None and self.sampler.is_sharded() else c.seed
-        order = Order(lambda epoch: self.sampler.order(count, (seed, epoch, number), self.data.labels))
+        order = c.order(self, self.sampler, count, self.data.labels)
         return SourceTable(number, len(order.of(0)), order)
 
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
@@ -407,9 +406,7 @@ class ConcatNode(Node):
         sampler = self.sampler
         if sampler is None:
             return whole
-        size, number = whole.size(), c.number(self)
-        seed = 0 if c.options.seed is None and sampler.is_sharded() else c.seed
-        order = Order(lambda epoch: sampler.order(size, (seed, epoch, number)))
+        order = c.order(self, sampler, whole.size(), None)
         return SliceTable(ShuffleTable(whole, order), 0, len(order.of(0)))
 
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:

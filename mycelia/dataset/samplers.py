@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random as python_random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
@@ -36,6 +35,9 @@ class Shuffle(StrEnum):
 class Sampler:
     """Base of samplers: write `__iter__` to give indices; a child, if there is one, is what the indices count.
 
+    What is drawn from `self.generator` belongs to the seed and the epoch, so that a run can be repeated and resumed.
+    The global generators of NumPy and Python are the user's own, and nobody seeds them here.
+
     >>> class Odd(Sampler):
     ...     def __iter__(self):
     ...         yield from range(1, self.dataset_size, 2)
@@ -50,22 +52,25 @@ class Sampler:
         self.num_samples = _samples(num_samples)
         self.child: Sampler | None = None
         self.dataset_size = 0
+        self.generator = generator_for(0)
 
     def __iter__(self) -> Iterator[int]:
         raise ArgumentError(f"{type(self).__name__} has no __iter__", hint="write __iter__ so that it yields indices")
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
-        """Which of `count` rows, in which order; a hand-written `__iter__` draws from seeded global generators."""
-        self.dataset_size = count
-        before, plain = np.random.get_state(), python_random.getstate()
-        seed = int(rng.integers(2**32))
-        np.random.seed(seed)
-        python_random.seed(seed)
-        try:
-            return np.fromiter((int(i) for i in self), np.int64)
-        finally:
-            np.random.set_state(before)
-            python_random.setstate(plain)
+        """Which of `count` rows, in which order: what `__iter__` gives; `self.generator` is made for this epoch."""
+        self.dataset_size, self.generator = count, rng
+        return np.fromiter((int(i) for i in self), np.int64)
+
+    @property
+    def written(self) -> bool:
+        """Whether the indices, or those of a child, come from a user's `__iter__`, which may differ at every call.
+
+        >>> IterSampler([1]).written, RandomSampler().written
+        (True, False)
+        """
+        own = type(self).pick is Sampler.pick
+        return own or (self.child is not None and self.child.written)
 
     def order(self, count: int, place: Place, labels: Labels | None = None) -> Array:
         """The indices of one epoch, at a random place.
@@ -139,7 +144,7 @@ class Sampler:
         >>> SequentialSampler(3).describe()
         {'sampler': 'SequentialSampler', 'start_index': 3, 'num_samples': None}
         """
-        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size")}
+        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size", "generator")}
         below = {} if self.child is None else {"child": self.child.describe()}
         return {"sampler": type(self).__name__, **own, **below}
 

@@ -82,7 +82,8 @@ class ArrayData:
         return len(next(iter(self.arrays.values())))
 
     def fetch(self, index: int) -> Row:
-        return tuple(np.array(a[index]) for a in self.arrays.values())
+        # text keeps the width of its column, as in a batch
+        return tuple(np.array(a[index], a.dtype if a.dtype.kind in "US" else None) for a in self.arrays.values())
 
     def gather(self, indices: Array) -> Row | None:
         return tuple(a[indices] for a in self.arrays.values())

@@ -10,7 +10,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import fusion, operations, random, vision
-from mycelia.dataset.flow.buffers import offer
+from mycelia.dataset.flow.buffers import Places
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -27,15 +27,20 @@ def test_normalising_to_planes_equals_the_two_steps(compiled, monkeypatch):
         np.testing.assert_array_equal(fused(image), planes(normalize(image)))
 
 
-def test_rows_are_made_in_the_place_that_was_offered():
+def test_rows_are_made_in_the_place_of_their_own_column():
     batch = np.zeros((2, 3, 4, 5), np.float32)
-    offer((None, batch[1]))
-    fused = fusion.NormalizeToPlanes(vision.Normalize([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]), vision.HWC2CHW())
-    made = fused(np.full((4, 5, 3), 9, np.uint8))
-    assert np.shares_memory(made, batch)
+    image = np.full((4, 5, 3), 9, np.uint8)
+    steps = (vision.Normalize([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]), vision.HWC2CHW())
+    source = ds.NumpySlicesDataset({"other": [1], "image": image[None]})
+    node = source.map(list(steps), "image").plan
+    places = Places()
+    places.stand((batch[0], batch[1]))
+    other, made = node.apply((np.array(1), image), 0, 0, 0, 0, places)
+    assert made is places.of(1)
     assert (batch[0] == 0).all()
-    again = fused(np.full((4, 5, 3), 9, np.uint8))
-    assert not np.shares_memory(again, batch)
+    assert other == 1
+    places.stand((batch[0], batch[1, :2]))  # of another shape
+    assert not np.shares_memory(node.apply((np.array(1), image), 0, 0, 0, 0, places)[1], batch)
 
 
 def test_a_pipeline_with_fused_steps_equals_one_without():

@@ -49,7 +49,8 @@ def test_a_plan_read_back_gives_the_same_rows(tmp_path):
         place = tmp_path / f"{number}.json"
         told = ds.serialize(plan, str(place))
         assert json.loads(place.read_text()) == told
-        for back in (ds.deserialize(told), ds.deserialize(json_filepath=str(place))):
+        functions = [short, doubled, len]
+        for back in (ds.deserialize(told, functions=functions), ds.deserialize(None, str(place), functions)):
             assert ds.compare(back, plan)
             assert read(back) == read(plan)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from itertools import chain
 
 import numpy as np
@@ -64,14 +66,63 @@ def test_classes_are_balanced_by_a_pk_sampler():
     assert sorted(chosen) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
-def test_a_written_sampler_is_repeatable_though_it_uses_numpys_own_generator():
-    class Mixed(ds.Sampler):
-        def __iter__(self):
-            yield from np.random.permutation(self.dataset_size)
+class Own(ds.Sampler):
+    """Draws from the generator that it was given."""
 
-    before = np.random.get_state()[1].copy()
-    assert numbers(30, sampler=Mixed()) == numbers(30, sampler=Mixed())
-    assert (np.random.get_state()[1] == before).all()
+    def __iter__(self):
+        yield from self.generator.permutation(self.dataset_size)
+
+
+class Outside(ds.Sampler):
+    """Draws from NumPy's and Python's global generators."""
+
+    def __iter__(self):
+        order = np.random.permutation(self.dataset_size).tolist()
+        random.shuffle(order)
+        yield from order
+
+
+def test_a_written_sampler_that_draws_from_its_own_generator_is_repeatable():
+    assert numbers(30, sampler=Own()) == numbers(30, sampler=Own())
+    assert sorted(numbers(30, sampler=Own())) == list(range(30))
+
+
+def test_nobody_touches_the_global_generators_but_the_sampler_itself():
+    np.random.seed(3)
+    random.seed(3)
+    before = np.random.get_state()[1].copy(), random.getstate()
+    numbers(30, sampler=Own())
+    assert (np.random.get_state()[1] == before[0]).all()
+    assert random.getstate() == before[1]
+    first = numbers(30, sampler=Outside())
+    assert numbers(30, sampler=Outside()) != first  # the generators went on
+    np.random.seed(3)
+    random.seed(3)
+    assert numbers(30, sampler=Outside()) == first  # and are the user's to seed
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_state_is_not_taken_up_in_another_order(repeated):
+    def rows(sampler):
+        dataset = ds.NumpySlicesDataset(np.arange(10), ["x"], sampler=sampler)
+        dataset = dataset.repeat(2) if repeated else dataset
+        return dataset.batch(3).create_tuple_iterator(num_epochs=3, output_numpy=True)
+
+    for sampler in (Own, Outside):
+        iterator = rows(sampler())
+        given = [next(iterator) for _ in range(3)]
+        state = json.loads(json.dumps(iterator.state_dict()))
+        iterator.stop()
+        again = rows(sampler())
+        again.load_state_dict(state)
+        if sampler is Own:
+            whole = rows(sampler())
+            assert [x[0].tolist() for x in (*given, next(again))] == [next(whole)[0].tolist() for _ in range(4)]
+            whole.stop()
+        else:
+            with pytest.raises(ds.DataError, match="other indices"):
+                next(again)
+        again.stop()
 
 
 def test_a_chain_chooses_from_what_its_child_chose():

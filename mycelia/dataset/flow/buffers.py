@@ -71,32 +71,46 @@ def room(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     return owner.view(dtype).reshape(shape)
 
 
-class _Desk(threading.local):
-    """What this thread was offered and has not taken."""
+class Places:
+    """Where the columns of the next row of a batch may be written: asked column by column, by the step that makes it.
 
-    places: tuple[Array | None, ...] = ()
-
-
-_desk = _Desk()
-
-
-def offer(places: tuple[Array | None, ...]) -> None:
-    """Where the columns of the next row would best be written; the operation that makes them may take the place.
-
-    >>> a = np.zeros((2, 3)); offer((a[1],)); taken((3,), np.dtype(float)) is not None
-    True
+    >>> whole = np.zeros((2, 3)); places = Places(); places.stand((whole[1],))
+    >>> places.of(0).shape, places.of(1) is None
+    ((3,), True)
     """
-    _desk.places = places
+
+    def __init__(self) -> None:
+        self.ready: tuple[Array | None, ...] = ()
+
+    def stand(self, ready: tuple[Array | None, ...]) -> None:
+        """The places of the next row, one for each of its columns; None where there is none.
+
+        >>> places = Places(); places.stand((None,)); places.of(0) is None
+        True
+        """
+        self.ready = ready
+
+    def of(self, column: int) -> Array | None:
+        """The place of one column of the next row.
+
+        >>> Places().of(0) is None
+        True
+        """
+        return self.ready[column] if column < len(self.ready) else None
 
 
-def taken(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
-    """A place of that kind that was offered, once; None when there is none.
+class Selected(Places):
+    """The places of some columns of rows that have more.
 
-    >>> offer(()); taken((3,), np.dtype(float)) is None
-    True
+    >>> whole = np.zeros((2, 3)); places = Places(); places.stand((whole[1],)); below = Selected(places, (4,))
+    >>> below.of(4) is places.of(0), below.of(0) is None
+    (True, True)
     """
-    for place in _desk.places:
-        if place is not None and place.shape == shape and place.dtype == dtype:
-            _desk.places = ()
-            return place
-    return None
+
+    def __init__(self, above: Places, columns: tuple[int, ...]) -> None:
+        super().__init__()
+        self.above, self.columns = above, columns
+
+    def of(self, column: int) -> Array | None:
+        """The place that a column has above, if it goes there."""
+        return self.above.of(self.columns.index(column)) if self.columns.count(column) == 1 else None

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mycelia.dataset.errors import Failed, Failure
+from mycelia.dataset.flow.buffers import Places, Selected
 from mycelia.types import Array
 
 Row = tuple[Any, ...]
@@ -35,7 +36,7 @@ class Source(Protocol):
 class Mapper(Protocol):
     """What a worker asks of an operation on one row."""
 
-    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int) -> Row | None: ...
+    def apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None) -> Row | None: ...
 
 
 class Collator(Protocol):
@@ -43,7 +44,7 @@ class Collator(Protocol):
 
     gathers: bool
 
-    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int) -> Row: ...
+    def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int, places: Places) -> Row: ...
 
 
 @dataclass
@@ -82,8 +83,8 @@ class Request(ABC):
     def __len__(self) -> int: ...
 
     @abstractmethod
-    def rows(self, run: Run) -> Iterator[Outcome]:
-        """Make the rows, one after the other."""
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        """Make the rows, one after the other; `places` tell where each column of the next one may be written."""
 
     @abstractmethod
     def origin(self, i: int, run: Run) -> str:
@@ -108,7 +109,7 @@ class Fetch(Request):
     def __len__(self) -> int:
         return len(self.indices)
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         source: Source = run.nodes[self.node]
         for index in self.indices.tolist():
             start = perf_counter()
@@ -149,7 +150,7 @@ class Literal(Request):
     def __len__(self) -> int:
         return len(self.ready)
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         for row in self.ready:
             if isinstance(row, Failure) and not run.tolerant:
                 raise Failed(row)
@@ -171,7 +172,7 @@ class Apply(Request):
     def __len__(self) -> int:
         return len(self.child)
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         mapper: Mapper = run.nodes[self.node]
         for i, (position, row) in enumerate(zip(self.positions.tolist(), self.child.rows(run), strict=True)):
             if not isinstance(row, tuple):
@@ -179,7 +180,7 @@ class Apply(Request):
                 continue
             start = perf_counter()
             try:
-                made: Outcome = mapper.apply(row, run.seed, self.epoch, position, self.node)
+                made: Outcome = mapper.apply(row, run.seed, self.epoch, position, self.node, places)
             except Exception as error:
                 made = run.fail(error, self.node, f"number {position} of epoch {self.epoch}, {self.origin(i, run)}")
             run.spent(self.node, start)
@@ -204,7 +205,7 @@ class Collate(Request):
     def __len__(self) -> int:
         return 1
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         yield self._one(run)
 
     def _one(self, run: Run) -> Outcome:
@@ -213,9 +214,10 @@ class Collate(Request):
         if stacked is not None:
             return stacked
         start, inside = perf_counter(), sum(run.seconds.values())
-        rows = self.child.rows(run)
+        places = Places()
+        rows = self.child.rows(run, places)
         try:
-            made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number)
+            made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number, places)
         except Failed:
             if not run.tolerant:
                 raise
@@ -262,8 +264,9 @@ class Select(Request):
     def __len__(self) -> int:
         return len(self.child)
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
-        for row in self.child.rows(run):
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        below = None if places is None else Selected(places, self.columns)
+        for row in self.child.rows(run, below):
             yield tuple(row[c] for c in self.columns) if isinstance(row, tuple) else row
 
     def stacked(self, run: Run) -> Row | None:
@@ -286,7 +289,7 @@ class Side(Request):
     def __len__(self) -> int:
         return len(self.children[0])
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         for parts in zip(*(c.rows(run) for c in self.children), strict=True):
             bad = next((p for p in parts if not isinstance(p, tuple)), ())
             yield bad if not isinstance(bad, tuple) else tuple(chain.from_iterable(p for p in parts if p is not None))
@@ -316,8 +319,8 @@ class Chain(Request):
     def __len__(self) -> int:
         return sum(map(len, self.children))
 
-    def rows(self, run: Run) -> Iterator[Outcome]:
-        return chain.from_iterable(c.rows(run) for c in self.children)
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        return chain.from_iterable(c.rows(run, places) for c in self.children)
 
     def stacked(self, run: Run) -> Row | None:
         if len(self) < 8 * len(self.children):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.describing import dtype_word, plain_dtype
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.request import Apply, Chain, Collate, Fetch, Literal, Request, Select, Side
 from mycelia.types import Array
@@ -60,7 +61,7 @@ def _(state: np.generic) -> Any:
 
 @plain.register
 def _(state: np.ndarray) -> Any:
-    told = {MARK: "array", "dtype": state.dtype.str, "shape": list(state.shape)}
+    told = {MARK: "array", "dtype": dtype_word(state.dtype), "shape": list(state.shape)}
     if state.dtype.hasobject:
         return {**told, "of": [plain(v) for v in state.reshape(-1).tolist()]}
     return {**told, "data": base64.b64encode(state.tobytes()).decode()}
@@ -78,30 +79,39 @@ def restored(told: Any) -> Any:
     >>> restored(plain((1, [b"x", {2: None}])))
     (1, [b'x', {2: None}])
     """
+    try:
+        return _restored(told)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"this is not the state of a pipeline: {type(error).__name__} {error}") from error
+
+
+def _restored(told: Any) -> Any:
     if isinstance(told, list):
-        return [restored(v) for v in told]
+        return [_restored(v) for v in told]
     if not isinstance(told, dict):
         return told
     kind = told.get(MARK)
     if kind is None:
-        return {k: restored(v) for k, v in told.items()}
+        return {k: _restored(v) for k, v in told.items()}
     if kind == "tuple":
-        return tuple(restored(told["of"]))
+        return tuple(_restored(told["of"]))
     if kind == "dict":
-        return dict(restored(told["of"]))
+        return dict(_restored(told["of"]))
     if kind == "bytes":
         return base64.b64decode(told["data"])
     if kind == "array":
         return _array(told)
     if kind not in KINDS:
         raise DataError(f"a state holds a {kind!r}, which this version does not know")
-    return KINDS[kind](*restored(told["of"]))
+    return KINDS[kind](*_restored(told["of"]))
 
 
 def _array(told: dict[str, Any]) -> Array:
-    shape, dtype = told["shape"], np.dtype(told["dtype"])
+    shape, dtype = told["shape"], plain_dtype(told["dtype"])
     if "data" in told:
         return np.frombuffer(bytearray(base64.b64decode(told["data"])), dtype).reshape(shape)
+    if not dtype.hasobject:
+        raise DataError(f"a state holds an array of {dtype} without its bytes")
     out = np.empty(len(told["of"]), dtype)
-    out[:] = restored(told["of"])
+    out[:] = _restored(told["of"])
     return out.reshape(shape)

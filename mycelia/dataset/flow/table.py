@@ -6,9 +6,10 @@ positions, so that resuming at any step costs nothing.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
@@ -39,12 +40,39 @@ ENOUGH = 64
 
 
 @dataclass
+class Seals:
+    """A short word for the order of every epoch: a state that was taken in one order is not taken up in another."""
+
+    expected: Mapping[int, str] = field(default_factory=dict)
+    seen: OrderedDict[int, str] = field(default_factory=OrderedDict)
+
+    def check(self, epoch: int, order: Array) -> None:
+        """Note the order of an epoch; raise when a state was taken in another.
+
+        >>> seals = Seals(); seals.check(0, np.arange(3)); Seals(dict(seals.seen)).check(0, np.arange(4))
+        Traceback (most recent call last):
+        mycelia.dataset.errors.DataError: a sampler gives other indices for epoch 0 than when the state was taken
+        ...
+        """
+        word = hashlib.sha256(np.ascontiguousarray(order, np.int64).tobytes()).hexdigest()[:16]
+        if self.expected.get(epoch, word) != word:
+            raise DataError(
+                f"a sampler gives other indices for epoch {epoch} than when the state was taken",
+                hint="let __iter__ draw from self.generator, which is the same in every run",
+            )
+        self.seen[epoch] = word
+        while len(self.seen) > 256:
+            self.seen.popitem(last=False)
+
+
+@dataclass
 class Order:
     """Which position holds which: an array per epoch. The one before is kept while rows of both are asked for."""
 
     make: Callable[[int], Array]
     kept: OrderedDict[int, Array] = field(default_factory=OrderedDict)
     alone: int = 0  # how often only the newest was asked for
+    seals: Seals | None = None  # when what is made may differ from call to call
 
     def of(self, epoch: int) -> Array:
         """The order of an epoch.
@@ -53,7 +81,10 @@ class Order:
         array([2, 3, 4])
         """
         if epoch not in self.kept:
-            self.kept[epoch] = self.make(epoch)
+            made = self.make(epoch)
+            if self.seals is not None:
+                self.seals.check(epoch, made)
+            self.kept[epoch] = made
             self.alone = 0
         self.alone = self.alone + 1 if epoch == next(reversed(self.kept)) else 0
         while len(self.kept) > (1 if self.alone > ENOUGH else 2):

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mycelia.dataset.describing import fields_of, made_of
+from mycelia.dataset.describing import Functions, Known, fields_of, named
 from mycelia.errors import ArgumentError, DependencyError, DTypeError
 
 Array = np.ndarray[Any, Any]
@@ -66,8 +66,8 @@ class TensorOperation:
             raise ArgumentError(f"{kind.__name__} cannot be written as JSON: {error}") from None
 
     @classmethod
-    def from_json(cls, json_string: str) -> Self:
-        """The transform that `to_json` wrote, or one with these parameters.
+    def from_json(cls, json_string: str, functions: Functions = ()) -> Self:
+        """The transform that `to_json` wrote, or one with these parameters, made of our transforms and `functions`.
 
         >>> from mycelia.dataset.transforms import PadEnd
         >>> PadEnd.from_json(PadEnd([3], -1).to_json()) == PadEnd.from_json('{"pad_shape": [3], "pad_value": -1}')
@@ -77,7 +77,7 @@ class TensorOperation:
         name = told.get("tensor_op_name", cls.__name__)
         if name != cls.__name__:
             raise ArgumentError(f"this is the JSON of {name}, not of {cls.__name__}", hint=f"{name}.from_json")
-        made: Self = made_of(cls, told.get("tensor_op_params", told))
+        made: Self = Known(named(functions)).made(cls, told.get("tensor_op_params", told))
         return made
 
 

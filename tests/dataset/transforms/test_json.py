@@ -15,7 +15,7 @@ import mycelia.dataset.audio as A
 import mycelia.dataset.text as T
 import mycelia.dataset.transforms as X
 import mycelia.dataset.vision as V
-from mycelia.dataset.describing import described, operation_of
+from mycelia.dataset.describing import Known, described, named
 from mycelia.dataset.transforms.transforms import TensorOperation
 from mycelia.errors import ArgumentError
 
@@ -68,7 +68,8 @@ def test_a_transform_comes_back_from_json(kind):
         again = kind.from_json(told)
         assert type(again) is kind
         assert again.to_json() == told
-        assert type(operation_of(json.loads(json.dumps(described(transform))))) is kind
+        known = Known(named([kind] if kind is X.Plugin else []))
+        assert type(known.operation(json.loads(json.dumps(described(transform))))) is kind
 
 
 def test_the_json_of_a_transform_has_its_name_its_module_and_its_parameters():
@@ -118,8 +119,8 @@ def test_what_cannot_be_json_is_told():
 
 def test_functions_are_described_by_name_and_objects_without_parameters_by_class():
     for operation in (len, np.sqrt, np.float32, json.dumps):
-        assert operation_of(described(operation)) is operation
-    assert isinstance(operation_of(described(X.Duplicate())), X.Duplicate)
+        assert Known(named([operation])).operation(described(operation)) is operation
+    assert isinstance(Known().operation(described(X.Duplicate())), X.Duplicate)
     assert "function" in described(functools.partial(int, base=2))
 
 
