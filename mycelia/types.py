@@ -11,7 +11,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-Shape = tuple[int, ...]
+from mycelia.sizes import Dim, is_static, text
+
+Shape = tuple[Dim, ...]
 Array = np.ndarray[Any, Any]
 
 
@@ -92,6 +94,11 @@ class Type:
         """Whether cotangents flow through values of this type."""
         return False
 
+    @property
+    def static(self) -> bool:
+        """Whether everything about its size is known."""
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class TensorType(Type):
@@ -109,25 +116,30 @@ class TensorType(Type):
         return len(self.shape)
 
     @property
-    def size(self) -> int:
+    def size(self) -> Dim:
         return prod(self.shape)
 
     @property
-    def nbytes(self) -> int:
+    def nbytes(self) -> Dim:
         return self.size * self.dtype.itemsize
+
+    @property
+    def static(self) -> bool:
+        """Whether all dimensions are numbers."""
+        return is_static(self.shape)
 
     @property
     def differentiable(self) -> bool:
         return self.dtype.kind == "f"
 
-    def with_shape(self, shape: Iterable[int]) -> TensorType:
+    def with_shape(self, shape: Iterable[Dim]) -> TensorType:
         return TensorType(self.dtype, tuple(shape))
 
     def with_dtype(self, dtype: DType) -> TensorType:
         return TensorType(dtype, self.shape)
 
     def __str__(self) -> str:
-        return f"{self.dtype.short}[{', '.join(map(str, self.shape))}]"
+        return f"{self.dtype.short}[{', '.join(map(text, self.shape))}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +151,10 @@ class TupleType(Type):
     @property
     def differentiable(self) -> bool:
         return any(e.differentiable for e in self.elements)
+
+    @property
+    def static(self) -> bool:
+        return all(e.static for e in self.elements)
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.elements))})"
@@ -153,6 +169,10 @@ class SequenceType(Type):
     @property
     def differentiable(self) -> bool:
         return self.element.differentiable
+
+    @property
+    def static(self) -> bool:
+        return self.element.static
 
     def __str__(self) -> str:
         return f"seq<{self.element}>"
@@ -216,13 +236,14 @@ def accumulator(dtype: DType) -> DType:
 
 
 @lru_cache(maxsize=4096)
-def row_major(shape: Shape) -> tuple[int, ...]:
+def row_major(shape: Shape) -> tuple[Dim, ...]:
     """Strides, in elements, of a dense array in row-major order.
 
     >>> row_major((2, 3, 4))
     (12, 4, 1)
     """
-    strides, step = [], 1
+    strides: list[Dim] = []
+    step: Dim = 1
     for extent in reversed(shape):
         strides.append(step)
         step *= extent

@@ -2,7 +2,8 @@
 
     void kernel(ptr buffers[], i64 low, i64 high)
 
-runs the rows from `low` to `high`; a kernel without rows runs that part of its first column instead. Nothing is left
+runs the rows from `low` to `high`; a kernel without rows runs that part of its first column instead. Sizes that are not
+known yet are numbers in a table, which stands behind the buffers (`numbers_of`). Nothing is left
 to LLVM's loop passes, which do not run: what does not change inside a loop is computed before it, folds live in
 registers, and each fold keeps several partial results so that additions need not wait for one another.
 """
@@ -33,6 +34,8 @@ from mycelia.loops import (
     neutral,
 )
 from mycelia.options import Options
+from mycelia.sizes import Dim, Sym, known_equal
+from mycelia.sizes import low as least
 from mycelia.types import DType, int64
 
 pointer = ir.PointerType()
@@ -71,6 +74,11 @@ class _Emitter:
         self.lanes = 1
         self.coming: list[tuple[Buffer, Index]] = []
         self.pointers = {b: self._pointer(i) for i, b in enumerate(kernel.buffers())}
+        self.numbers: dict[Sym, ir.Value] = {}
+        if given := numbers_of(kernel):
+            table = self._pointer(len(self.pointers))
+            for i, n in enumerate(given):
+                self.numbers[n] = self.b.load(self.b.gep(table, [i64(i)], inbounds=True, source_etype=i64), typ=i64)
         for buffer in kernel.scratch:
             row = ir.ArrayType(scalar.memory_type(buffer.type.dtype), max(buffer.type.size, 1))
             self.pointers[buffer] = scalar.room(self.b, row)
@@ -79,6 +87,10 @@ class _Emitter:
     def _pointer(self, slot: int) -> ir.Value:
         where = self.b.gep(self.args, [i64(slot)], inbounds=True, source_etype=pointer)
         return self.b.load(where, typ=pointer)
+
+    def number(self, n: Dim) -> ir.Value:
+        """A size: a constant, or what the table says."""
+        return i64(n) if isinstance(n, int) else self.numbers[n]
 
     # -------------------------------------------------------------------------------------------- rows and stages
 
@@ -93,8 +105,8 @@ class _Emitter:
     def _row(self, row: ir.Value, _: Sequence[ir.Value]) -> list[ir.Value]:
         rest = row
         for v in reversed(self.kernel.rows[1:]):
-            self.variables[v] = self.b.urem(rest, i64(v.extent))
-            rest = self.b.udiv(rest, i64(v.extent))
+            self.variables[v] = self.b.urem(rest, self.number(v.extent))
+            rest = self.b.udiv(rest, self.number(v.extent))
         self.variables[self.kernel.rows[0]] = rest
         *earlier, last = self.kernel.stages
         for stage in earlier:
@@ -116,8 +128,10 @@ class _Emitter:
             for x in e.walk():
                 if x.kind == "load":
                     buffer, at = x.attribute
-                    if at.coefficient(row) and at.coefficient(last.columns[-1]) == 1 and len(at.terms) > 1:
-                        ahead[buffer, at + at.coefficient(row)] = None
+                    step = at.coefficient(row)
+                    near = known_equal(at.coefficient(last.columns[-1]), 1) and isinstance(at.constant, int)
+                    if isinstance(step, int) and step and near and len(at.terms) > 1:
+                        ahead[buffer, at + step] = None
         return list(ahead)
 
     def stage(self, stage: Stage, flat: tuple[ir.Value, ir.Value] | None) -> None:
@@ -150,8 +164,8 @@ class _Emitter:
         v, inner = columns[0], columns[1:]
         self._hoist(stage, roots, tuple(columns))
         self._hoist_offsets(stage, tuple(columns))
-        low, high = flat or (i64(0), i64(v.extent))
-        known = None if flat else v.extent
+        low, high = flat or (i64(0), self._end(v))
+        known = None if flat or v.within or not isinstance(v.extent, int) else v.extent
         if not inner:
             return self._lanes(stage, v, low, high, known, carried, width, unroll)
 
@@ -164,6 +178,14 @@ class _Emitter:
             return out
 
         return self.loop(low, high, 1, carried, body, known)
+
+    def _end(self, v: Variable) -> ir.Value:
+        """Where a loop stops: the last block of a whole may be cut short."""
+        if v.within is None:
+            return self.number(v.extent)
+        block, total = v.within
+        left = self.b.sub(self.number(total), self.b.mul(self.variables[block], self.number(v.extent)))
+        return self.b.select(self.b.icmp_signed("<", left, self.number(v.extent)), left, self.number(v.extent))
 
     def _lanes(
         self, stage: Stage, v: Variable, low: ir.Value, high: ir.Value, known: int | None, carried: list[ir.Value],
@@ -281,14 +303,14 @@ class _Emitter:
         v = stage.columns[-1]
         for action in stage.actions:
             atoms = [a for a, _ in action.offset.terms if a is not v and v in index_variables(a)]
-            if atoms or action.offset.coefficient(v) != 1:
+            if atoms or not known_equal(action.offset.coefficient(v), 1):
                 return 1
         kinds = {e.dtype for r in roots for e in r.walk()}
         if any(e.kind in ("mod", "pow") and e.args[0].dtype.kind != "f" for r in roots for e in r.walk()):
             return 1
         widest = max((8 if d.bits == 64 else 4) for d in kinds) if kinds else 4
         width = self.target.vector_bytes // widest
-        if self.kernel.rows:
+        if self.kernel.rows and isinstance(v.extent, int):
             while width > 1 and width > v.extent:
                 width //= 2
         return width
@@ -419,13 +441,14 @@ class _Emitter:
         return self.b.gep(self.pointers[buffer], [offset], inbounds=True, source_etype=kind)
 
     def _step(self, at: Index) -> int | None:
-        """How far apart neighbouring lanes are: None where that is not one number."""
+        """How far apart neighbouring lanes are: None where that is not one number, known now."""
         if self.vector is None:
             return 0
         for atom, _ in at.terms:
             if atom is not self.vector and self.vector in index_variables(atom):
                 return None
-        return at.coefficient(self.vector)
+        step = at.coefficient(self.vector)
+        return step if isinstance(step, int) else None
 
     def offset(self, at: Index) -> ir.Value:
         """An index as a number, in the first lane."""
@@ -433,21 +456,22 @@ class _Emitter:
         if found is not None:
             return found
         total: ir.Value | None = None
+        zero: Dim = 0
         outer = [t for t in at.terms if self.vector is None or self.vector not in index_variables(t[0])]
         rest = [t for t in at.terms if t not in outer]
         known = self.scope.offsets.get(Index(at.constant, tuple(outer))) if rest else None
         if known is not None:
-            total, terms, constant = known, rest, 0
+            total, terms, constant = known, rest, zero
         else:
             terms, constant = list(at.terms), at.constant
         for atom, c in terms:
             term = self._atom(atom)
-            term = term if c == 1 else self.b.mul(term, i64(c))
+            term = term if known_equal(c, 1) else self.b.mul(term, self.number(c))
             total = term if total is None else self.b.add(total, term)
         if total is None:
-            total = i64(constant)
-        elif constant:
-            total = self.b.add(total, i64(constant))
+            total = self.number(constant)
+        elif not known_equal(constant, 0):
+            total = self.b.add(total, self.number(constant))
         self.scope.offsets[at] = total
         return total
 
@@ -472,14 +496,14 @@ class _Emitter:
         return self.b.sext(value, kind) if dtype.kind == "i" else self.b.zext(value, kind)
 
     def _divided(self, atom: Quotient, x: ir.Value) -> ir.Value:
-        by = scalar.splat(self.b, i64(atom.divisor), scalar.lanes_of(x))
-        if atom.index.low >= 0:
+        by = scalar.splat(self.b, self.number(atom.divisor), scalar.lanes_of(x))
+        if least(atom.index.low) >= 0:
             return self.b.udiv(x, by)
         return self.b.sdiv(self.b.sub(x, self._remaining(Remainder(atom.index, atom.divisor), x)), by)
 
     def _remaining(self, atom: Remainder, x: ir.Value) -> ir.Value:
-        by = scalar.splat(self.b, i64(atom.divisor), scalar.lanes_of(x))
-        if atom.index.low >= 0:
+        by = scalar.splat(self.b, self.number(atom.divisor), scalar.lanes_of(x))
+        if least(atom.index.low) >= 0:
             return self.b.urem(x, by)
         return self.b.urem(self.b.add(self.b.srem(x, by), by), by)
 
@@ -487,10 +511,10 @@ class _Emitter:
         """An index as a number in every lane."""
         if self.lanes == 1:
             return self.offset(at)
-        total = scalar.splat(self.b, i64(at.constant), self.lanes)
+        total = scalar.splat(self.b, self.number(at.constant), self.lanes)
         for atom, c in at.terms:
             term = self._atom_lanes(atom)
-            term = term if c == 1 else self.b.mul(term, scalar.splat(self.b, i64(c), self.lanes))
+            term = term if known_equal(c, 1) else self.b.mul(term, scalar.splat(self.b, self.number(c), self.lanes))
             total = self.b.add(total, term)
         return total
 
@@ -523,7 +547,41 @@ def _mask(lanes: range) -> ir.Constant:
     return ir.Constant(ir.VectorType(i32, len(lanes)), list(lanes))
 
 
-def span(kernel: Kernel) -> int:
+def numbers_of(kernel: Kernel) -> tuple[Sym, ...]:
+    """The sizes that the code of a kernel reads from its table, in the order in which they stand there."""
+    found: dict[Sym, None] = {}
+
+    def note(*sizes: Dim) -> None:
+        found.update((n, None) for n in sizes if type(n) is Sym)
+
+    def note_index(at: Index) -> None:
+        note(at.constant, *(c for _, c in at.terms))
+        for atom, _ in at.terms:
+            if isinstance(atom, Quotient | Remainder):
+                note(atom.divisor)
+                note_index(atom.index)
+            elif isinstance(atom, Datum):
+                note_expression(atom.value)
+
+    def note_expression(e: Expr) -> None:
+        for x in e.walk():
+            if x.kind == "load":
+                note_index(x.attribute[1])
+            elif x.kind == "position":
+                note_index(x.attribute)
+
+    for v in (*kernel.rows, *(v for s in kernel.stages for v in s.columns)):
+        note(v.extent, *((v.within[1],) if v.within else ()))
+    for stage in kernel.stages:
+        for _, e in stage.folds:
+            note_expression(e)
+        for action in (*stage.actions, *stage.after):
+            note_expression(action.value)
+            note_index(action.offset)
+    return tuple(found)
+
+
+def span(kernel: Kernel) -> Dim:
     """How far `high` may go: the number of rows, or the extent of the first column."""
     if kernel.rows:
         return prod(v.extent for v in kernel.rows)
@@ -531,4 +589,4 @@ def span(kernel: Kernel) -> int:
     return columns[0].extent if columns else 1
 
 
-__all__ = ["KERNEL_TYPE", "emit_kernel", "pointer", "span"]
+__all__ = ["KERNEL_TYPE", "emit_kernel", "numbers_of", "pointer", "span"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mycelia.codegen.kernel import numbers_of
 from mycelia.loops import Buffer, Datum, Expr, Fold, Index, Kernel, Quotient, Remainder, Store, Variable
+from mycelia.sizes import Dim, low
 
 
 def signature(kernel: Kernel, streamed: frozenset[Buffer] = frozenset()) -> str:
@@ -11,6 +13,8 @@ def signature(kernel: Kernel, streamed: frozenset[Buffer] = frozenset()) -> str:
 
 
 class _Names:
+    """The names of everything in the text: sizes are numbered in the order of the kernel's table."""
+
     def __init__(self, kernel: Kernel, streamed: frozenset[Buffer]) -> None:
         self.kernel = kernel
         self.buffers = {b: f"b{i}" for i, b in enumerate(kernel.buffers())}
@@ -20,6 +24,10 @@ class _Names:
         self.folds: dict[Fold, str] = {}
         self.numbers: dict[Expr, int] = {}
         self.lines: list[str] = []
+        self.sizes = {n: f"n{i}" for i, n in enumerate(numbers_of(kernel))}
+
+    def size(self, n: Dim) -> str:
+        return str(n) if isinstance(n, int) else self.sizes[n]
 
     def text(self) -> str:
         for b, name in self.buffers.items():
@@ -38,19 +46,22 @@ class _Names:
         return "\n".join(self.lines)
 
     def variable(self, v: Variable) -> str:
-        return self.variables.setdefault(v, f"v{len(self.variables)}<{v.extent}")
+        if v not in self.variables:
+            within = f"/{self.size(v.within[1])}@{self.variable(v.within[0])}" if v.within else ""
+            self.variables[v] = f"v{len(self.variables)}<{self.size(v.extent)}{within}"
+        return self.variables[v]
 
     def index(self, at: Index) -> str:
-        terms = sorted(f"{c}*{self.atom(a)}" for a, c in at.terms)
-        return "+".join([str(at.constant), *terms])
+        terms = sorted(f"{self.size(c)}*{self.atom(a)}" for a, c in at.terms)
+        return "+".join([self.size(at.constant), *terms])
 
     def atom(self, a: object) -> str:
         if isinstance(a, Variable):
             return self.variable(a)
         if isinstance(a, Quotient):
-            return f"({self.index(a.index)})//{a.divisor}@{a.index.low >= 0}"
+            return f"({self.index(a.index)})//{self.size(a.divisor)}@{low(a.index.low) >= 0}"
         if isinstance(a, Remainder):
-            return f"({self.index(a.index)})%{a.divisor}@{a.index.low >= 0}"
+            return f"({self.index(a.index)})%{self.size(a.divisor)}@{low(a.index.low) >= 0}"
         assert isinstance(a, Datum), f"{a} is no atom"
         return f"[{self.expression(a.value)}]"
 

@@ -114,7 +114,7 @@ class Value(Arithmetic):
             made.type, made.closed = op.type, False
         else:
             made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
-            made.closed = not op.effect and all(x.closed for x in inputs)
+            made.closed = not op.effect and all(x.closed for x in inputs) and made.type.static
         _interned[key] = made
         return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mycelia.sizes import Dim
 from mycelia.types import DType, Shape
 
 
@@ -12,7 +13,7 @@ class Layout:
     """An operand of a call: the extent of each axis and its step in memory, in elements, and the element type."""
 
     shape: Shape
-    strides: tuple[int, ...]
+    strides: tuple[Dim, ...]
     dtype: DType
 
 

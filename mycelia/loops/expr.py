@@ -18,6 +18,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mycelia.loops.index import Atom, Index, Variable
+from mycelia.sizes import Dim
 from mycelia.types import DType, TensorType, bool_, row_major
 
 COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
@@ -31,7 +32,7 @@ class Buffer:
 
     name: str
     type: TensorType
-    strides: tuple[int, ...]
+    strides: tuple[Dim, ...]
 
     @staticmethod
     def dense(name: str, type: TensorType) -> Buffer:
@@ -178,7 +179,8 @@ def load(buffer: Buffer, at: tuple[Index, ...]) -> Expr:
 
 def position(at: Index, dtype: DType) -> Expr:
     """An index as a number: what `arange` is made of."""
-    return const(at.constant, dtype) if not at.terms else Expr("position", (), dtype, at)
+    known = not at.terms and isinstance(at.constant, int)
+    return const(at.constant, dtype) if known else Expr("position", (), dtype, at)  # type: ignore[arg-type]  # a number
 
 
 def folded(fold: Fold) -> Expr:

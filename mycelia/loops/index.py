@@ -2,7 +2,8 @@
 
 An index is `constant + sum(coefficient * atom)`. An atom is a loop variable, a quotient or remainder that could not
 be simplified, or an integer that comes out of the data. Bounds are known at birth, so `(4*i + j) // 4` is `i` when
-0 <= j < 4: reshapes disappear.
+0 <= j < 4: reshapes disappear. Coefficients and bounds may be symbolic sizes; what is not known of those simplifies
+nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from itertools import count
 from math import gcd
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
+
+from mycelia.sizes import Dim, divided, known_equal, known_less, low, text
 
 if TYPE_CHECKING:
     from mycelia.loops.expr import Expr
@@ -25,18 +28,21 @@ class Atom:
 
     __slots__ = ("__weakref__", "high", "low", "uid")
 
-    low: int
-    high: int
+    low: Dim
+    high: Dim
     uid: int
 
 
 class Variable(Atom):
-    """A loop variable, from 0 to `extent - 1`."""
+    """A loop variable, from 0 to `extent - 1`. A variable `within` (block, total) runs over one block of `extent` out
+    of `total`, the last of which may be cut short.
+    """
 
-    __slots__ = ("extent",)
+    __slots__ = ("extent", "within")
 
-    def __init__(self, extent: int) -> None:
-        self.extent, self.low, self.high, self.uid = extent, 0, max(extent - 1, 0), next(_fresh)
+    def __init__(self, extent: Dim, within: tuple[Variable, Dim] | None = None) -> None:
+        self.extent, self.low, self.uid, self.within = extent, 0, next(_fresh), within
+        self.high = max(extent - 1, 0) if isinstance(extent, int) else extent - 1
 
     def __repr__(self) -> str:
         return f"i{self.uid}"
@@ -47,12 +53,12 @@ class Quotient(Atom):
 
     __slots__ = ("divisor", "index")
 
-    def __init__(self, index: Index, divisor: int) -> None:
+    def __init__(self, index: Index, divisor: Dim) -> None:
         self.index, self.divisor, self.uid = index, divisor, next(_fresh)
         self.low, self.high = index.low // divisor, index.high // divisor
 
     def __repr__(self) -> str:
-        return f"({self.index} // {self.divisor})"
+        return f"({self.index} // {text(self.divisor)})"
 
 
 class Remainder(Atom):
@@ -60,12 +66,12 @@ class Remainder(Atom):
 
     __slots__ = ("divisor", "index")
 
-    def __init__(self, index: Index, divisor: int) -> None:
+    def __init__(self, index: Index, divisor: Dim) -> None:
         self.index, self.divisor, self.uid = index, divisor, next(_fresh)
         self.low, self.high = 0, divisor - 1
 
     def __repr__(self) -> str:
-        return f"({self.index} % {self.divisor})"
+        return f"({self.index} % {text(self.divisor)})"
 
 
 class Datum(Atom):
@@ -73,7 +79,7 @@ class Datum(Atom):
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Expr, low: int, high: int) -> None:
+    def __init__(self, value: Expr, low: Dim, high: Dim) -> None:
         self.value, self.low, self.high, self.uid = value, low, high, next(_fresh)
 
     def __repr__(self) -> str:
@@ -83,7 +89,7 @@ class Datum(Atom):
 _interned: WeakValueDictionary[tuple[object, ...], Atom] = WeakValueDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Index:
     """A sum of atoms with integer coefficients, in a fixed order: equal sums are equal objects.
 
@@ -93,19 +99,28 @@ class Index:
     (True, True)
     """
 
-    constant: int
-    terms: tuple[tuple[Atom, int], ...] = ()
+    constant: Dim
+    terms: tuple[tuple[Atom, Dim], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same sum at all sizes."""
+        if not isinstance(other, Index):
+            return NotImplemented
+        return hash(self) == hash(other) and self.terms == other.terms and self.constant == other.constant
+
+    def __hash__(self) -> int:
+        return hash((self.constant, self.terms))
 
     @property
-    def low(self) -> int:
-        return self.constant + sum(c * (a.low if c > 0 else a.high) for a, c in self.terms)
+    def low(self) -> Dim:
+        return self.constant + sum(c * (a.low if low(c) >= 0 else a.high) for a, c in self.terms)
 
     @property
-    def high(self) -> int:
-        return self.constant + sum(c * (a.high if c > 0 else a.low) for a, c in self.terms)
+    def high(self) -> Dim:
+        return self.constant + sum(c * (a.high if low(c) >= 0 else a.low) for a, c in self.terms)
 
-    def __add__(self, other: Index | int) -> Index:
-        if isinstance(other, int):
+    def __add__(self, other: Index | Dim) -> Index:
+        if not isinstance(other, Index):
             return Index(self.constant + other, self.terms)
         if not other.terms:
             return Index(self.constant + other.constant, self.terms)
@@ -114,19 +129,19 @@ class Index:
             total[atom] = total.get(atom, 0) + c
         return _sum(self.constant + other.constant, total)
 
-    def __sub__(self, other: Index | int) -> Index:
+    def __sub__(self, other: Index | Dim) -> Index:
         return self + other * -1 if isinstance(other, Index) else Index(self.constant - other, self.terms)
 
-    def __mul__(self, factor: int) -> Index:
-        if factor == 0:
+    def __mul__(self, factor: Dim) -> Index:
+        if isinstance(factor, int) and factor == 0:
             return Index(0)
         return Index(self.constant * factor, tuple((a, c * factor) for a, c in self.terms))
 
-    def __floordiv__(self, divisor: int) -> Index:
-        if divisor == 1:
+    def __floordiv__(self, divisor: Dim) -> Index:
+        if known_equal(divisor, 1):
             return self
         whole, rest = self._split(divisor)
-        if rest.low >= 0 and rest.high < divisor:
+        if _within(rest, divisor):
             return whole
         step, coarse = rest._coarse(divisor)
         if step > 1:
@@ -135,11 +150,11 @@ class Index:
         atom = _interned.setdefault(key, Quotient(rest, divisor))
         return whole + Index(0, ((atom, 1),))
 
-    def __mod__(self, divisor: int) -> Index:
-        if divisor == 1:
+    def __mod__(self, divisor: Dim) -> Index:
+        if known_equal(divisor, 1):
             return Index(0)
         _, rest = self._split(divisor)
-        if rest.low >= 0 and rest.high < divisor:
+        if _within(rest, divisor):
             return rest
         step, coarse = rest._coarse(divisor)
         if step > 1:
@@ -147,25 +162,27 @@ class Index:
         key = ("remainder", rest, divisor)
         return Index(0, ((_interned.setdefault(key, Remainder(rest, divisor)), 1),))
 
-    def _split(self, divisor: int) -> tuple[Index, Index]:
+    def _split(self, divisor: Dim) -> tuple[Index, Index]:
         """`(whole, rest)` with self = whole * divisor + rest, and as much as possible in `whole`."""
-        whole = _sum(self.constant // divisor, {a: c // divisor for a, c in self.terms})
-        rest = _sum(self.constant % divisor, {a: c % divisor for a, c in self.terms})
-        return whole, rest
+        parts = {a: divided(c, divisor) for a, c in self.terms}
+        quotient, remainder = divided(self.constant, divisor)
+        return _sum(quotient, {a: q for a, (q, _) in parts.items()}), _sum(
+            remainder, {a: r for a, (_, r) in parts.items()}
+        )
 
-    def _coarse(self, divisor: int) -> tuple[int, Index]:
+    def _coarse(self, divisor: Dim) -> tuple[Dim, Index]:
         """`(step, coarse)` where self is `coarse * step` and something too small to carry into it; step divides
         `divisor`. A step of 1 means that there is none.
         """
-        for step in sorted({gcd(c, divisor) for _, c in self.terms}, reverse=True):
-            large = {a: c // step for a, c in self.terms if c % step == 0}
-            coarse = _sum(self.constant // step, large)
+        for step in _steps([c for _, c in self.terms], divisor):
+            large = {a: divided(c, step)[0] for a, c in self.terms if known_equal(divided(c, step)[1], 0)}
+            coarse = _sum(divided(self.constant, step)[0], large)
             fine = self - coarse * step
-            if step > 1 and fine.low >= 0 and fine.high < step:
+            if _within(fine, step):
                 return step, coarse
         return 1, self
 
-    def coefficient(self, atom: Atom) -> int:
+    def coefficient(self, atom: Atom) -> Dim:
         return next((c for a, c in self.terms if a is atom), 0)
 
     def substitute(self, new: dict[Atom, Index]) -> Index:
@@ -188,16 +205,31 @@ class Index:
         return found
 
     def __repr__(self) -> str:
-        parts = [f"{c}*{a}" if c != 1 else f"{a}" for a, c in self.terms]
-        return " + ".join([*parts, str(self.constant)] if self.constant or not parts else parts)
+        parts = [f"{a}" if known_equal(c, 1) else f"{text(c)}*{a}" for a, c in self.terms]
+        shown = not known_equal(self.constant, 0) or not parts
+        return " + ".join([*parts, text(self.constant)] if shown else parts)
 
 
-def _sum(constant: int, terms: dict[Atom, int]) -> Index:
-    kept = [(a, c) for a, c in terms.items() if c]
+def _within(rest: Index, divisor: Dim) -> bool:
+    """Whether 0 <= rest < divisor, at all sizes."""
+    return low(rest.low) >= 0 and known_less(rest.high, divisor)
+
+
+def _steps(coefficients: list[Dim], divisor: Dim) -> list[Dim]:
+    """What divides both the divisor and one of the coefficients, the largest first, more than 1."""
+    numbers = [c for c in coefficients if isinstance(c, int)]
+    if isinstance(divisor, int):
+        return [s for s in sorted({gcd(c, divisor) for c in numbers}, reverse=True) if s > 1]
+    whole = [c for c in dict.fromkeys(coefficients) if low(c) > 1 and known_equal(divided(divisor, c)[1], 0)]
+    return sorted(whole, key=lambda c: -low(c))
+
+
+def _sum(constant: Dim, terms: dict[Atom, Dim]) -> Index:
+    kept = [(a, c) for a, c in terms.items() if not known_equal(c, 0)]
     for atom, c in kept:
         if isinstance(atom, Remainder):  # x // d * (d * c) + x % d * c is x * c
             quotient = _interned.get(("quotient", atom.index, atom.divisor))
-            if quotient is not None and terms.get(quotient) == c * atom.divisor:
+            if quotient in terms and known_equal(terms[quotient], c * atom.divisor):
                 rest = {a: k for a, k in kept if a is not atom and a is not quotient}
                 return _sum(constant, rest) + atom.index * c
     kept.sort(key=lambda t: t[0].uid)
@@ -216,12 +248,12 @@ def _replaced(atom: Atom, new: dict[Atom, Index]) -> Index:
     return Index(0, ((atom, 1),))
 
 
-def index(of: Variable | int) -> Index:
+def index(of: Variable | Dim) -> Index:
     """A loop variable or a number as an index."""
-    return Index(of) if isinstance(of, int) else Index(0, ((of, 1),))
+    return Index(0, ((of, 1),)) if isinstance(of, Variable) else Index(of)
 
 
-def datum(value: Expr, low: int, high: int) -> Index:
+def datum(value: Expr, low: Dim, high: Dim) -> Index:
     """An integer from the data as an index. Whoever writes this promises the bounds."""
     atom = _interned.setdefault(("datum", value, low, high), Datum(value, low, high))
     return Index(0, ((atom, 1),))

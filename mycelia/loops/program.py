@@ -8,15 +8,16 @@ from typing import Any
 
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
+from mycelia.sizes import Dim, Sym
 from mycelia.types import Array, Type
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Run a kernel, on all threads when it is `parallel`."""
+    """Run a kernel, on all threads when it is `parallel`: a size decides when the program runs, by being positive."""
 
     kernel: Kernel
-    parallel: bool
+    parallel: bool | Sym
 
     def reads(self) -> tuple[Buffer, ...]:
         return self.kernel.read()
@@ -30,7 +31,7 @@ class Operand:
     """A part of a buffer, from an element on, as a library call sees it."""
 
     buffer: Buffer
-    offset: int = 0
+    offset: Dim = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Repeat:
     predicate: Buffer | None
     body: Block
     count: Buffer  # int64[]: turns that were made
-    length: Buffer | int | None  # of a counted loop
+    length: Buffer | Dim | None  # of a counted loop
     reverse: bool
     reading: tuple[Stream, ...]
     writing: tuple[Stream, ...]

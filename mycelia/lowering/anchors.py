@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mycelia.ir import Function, Project, Value, users
 from mycelia.lowering.values import is_expression, is_reduction, is_step, is_stored, own_weight
+from mycelia.sizes import hint
 from mycelia.types import TensorType
 
 COSTLY = 8  # additions that are not worth doing twice
@@ -33,7 +34,7 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
             own = own_weight(v.op, tuple(x.tensor for x in v.inputs), v.type)
             weight[v] = own + sum(weight[x] for x in v.inputs)
             depth[v] = 1 + max((depth[x] for x in v.inputs), default=0)
-            loads[v] = frozenset(u for x in v.inputs for u in loads[x] if u.tensor.size * 4 > v.type.size)
+            loads[v] = frozenset(u for x in v.inputs for u in loads[x] if hint(u.tensor.size) * 4 > hint(v.type.size))
             shared = len(set(readers[v])) > 1 and own > 0
             costly = weight[v] >= COSTLY or len(loads[v]) >= MANY
             spread = weight[v] >= COSTLY and any(_spreads(v, u) for u in readers[v])
@@ -46,4 +47,4 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
 
 def _spreads(v: Value, reader: Value) -> bool:
     """Whether `reader` would compute each element of `v` many times over."""
-    return is_expression(reader) and reader.tensor.size > 4 * max(v.tensor.size, 1)
+    return is_expression(reader) and hint(reader.tensor.size) > 4 * max(hint(v.tensor.size), 1)

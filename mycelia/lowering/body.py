@@ -19,6 +19,7 @@ from mycelia.lowering.shared import Shared
 from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant
+from mycelia.sizes import Dim, hint, same
 from mycelia.types import TensorType, TupleType, row_major
 
 
@@ -27,9 +28,9 @@ class View:
     """A part of a buffer seen as a tensor."""
 
     buffer: Buffer
-    offset: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    offset: Dim
+    shape: tuple[Dim, ...]
+    strides: tuple[Dim, ...]
 
 
 @dataclass(eq=False)
@@ -132,9 +133,9 @@ class Body:
         domain = v.inputs[0].shape if is_reduction(v) else v.shape
         near = sorted({self.made_by[u] for u in self._read_by(v) if u in self.made_by}, key=lambda n: -n.number)
         candidates = [n for n in near if n.group is not None]
-        inputs = {u for u in self._read_by(v) if u.tensor.size * 4 > v.tensor.size}
+        inputs = {u for u in self._read_by(v) if hint(u.tensor.size) * 4 > hint(v.tensor.size)}
         for node in reversed(self.nodes[-12:]):
-            if node.group is not None and node.group.domain == domain and node not in candidates:
+            if node.group is not None and same(node.group.domain, domain) and node not in candidates:
                 read = {self.value_in.get(b) for b in node.group.outside}
                 if inputs & read:
                     candidates.append(node)
@@ -155,22 +156,23 @@ class Body:
         self._after(node, set(near))
         self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
 
-    def _strides(self, v: Value) -> tuple[int, ...] | None:
+    def _strides(self, v: Value) -> tuple[Dim, ...] | None:
         """The layout of what an anchor reads at the same places, unless the value leaves the function."""
         if v in self.fn.results or is_reduction(v):
             return None
         for u in self._read_by(v):
             buffer = self.memory.get(u)
-            if buffer is not None and len(u.shape) == len(v.shape) and buffer.strides != row_major(u.shape):
+            if buffer is not None and len(u.shape) == len(v.shape) and not same(buffer.strides, row_major(u.shape)):
                 return in_order(v.shape, buffer.strides)
         return None
 
-    def _axis_order(self, v: Value, domain: tuple[int, ...]) -> list[int]:
+    def _axis_order(self, v: Value, domain: tuple[Dim, ...]) -> list[int]:
         """The axes of a domain as they lie in memory, from the outermost, by what is read over the whole of it."""
         for u in self._read_by(v):
             buffer = self.memory.get(u)
-            if buffer is not None and u.shape == domain and buffer.strides != row_major(domain):
-                return sorted(range(len(domain)), key=lambda a: -buffer.strides[a])
+            if buffer is not None and same(u.shape, domain) and not same(buffer.strides, row_major(domain)):
+                strides = buffer.strides
+                return sorted(range(len(domain)), key=lambda a: -hint(strides[a]))
         return list(range(len(domain)))
 
     def _after(self, node: Node, before: set[Node]) -> None:
@@ -240,7 +242,7 @@ class Body:
             launches = [s for s in self.steps if isinstance(s, Launch) and source in s.writes()]
             reading = target in (b for s in launches for b in s.reads())
             safe = all(same_place(s.kernel, target, source) for s in launches) if reading else node.group is not None
-            if safe and launches and source.strides == target.strides and out.count(source) == 1:
+            if safe and launches and same(source.strides, target.strides) and out.count(source) == 1:
                 self.in_place.add(source)
 
     # -------------------------------------------------------------------------------------------- for steps
@@ -259,10 +261,10 @@ class Body:
         fresh = self.dense(x)
         return View(fresh, 0, x.shape, fresh.strides)
 
-    def dense(self, x: Value, strides: tuple[int, ...] | None = None) -> Buffer:
+    def dense(self, x: Value, strides: tuple[Dim, ...] | None = None) -> Buffer:
         """`x` in row-major order, or with the given strides, computed or copied where it is not."""
         want = strides or row_major(x.shape)
-        if x in self.memory and self.memory[x].strides == want:
+        if x in self.memory and same(self.memory[x].strides, want):
             return self.memory[x]
         out = self.shared.buffer(x.type, want)
         self._compute(x, out)

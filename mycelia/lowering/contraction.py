@@ -32,11 +32,16 @@ from mycelia.loops import (
 from mycelia.loops.expr import Expr
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body, View
+from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
+from mycelia.lowering.values import worth
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
+from mycelia.sizes import Dim, hint, known_equal
 from mycelia.types import TensorType, float32
+
+Sizes = dict[str, Dim]  # of each letter
 
 SMALL = 1 << 13  # multiplications below which a call costs more than loops do
 CONFLICT = 256  # elements: columns a multiple of this apart share cache lines
@@ -82,7 +87,7 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
     single = all(t.dtype is float32 for t in (x, y, out.type))
-    if bias is None and (not single or work < SMALL or not axes.columns or not axes.rows):
+    if bias is None and (not single or hint(work) < SMALL or not work or not axes.columns or not axes.rows):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
     columns_last = _ends_with(op.out, axes.columns, size, out)
@@ -95,7 +100,7 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
         steps = _dense(axes.batch + axes.rows + axes.columns, size)
         result = body.shared.buffer(out.type, tuple(steps[c] for c in op.out))
     left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed))
-    if _step(axes.rows, size, left[1]) == 1 and _step(axes.summed, size, left[1]) % CONFLICT == 0:
+    if known_equal(_step(axes.rows, size, left[1]), 1) and hint(_step(axes.summed, size, left[1])) % CONFLICT == 0:
         left = _padded(body, x, op.lhs, size, axes)
     right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(
@@ -110,16 +115,17 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
         body.steps.append(copy(result, out))
 
 
-def _ends_with(letters: str, part: str, size: dict[str, int], out: Buffer) -> bool:
+def _ends_with(letters: str, part: str, size: Sizes, out: Buffer) -> bool:
     """Whether the innermost axes of the result in memory are those of a part, in order."""
     wide = [c for c in part if size[c] != 1]
     steps = dict(zip(letters, out.strides, strict=True))
-    return not wide or (steps[wide[-1]] == 1 and _runs_on(part, size, steps))
+    return not wide or (known_equal(steps[wide[-1]], 1) and _runs_on(part, size, steps))
 
 
-def _dense(order: str, size: dict[str, int]) -> dict[str, int]:
+def _dense(order: str, size: Sizes) -> Sizes:
     """The step of each letter in a tensor with its axes in this order."""
-    steps, step = {}, 1
+    steps: Sizes = {}
+    step: Dim = 1
     for c in reversed(order):
         steps[c] = step
         step *= size[c]
@@ -127,8 +133,8 @@ def _dense(order: str, size: dict[str, int]) -> dict[str, int]:
 
 
 def _operand(
-    body: Body, x: Value, view: View, letters: str, size: dict[str, int], parts: Sequence[str]
-) -> tuple[Operand, dict[str, int]]:
+    body: Body, x: Value, view: View, letters: str, size: Sizes, parts: Sequence[str]
+) -> tuple[Operand, Sizes]:
     """The operand and the step of each letter; copied when its axes do not run on as the product needs."""
     steps = dict(zip(letters, view.strides, strict=True))
     if all(_runs_on(part, size, steps) for part in parts[1:]) and _unit(parts[1:], size, steps):
@@ -138,7 +144,7 @@ def _operand(
     return Operand(body.dense(x, strides)), dense
 
 
-def _padded(body: Body, x: Value, letters: str, size: dict[str, int], axes: _Axes) -> tuple[Operand, dict[str, int]]:
+def _padded(body: Body, x: Value, letters: str, size: Sizes, axes: _Axes) -> tuple[Operand, Sizes]:
     """A transposed left operand whose columns would all fall into the same few lines of the cache: copied with a gap
     after each, which costs a tenth of what the library loses otherwise.
     """
@@ -149,21 +155,19 @@ def _padded(body: Body, x: Value, letters: str, size: dict[str, int], axes: _Axe
     return Operand(body.dense(x, tuple(steps[c] for c in letters))), steps
 
 
-def _runs_on(part: str, size: dict[str, int], steps: dict[str, int]) -> bool:
+def _runs_on(part: str, size: Sizes, steps: Sizes) -> bool:
     """Whether the axes of a part are one axis in memory."""
     wide = [c for c in part if size[c] != 1]
-    return all(steps[a] == steps[b] * size[b] for a, b in pairwise(wide))
+    return all(known_equal(steps[a], steps[b] * size[b]) for a, b in pairwise(wide))
 
 
-def _unit(parts: Sequence[str], size: dict[str, int], steps: dict[str, int]) -> bool:
+def _unit(parts: Sequence[str], size: Sizes, steps: Sizes) -> bool:
     """Whether one of the two matrix axes has neighbours in memory, and none is repeated."""
     inner = [steps[part[-1]] for part in parts if part and prod(size[c] for c in part) > 1]
-    return not inner or (1 in inner and 0 not in inner)
+    return not inner or (any(known_equal(s, 1) for s in inner) and not any(known_equal(s, 0) for s in inner))
 
 
-def _matrix(
-    batch: str, parts: tuple[str, str], size: dict[str, int], steps: dict[str, int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _matrix(batch: str, parts: tuple[str, str], size: Sizes, steps: Sizes) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     shape = [size[c] for c in batch] + [prod(size[c] for c in part) for part in parts]
     strides = [steps.get(c, 0) for c in batch] + [_step(part, size, steps) for part in parts]
     rows, columns = shape[-2:]
@@ -174,12 +178,12 @@ def _matrix(
     return tuple(shape), tuple(strides)
 
 
-def _step(part: str, size: dict[str, int], steps: dict[str, int]) -> int:
+def _step(part: str, size: Sizes, steps: Sizes) -> Dim:
     wide = [c for c in part if size[c] != 1]
     return steps[wide[-1]] if wide else 1
 
 
-def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View, out: Buffer) -> Launch:
+def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Buffer) -> Launch:
     """Each row of the result gathers multiples of the rows of the right operand."""
     variables = {c: Variable(n) for c, n in size.items()}
     at = {c: index(v) if v.extent != 1 else Index(0) for c, v in variables.items()}
@@ -199,8 +203,8 @@ def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View
     target = Index(0)
     for c, stride in zip(op.out, out.strides, strict=True):
         target = target + at[c] * stride
-    parallel = prod(size.values()) > 1 << 15 and len(rows) > 0
-    if prod(v.extent for v in columns) == 1 or 0 in size.values():
+    parallel = len(rows) > 0 and worth(prod(size.values()), 1 << 15)
+    if not columns or 0 in size.values():
         fold = Fold("add", wide)
         if 0 in size.values():
             return Launch(_zero(rows + columns, out, target), False)
@@ -208,8 +212,7 @@ def _loops(op: Contract, axes: _Axes, size: dict[str, int], lhs: View, rhs: View
         return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel)
     last = columns[-1]
     rows += columns[:-1]
-    width = next((w for w in range(min(COLUMNS, last.extent), 0, -1) if last.extent % w == 0), 1)
-    block, column = Variable(last.extent // width), Variable(width)
+    block, column, width = in_blocks(last, COLUMNS)
     here: dict[Atom, Index] = {last: index(block) * width + index(column)}
     total = Buffer.dense("scratch0", TensorType(wide, (width,)))
     product = product.substitute(here)

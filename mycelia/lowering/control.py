@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mycelia.ir import Function, Project, Value
-from mycelia.loops import Block, Branch, Buffer, Copy, Enter, Repeat, Routine, Runtime, Step, Stream
+from mycelia.loops import Block, Branch, Buffer, Enter, Repeat, Routine, Runtime, Step, Stream
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives import Cond, Map, NamedCall, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
+from mycelia.sizes import same
 from mycelia.types import TensorType, Type, int64, row_major
 
 COUNT = TensorType(int64, ())
@@ -34,8 +35,8 @@ def _deliver(results: Sequence[Buffer], into: Sequence[Buffer], params: Sequence
     for r, target in zip(results, into, strict=True):
         if r is target:
             continue
-        if r in taken or r in body.shared.aliases or r.strides != target.strides or target in params:
-            steps.append(Copy(r, target) if r.strides == target.strides else copy(r, target))
+        if r in taken or r in body.shared.aliases or not same(r.strides, target.strides) or target in params:
+            steps.append(copy(r, target))
         else:
             body.shared.aliases[r] = target
         taken.add(r)
@@ -67,14 +68,14 @@ def _loop_body(
             continue
         if r in carried or r in params:  # another carry may be overwritten before it is read
             aside = body.shared.buffer(r.type)
-            steps.append(Copy(r, aside) if r.strides == aside.strides else copy(r, aside))
+            steps.append(copy(r, aside))
             r = aside
-        late.append(Copy(r, c) if r.strides == c.strides else copy(r, c))
+        late.append(copy(r, c))
     others = []
     for r in results[carries:]:
-        if r.strides != row_major(r.type.shape) or r in carried:
+        if not same(r.strides, row_major(r.type.shape)) or r in carried:
             aside = body.shared.buffer(r.type)
-            steps.append(Copy(r, aside) if r.strides == aside.strides else copy(r, aside))
+            steps.append(copy(r, aside))
             r = aside
         others.append(r)
     return Block((*steps, *late)), others
@@ -132,7 +133,7 @@ def _(op: Map, v: Value, body: Body) -> None:
     steps, results = inside.run({})
     streamed = []
     for r in results[: op.stacked]:
-        if r.strides != row_major(r.type.shape):
+        if not same(r.strides, row_major(r.type.shape)):
             aside = body.shared.buffer(r.type)
             steps.append(copy(r, aside))
             r = aside
@@ -174,7 +175,7 @@ def _routine(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Rout
     outputs = [body.shared.buffer(t) for t in fn.result_types]
     inside = Body(fn, inputs, body.shared, scope)
     steps, results = inside.run({})
-    steps += [Copy(r, o) if r.strides == o.strides else copy(r, o) for r, o in zip(results, outputs, strict=True)]
+    steps += [copy(r, o) for r, o in zip(results, outputs, strict=True)]
     return Routine(name, tuple(inputs), tuple(outputs), Block(tuple(steps)))
 
 

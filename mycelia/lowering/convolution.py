@@ -34,15 +34,16 @@ from mycelia.loops import Window as Moves
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import layout_of, lower_step
-from mycelia.lowering.values import full_index, in_order
+from mycelia.lowering.values import full_index, in_order, worth
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
 from mycelia.primitives.product_types import summed_in
+from mycelia.sizes import Dim, known_less, low
 from mycelia.types import TensorType, float32, int64, row_major
 
 
-def channels_last(shape: Sequence[int]) -> tuple[int, ...]:
+def channels_last(shape: Sequence[Dim]) -> tuple[Dim, ...]:
     """Strides of (batch, channels, *space) with the channels of one place side by side."""
     if shape[1] == 1 or prod(shape[2:]) == 1:
         return row_major(tuple(shape))
@@ -52,7 +53,7 @@ def channels_last(shape: Sequence[int]) -> tuple[int, ...]:
 
 @layout_of.register(Conv)
 @layout_of.register(ConvInputGrad)
-def _(op: Convolution, result: int, type: TensorType) -> tuple[int, ...] | None:
+def _(op: Convolution, result: int, type: TensorType) -> tuple[Dim, ...] | None:
     return channels_last(type.shape) if type.dtype is float32 else None
 
 
@@ -129,7 +130,7 @@ def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, tar
     stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, total),))
     kept = tuple(r for r in rows if r.extent != 1) or (Variable(1),)
     work = prod(r.extent for r in (*rows, *columns))
-    return Launch(Kernel(kept, (stage,)), work > 1 << 15)
+    return Launch(Kernel(kept, (stage,)), worth(work, 1 << 15))
 
 
 def _product(v: Value, x: Expr, y: Expr) -> Expr:
@@ -142,14 +143,15 @@ def _at(v: Variable) -> Index:
     return index(v) if v.extent != 1 else Index(0)
 
 
-def _guarded(places: Sequence[Index], extents: Sequence[int], read: Callable[[list[Index]], Expr]) -> Expr:
+def _guarded(places: Sequence[Index], extents: Sequence[Dim], read: Callable[[list[Index]], Expr]) -> Expr:
     """An element of an image, 0 where the place lies outside it."""
     inside: Expr | None = None
     at = []
     for i, n in zip(places, extents, strict=True):
-        if i.low < 0 or i.high >= n:
+        if low(i.low) < 0 or not known_less(i.high, n):
             where = position(i, int64)
-            fits = binary("and", binary("ge", where, const(0, int64)), binary("lt", where, const(n, int64)))
+            below = binary("lt", where, position(Index(n), int64))
+            fits = binary("and", binary("ge", where, const(0, int64)), below)
             inside = fits if inside is None else binary("and", inside, fits)
             i = within(where, n - 1)
         at.append(i)

@@ -33,4 +33,4 @@ def without_empty(fn: Function) -> Function:
 
 
 def _is_empty(v: Value) -> bool:
-    return isinstance(v.type, TensorType) and v.type.size == 0
+    return isinstance(v.type, TensorType) and 0 in v.type.shape

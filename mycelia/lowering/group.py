@@ -13,6 +13,7 @@ from mycelia.ir import Reader, Value
 from mycelia.loops import Buffer, Datum, Expr, Fold, Quotient, Remainder, folded, mention
 from mycelia.loops.index import Index, Variable
 from mycelia.lowering.values import full_index, is_expression, is_reduction
+from mycelia.sizes import Dim, same
 
 At = tuple[Index, ...]
 MOST_MEMBERS = 16
@@ -27,7 +28,7 @@ class Group:
 
     def __init__(
         self,
-        domain: tuple[int, ...],
+        domain: tuple[Dim, ...],
         load: Callable[[Value, At], Expr],
         is_anchor: Callable[[Value], bool],
         order: Sequence[int] | None = None,
@@ -66,7 +67,7 @@ class Group:
         try:
             if is_reduction(v):
                 self._add_reduction(v)
-            elif v.shape == self.domain and not self.is_column:
+            elif same(v.shape, self.domain) and not self.is_column:
                 self.full[v] = _placed(self.element(v, self.at))
             elif self.reduced is not None and not self.is_column:
                 self.rows[v] = self._row(v)
@@ -85,7 +86,7 @@ class Group:
     def _add_reduction(self, v: Value) -> None:
         dims = frozenset(v.op.dims)  # type: ignore[union-attr]
         (x,) = v.inputs
-        if x.shape != self.domain or self.reduced not in (None, dims):
+        if not same(x.shape, self.domain) or self.reduced not in (None, dims):
             raise Unfit
         if self.members and self.reduced is None and self._keeps_inner(dims):
             raise Unfit
@@ -95,13 +96,13 @@ class Group:
 
     def _row(self, v: Value) -> Expr:
         for at in self._row_indices():
-            if tuple(v.shape) == at[0]:
+            if same(v.shape, at[0]):
                 out = self.element(v, at[1])
                 if any(e.kind == "folded" for e in out.walk()):
                     return _placed(out)
         raise Unfit
 
-    def _row_indices(self) -> list[tuple[tuple[int, ...], At]]:
+    def _row_indices(self) -> list[tuple[tuple[Dim, ...], At]]:
         """The shapes that one number per row can have, without or with the reduced axes, and the index of each."""
         assert self.reduced is not None
         kept = [i for i in range(len(self.domain)) if i not in self.reduced]
@@ -129,7 +130,7 @@ class Group:
                 raise Unfit
             return self.full[v]
         if v in self.folds or v in self.rows:
-            if self.is_column or not any(at == i for s, i in self._row_indices() if s == tuple(v.shape)):
+            if self.is_column or not any(at == i for s, i in self._row_indices() if same(s, v.shape)):
                 raise Unfit
             return folded(self.folds[v][0]) if v in self.folds else self.rows[v]
         if not is_expression(v) or self.is_anchor(v):

@@ -26,7 +26,8 @@ from mycelia.loops import (
 from mycelia.loops.index import Atom
 from mycelia.lowering.group import Group
 from mycelia.lowering.nest import shape_loops
-from mycelia.lowering.values import weigh
+from mycelia.lowering.values import weigh, worth
+from mycelia.sizes import known_equal, same
 from mycelia.types import TensorType, accumulator
 
 LONGEST_SCRATCH = 1 << 18  # bytes of one row that may be kept aside
@@ -39,12 +40,12 @@ def kernel_of(group: Group, stored: Callable[[Value], Buffer | None]) -> Launch:
     kernel = _columns(group, stored) if group.is_column else _rows(group, stored)
     kernel = _with_rows(shape_loops(kernel))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
-    return Launch(kernel, work >= WORTH_SHARING and _span(kernel) > 1)
+    return Launch(kernel, _has_parts(kernel) and worth(work, WORTH_SHARING - 1))
 
 
-def _span(kernel: Kernel) -> int:
+def _has_parts(kernel: Kernel) -> bool:
     loops = kernel.rows or (kernel.stages[0].columns[:1] if len(kernel.stages) == 1 else ())
-    return prod(v.extent for v in loops)
+    return any(not known_equal(v.extent, 1) for v in loops)
 
 
 def _store(group: Group, buffer: Buffer, value: Expr, at: tuple[Index, ...]) -> Store:
@@ -102,7 +103,7 @@ def _with_rows(kernel: Kernel) -> Kernel:
 
 
 def _row_at(group: Group, m: Value) -> tuple[Index, ...]:
-    return next(at for shape, at in group._row_indices() if shape == tuple(m.shape))
+    return next(at for shape, at in group._row_indices() if same(shape, m.shape))
 
 
 class _Stages:
@@ -148,7 +149,7 @@ def _places(
         elif weigh([e]) >= 8:
             axes = sorted(group.reduced or ())
             row = TensorType(m.dtype, tuple(group.domain[i] for i in axes))
-            if row.nbytes <= LONGEST_SCRATCH:
+            if row.static and row.nbytes <= LONGEST_SCRATCH:  # it lies on the stack
                 scratch.append(Buffer.dense(f"scratch{len(scratch)}", row))
                 places[e] = load(scratch[-1], tuple(group.at[i] for i in axes)), made
     return places, scratch
@@ -172,8 +173,7 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     kept = [i for i in range(len(group.domain)) if i not in group.reduced]
     rows, summed = group.axes(reduced=False), group.axes(reduced=True)
     last = rows.pop()
-    width = _block(last.extent)
-    block, column = Variable(last.extent // width), Variable(width)
+    block, column, width = in_blocks(last, BLOCK)
     here: dict[Atom, Index] = {last: index(block) * width + index(column)}
     scratch: list[Buffer] = []
     zero, down, out = [], [], []
@@ -195,9 +195,20 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     return Kernel((*rows, block), stages, tuple(scratch))
 
 
-def _block(columns: int) -> int:
+def in_blocks(loop: Variable, widest: int) -> tuple[Variable, Variable, int]:
+    """A loop as blocks of columns: the loop over blocks, the loop over one block, and its width. The width divides
+    the extent if there is such a width; the last block of a size that is not known yet is cut short.
+    """
+    if isinstance(loop.extent, int):
+        width = _block(loop.extent, widest)
+        return Variable(loop.extent // width), Variable(width), width
+    block = Variable((loop.extent + (widest - 1)) // widest)
+    return block, Variable(widest, within=(block, loop.extent)), widest
+
+
+def _block(columns: int, widest: int) -> int:
     """The widest block of whole vectors that divides the columns, or all of them."""
-    for width in (BLOCK, 128, 64, 32, 16):
+    for width in (widest, widest // 2, widest // 4, widest // 8, 16):
         if columns % width == 0 and columns > width:
             return width
     return columns if columns <= 4096 else next((w for w in range(4096, 7, -1) if columns % w == 0), columns)

@@ -23,6 +23,7 @@ from mycelia.loops import (
     mention_index,
 )
 from mycelia.loops.index import Atom
+from mycelia.sizes import Dim, divided, hint, known_equal, known_less
 
 Written = TypeVar("Written", bound=Store | Update)
 
@@ -94,22 +95,27 @@ def _split(nest: Nest) -> Nest:
         if found is None:
             return nest
         v, by = found
-        outer, inner = Variable(v.extent // by), Variable(by)
+        outer, inner = Variable(divided(v.extent, by)[0]), Variable(by)
         nest = nest.substitute({v: index(outer) * by + index(inner)}, {v: (outer, inner)})
     return nest
 
 
-def _divisions(at: Index) -> list[tuple[Variable, int]]:
+def _divisions(at: Index) -> list[tuple[Variable, Dim]]:
     found = []
     for atom, _ in at.terms:
         if isinstance(atom, Quotient | Remainder):
             inner = atom.index
-            if len(inner.terms) == 1 and inner.constant == 0 and inner.terms[0][1] == 1:
+            if len(inner.terms) == 1 and known_equal(inner.constant, 0) and known_equal(inner.terms[0][1], 1):
                 v = inner.terms[0][0]
-                if isinstance(v, Variable) and v.extent % atom.divisor == 0 and v.extent > atom.divisor:
+                if isinstance(v, Variable) and v.within is None and _parts(v.extent, atom.divisor):
                     found.append((v, atom.divisor))
             found += _divisions(inner)
     return found
+
+
+def _parts(extent: Dim, divisor: Dim) -> bool:
+    """Whether a loop is known to be several loops of length `divisor`."""
+    return known_less(divisor, extent) and known_equal(divided(extent, divisor)[1], 0)
 
 
 def _order(nest: Nest) -> Nest:
@@ -118,13 +124,13 @@ def _order(nest: Nest) -> Nest:
     written = [a.offset for s in kernel.stages for a in (*s.actions, *s.after) if a.buffer not in kernel.scratch]
     if not written:
         return nest
-    rows = tuple(sorted(kernel.rows, key=lambda v: -max(abs(at.coefficient(v)) for at in written)))
+    rows = tuple(sorted(kernel.rows, key=lambda v: -max(abs(hint(at.coefficient(v))) for at in written)))
     stages = []
     for s in kernel.stages:
         plain = not s.folds and all(isinstance(a, Store) for a in s.actions)
         order = list(s.columns)
         if plain:
-            order.sort(key=lambda v: -max([abs(a.offset.coefficient(v)) for a in s.actions] or [0]))
+            order.sort(key=lambda v: -max([abs(hint(a.offset.coefficient(v))) for a in s.actions] or [0]))
         stages.append(replace(s, columns=tuple(order)))
     return Nest(Kernel(rows, tuple(stages), kernel.scratch))
 
@@ -164,9 +170,9 @@ def _adjacent(run: tuple[Variable, ...], outer: Variable, inner: Variable) -> bo
 
 
 def _runs_on(outer: Variable, inner: Variable, indices: list[Index], mixed: set[Variable]) -> bool:
-    if outer in mixed or inner in mixed:
+    if outer in mixed or inner in mixed or inner.within is not None or outer.within is not None:
         return False
-    return all(at.coefficient(outer) == at.coefficient(inner) * inner.extent for at in indices)
+    return all(known_equal(at.coefficient(outer), at.coefficient(inner) * inner.extent) for at in indices)
 
 
 def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:

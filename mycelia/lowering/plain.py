@@ -24,7 +24,8 @@ from mycelia.loops import (
     load,
 )
 from mycelia.lowering.nest import shape_loops
-from mycelia.lowering.values import full_index
+from mycelia.lowering.values import full_index, worth
+from mycelia.sizes import Dim, same
 from mycelia.types import TensorType, Type, accumulator
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SHARED = 1 << 15  # elements from which threads share the work
 
 def copy(source: Buffer, target: Buffer) -> Step:
     """Bring the elements of a buffer into another, whatever the strides of the two."""
-    if source.strides == target.strides:
+    if same(source.strides, target.strides):
         return Copy(source, target)
     variables, at = full_index(source.type.shape)
     return stored(variables, target, offset_of(at, target.strides), load(source, at))
@@ -49,7 +50,7 @@ def _shaped(kernel: Kernel) -> Kernel:
     return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
 
 
-def offset_of(at: Sequence[Index], strides: Sequence[int]) -> Index:
+def offset_of(at: Sequence[Index], strides: Sequence[Dim]) -> Index:
     """Where an element lies, counted in elements."""
     total = Index(0)
     for i, s in zip(at, strides, strict=True):
@@ -62,7 +63,7 @@ def add_kernel(total: Buffer, more: Buffer) -> Launch:
     variables, at = full_index(total.type.shape)
     loops = tuple(v for v in variables if v.extent != 1)
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
-    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size > SHARED)
+    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), worth(total.type.size, SHARED))
 
 
 @contextmanager
@@ -91,4 +92,4 @@ def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Exp
     """One expression into one buffer, over loops of all `variables`."""
     loops = tuple(v for v in variables if v.extent != 1)
     kernel = _shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
-    return Launch(kernel, out.type.size > SHARED)
+    return Launch(kernel, worth(out.type.size, SHARED))

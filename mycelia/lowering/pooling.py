@@ -30,10 +30,11 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.plain import offset_of, wide_enough, zero
 from mycelia.lowering.steps import follows, lower_step, reads_elements
-from mycelia.lowering.values import full_index
+from mycelia.lowering.values import full_index, worth
 from mycelia.primitives import AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolPick
 from mycelia.primitives.indexing import within
 from mycelia.primitives.pooling import Pool
+from mycelia.sizes import Dim, known_equal, known_less, low
 from mycelia.types import int64
 
 
@@ -52,7 +53,7 @@ class _Windows:
     """The windows of a pooling over images of this shape: loops over them, and what each sees."""
 
     op: Pool
-    image: tuple[int, ...]
+    image: tuple[Dim, ...]
 
     @cached_property
     def _index(self) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
@@ -73,9 +74,10 @@ class _Windows:
             for d, k in enumerate(offsets):
                 i = self.at[2 + d] * self.op.strides[d] + (k - self.op.padding[d][0])
                 last = self.image[2 + d] - 1
-                if i.low < 0 or i.high > last:
+                if low(i.low) < 0 or not known_less(i.high, last + 1):
                     where = position(i, int64)
-                    fits = binary("and", binary("ge", where, const(0, int64)), binary("le", where, const(last, int64)))
+                    below = binary("le", where, position(Index(last), int64))
+                    fits = binary("and", binary("ge", where, const(0, int64)), below)
                     inside = fits if inside is None else binary("and", inside, fits)
                     i = within(where, last)
                 index.append(i)
@@ -105,7 +107,7 @@ class _Windows:
     def tile(self) -> bool:
         """Whether every element of the image is in exactly one window."""
         exact = all(
-            k == s and not any(pad) and n % k == 0
+            k == s and not any(pad) and known_equal(n % k, 0)
             for k, s, pad, n in zip(self.op.window, self.op.strides, self.op.padding, self.image[2:], strict=True)
         )
         return exact
@@ -121,7 +123,7 @@ class _Windows:
         elif len(columns) > 1:
             kernel = Kernel(columns[:-1], (Stage(columns[-1:], (), kernel.stages[0].actions),))
         work = prod(self.op.output(self.image)) * prod(self.op.window)
-        body.steps.append(Launch(kernel, work > 1 << 14 and len(columns) > 1))
+        body.steps.append(Launch(kernel, len(columns) > 1 and worth(work, 1 << 14)))
 
 
 def _largest(seen: Sequence[Expr]) -> Expr:

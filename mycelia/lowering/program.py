@@ -10,6 +10,7 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.plain import copy
 from mycelia.lowering.shared import Shared
 from mycelia.options import Options
+from mycelia.sizes import same
 from mycelia.types import TensorType, row_major
 
 
@@ -30,7 +31,7 @@ def lower(fn: Function, donated: Mapping[int, int], options: Options) -> Program
             shared.aliases[r] = takes_over
             outputs.append(takes_over)
             continue
-        if r in inputs or r in outputs or r in shared.constants or r.strides != row_major(r.type.shape):
+        if r in inputs or r in outputs or r in shared.constants or not same(r.strides, row_major(r.type.shape)):
             own = shared.buffer(value.type, hint="out")
             steps.append(copy(r, own))
             r = own

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
@@ -22,9 +20,10 @@ from mycelia.loops import (
 )
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body
+from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import offset_of, wide_enough
 from mycelia.lowering.steps import lower_step
-from mycelia.lowering.values import full_index
+from mycelia.lowering.values import full_index, worth
 from mycelia.primitives import Cumsum, Scatter, ScatterAdd, ScatterUpdate
 from mycelia.primitives.indexing import within
 from mycelia.types import TensorType, accumulator
@@ -64,15 +63,14 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
     after = [v for v in variables[middle.stop :] if v.extent != 1]
     if after:  # the last axis in blocks, so that threads have columns of their own
         last = after.pop()
-        width = next((w for w in range(min(WIDTH, last.extent), 0, -1) if last.extent % w == 0), 1)
-        block, column = Variable(last.extent // width), Variable(width)
+        block, column, width = in_blocks(last, WIDTH)
         here: dict[Atom, Index] = {last: index(block) * width + index(column)}
         target, value = target.substitute(here), value.substitute(here)
         rows, columns = [*before, *after, block], [*turns, column]
     else:
         rows, columns = before, turns
     stage = Stage(tuple(columns), (), (Update(out, target, op.combine, value),))
-    parallel = updates.tensor.size > 1 << 15 and prod(r.extent for r in rows) > 1
+    parallel = bool(rows) and worth(updates.tensor.size, 1 << 15)
     body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel))
 
 
@@ -97,4 +95,6 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
         ),
     )
     rows = tuple(r for i, r in enumerate(variables) if i != op.axis and r.extent != 1)
-    body.steps.append(Launch(Kernel(rows or (Variable(1),), stages, (total,)), x.tensor.size > 1 << 15 and bool(rows)))
+    body.steps.append(
+        Launch(Kernel(rows or (Variable(1),), stages, (total,)), bool(rows) and worth(x.tensor.size, 1 << 15))
+    )

@@ -9,6 +9,7 @@ from mycelia.ir import Op, Param, Project, Reader, Value
 from mycelia.loops import Buffer, Expr, load
 from mycelia.loops.index import Index, Variable, index
 from mycelia.primitives import Constant, Reduction
+from mycelia.sizes import Dim, Sym, high, hint, low
 from mycelia.types import TensorType
 
 HEAVY = 10  # an elementary function, next to an addition
@@ -67,10 +68,17 @@ def reader_of(buffer: Buffer) -> Reader:
     return Reader(buffer.type, lambda at: load(buffer, tuple(at)))
 
 
-def full_index(shape: tuple[int, ...]) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
+def full_index(shape: Sequence[Dim]) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
     """A loop variable for each axis, and the index they make; an axis of one element needs no variable."""
     variables = tuple(Variable(n) for n in shape)
     return variables, tuple(index(v) if v.extent != 1 else Index(0) for v in variables)
+
+
+def worth(work: Dim, bound: int) -> bool | Sym:
+    """Whether work is more than a bound, above which threads share it: answered now, or when the size is there."""
+    if isinstance(work, int):
+        return work > bound
+    return bool(work > bound) if low(work) > bound or high(work) <= bound else work - bound  # type: ignore[return-value]  # of a name
 
 
 def op_of(v: Value) -> Op:
@@ -79,10 +87,11 @@ def op_of(v: Value) -> Op:
     return v.op
 
 
-def in_order(shape: Sequence[int], like: Sequence[int]) -> tuple[int, ...]:
+def in_order(shape: Sequence[Dim], like: Sequence[Dim]) -> tuple[Dim, ...]:
     """Strides of a dense tensor whose axes follow one another in memory as those of `like` do."""
-    strides, step = [0] * len(shape), 1
-    for axis in sorted(range(len(shape)), key=lambda a: (like[a], -a)):
+    strides: list[Dim] = [0] * len(shape)
+    step: Dim = 1
+    for axis in sorted(range(len(shape)), key=lambda a: (hint(like[a]), -a)):
         strides[axis] = step
         step *= shape[axis]
     return tuple(strides)

@@ -14,6 +14,7 @@ from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, cast, const, datum, position, select
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
+from mycelia.sizes import Dim
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32, int64
 
 __all__ = [
@@ -37,11 +38,15 @@ def check_indices(op: Op, *indices: TensorType) -> None:
             )
 
 
-def within(i: Expr, last: int) -> Index:
+def within(i: Expr, last: Dim) -> Index:
     """An integer of the data as an index from 0 to `last`, clamped."""
     i = cast(i, int32) if i.dtype.bits < 32 else i
+    if not isinstance(last, int) and i.dtype.bits < 64:
+        i = cast(i, int64)
     if i.dtype.kind == "i":
         i = binary("max", i, const(0, i.dtype))
+    if not isinstance(last, int):
+        return datum(binary("min", i, position(Index(last), i.dtype)), 0, last)
     return datum(binary("min", i, const(min(last, (1 << i.dtype.bits - 1) - 1), i.dtype)), 0, last)
 
 
