@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from math import gcd, inf, prod
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 SMALLEST = 2  # what a name stands for at least: programs for 0 and 1 are written for them
 OURS = __name__.partition(".")[0]
@@ -62,8 +62,8 @@ class Name:
 class Quotient:
     """`over // under`, rounded down, where it does not come out. There is one object for each pair."""
 
-    over: Dim
-    under: Dim
+    over: Size
+    under: Size
 
     @property
     def low(self) -> float:
@@ -108,7 +108,7 @@ class Sym:
 
     # ------------------------------------------------------------------------------------------------ arithmetic
 
-    def __add__(self, other: Dim) -> Dim:
+    def __add__(self, other: Size) -> Any:
         if not _is_size(other):
             return NotImplemented
         total = dict(self.terms)
@@ -118,22 +118,22 @@ class Sym:
 
     __radd__ = __add__
 
-    def __neg__(self) -> Dim:
+    def __neg__(self) -> Any:
         return _sum({m: -c for m, c in self.terms})
 
-    def __pos__(self) -> Dim:
+    def __pos__(self) -> Any:
         return self
 
-    def __abs__(self) -> Dim:
+    def __abs__(self) -> Any:
         return self if self >= 0 else -self
 
-    def __sub__(self, other: Dim) -> Dim:
+    def __sub__(self, other: Size) -> Any:
         return self + -other if _is_size(other) else NotImplemented
 
-    def __rsub__(self, other: Dim) -> Dim:
+    def __rsub__(self, other: Size) -> Any:
         return other + -self if _is_size(other) else NotImplemented
 
-    def __mul__(self, other: Dim) -> Dim:
+    def __mul__(self, other: Size) -> Any:
         if not _is_size(other):
             return NotImplemented
         total: dict[Monomial, int] = {}
@@ -145,25 +145,25 @@ class Sym:
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Dim) -> Dim:
+    def __floordiv__(self, other: Size) -> Any:
         return divided(self, other)[0] if _is_size(other) else NotImplemented
 
-    def __rfloordiv__(self, other: Dim) -> Dim:
+    def __rfloordiv__(self, other: Size) -> Any:
         return divided(other, self)[0] if _is_size(other) else NotImplemented
 
-    def __mod__(self, other: Dim) -> Dim:
+    def __mod__(self, other: Size) -> Any:
         return divided(self, other)[1] if _is_size(other) else NotImplemented
 
-    def __rmod__(self, other: Dim) -> Dim:
+    def __rmod__(self, other: Size) -> Any:
         return divided(other, self)[1] if _is_size(other) else NotImplemented
 
-    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
+    def __divmod__(self, other: Size) -> tuple[Any, Any]:
         return divided(self, other)
 
-    def __rdivmod__(self, other: Dim) -> tuple[Dim, Dim]:
+    def __rdivmod__(self, other: Size) -> tuple[Any, Any]:
         return divided(other, self)
 
-    def __pow__(self, power: int) -> Dim:
+    def __pow__(self, power: int) -> Any:
         if type(power) is int and 0 <= power <= 4:
             return prod([self] * power, start=1)
         raise NeedsSize(self)
@@ -175,22 +175,22 @@ class Sym:
             return False if other is None or isinstance(other, str) else NotImplemented
         if isinstance(other, Sym) and self.terms == other.terms:
             return True
-        return _asked(self - cast("Dim", other), "=")
+        return _asked(self - cast("Size", other), "=")
 
     def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
-    def __lt__(self, other: Dim) -> bool:
+    def __lt__(self, other: Size) -> bool:
         return _asked(other - self, ">") if _is_size(other) else NotImplemented
 
-    def __gt__(self, other: Dim) -> bool:
+    def __gt__(self, other: Size) -> bool:
         return _asked(self - other, ">") if _is_size(other) else NotImplemented
 
-    def __le__(self, other: Dim) -> bool:
+    def __le__(self, other: Size) -> bool:
         return not self > other if _is_size(other) else NotImplemented
 
-    def __ge__(self, other: Dim) -> bool:
+    def __ge__(self, other: Size) -> bool:
         return not self < other if _is_size(other) else NotImplemented
 
     def __bool__(self) -> bool:
@@ -212,8 +212,8 @@ class Sym:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _number
     bit_length = bit_count = to_bytes = as_integer_ratio = is_integer = conjugate = _number
 
-    @property
-    def __class__(self) -> type:  # type: ignore[override]  # to the user's `isinstance` it is what it will be
+    @property  # type: ignore[misc]  # to the user's `isinstance` it is what it will be
+    def __class__(self) -> type:
         return Sym if _from_ours() else int
 
     def __repr__(self) -> str:
@@ -262,7 +262,11 @@ class Sym:
         return " + ".join(parts)
 
 
-Dim: TypeAlias = int | Sym
+Size: TypeAlias = int | Sym
+if TYPE_CHECKING:  # a size can do what an int can, or says that it cannot
+    Dim: TypeAlias = int
+else:
+    Dim = Size
 
 
 @dataclass(frozen=True)
@@ -297,7 +301,7 @@ class Scope:
             self.names[text] = Name(text, low, high, self)
         if hint is not None:
             self.hints[self.names[text]] = hint
-        return cast("Sym", Sym((((self.names[text],), 1),)))
+        return Sym((((self.names[text],), 1),))
 
     def asked(self, size: Sym, relation: str) -> bool:
         """The answer at the hints, which is a guard from now on."""
@@ -314,47 +318,47 @@ class Scope:
         return all(n.low <= v <= n.high for n, v in at.items()) and all(g.holds(at) for g in self.guards)
 
 
-def hint(n: Dim) -> int:
+def hint(n: Size) -> int:
     """A number to choose by, where either choice is right: the size that the program is written at."""
     return n if isinstance(n, int) else n.at(n.scope.hints)
 
 
-def hinted(n: Dim) -> bool:
+def hinted(n: Size) -> bool:
     """Whether `hint` has an answer: sizes that come out of data have none."""
     return isinstance(n, int) or all(name in n.scope.hints for name in n.names())
 
 
-def value(n: Dim, sizes: Mapping[Name, int]) -> int:
+def value(n: Size, sizes: Mapping[Name, int]) -> int:
     """The number that a dimension is at these sizes."""
     return n if isinstance(n, int) else n.at(sizes)
 
 
-def known_less(a: Dim, b: Dim) -> bool:
+def known_less(a: Size, b: Size) -> bool:
     """Whether a < b at all sizes."""
     return low(b - a) > 0
 
 
-def known_equal(a: Dim, b: Dim) -> bool:
+def known_equal(a: Size, b: Size) -> bool:
     """Whether a = b at all sizes."""
     return a.terms == b.terms if isinstance(a, Sym) and isinstance(b, Sym) else type(a) is type(b) and a == b
 
 
-def same(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
+def same(a: Sequence[Size], b: Sequence[Size]) -> bool:
     """Whether two shapes, or two lists of strides, are equal at all sizes."""
     return len(a) == len(b) and all(map(known_equal, a, b))
 
 
-def names(n: Dim) -> frozenset[Name]:
+def names(n: Size) -> frozenset[Name]:
     """The names that a dimension depends on."""
     return frozenset() if isinstance(n, int) else n.names()
 
 
-def low(n: Dim) -> float:
+def low(n: Size) -> float:
     """What a dimension is at least."""
     return n if isinstance(n, int) else n.low
 
 
-def high(n: Dim) -> float:
+def high(n: Size) -> float:
     """What a dimension is at most."""
     return n if isinstance(n, int) else n.high
 
@@ -372,17 +376,17 @@ def evaluated(thing: Any, sizes: Mapping[Name, int]) -> Any:
     return thing
 
 
-def is_static(shape: Iterable[Dim]) -> bool:
+def is_static(shape: Iterable[Size]) -> bool:
     """Whether all dimensions are numbers."""
     return all(type(n) is not Sym for n in shape)
 
 
-def text(n: Dim) -> str:
+def text(n: Size) -> str:
     """A dimension as it is printed."""
     return str(n) if isinstance(n, int) else n._text()
 
 
-def divided(over: Dim, under: Dim) -> tuple[Dim, Dim]:
+def divided(over: Size, under: Size) -> tuple[Any, Any]:
     """`over // under` and `over % under`: exact where the terms divide, an atom of its own where they do not.
 
     >>> n = Scope().name("n")
@@ -404,7 +408,7 @@ def divided(over: Dim, under: Dim) -> tuple[Dim, Dim]:
     return whole + atom, rest - atom * under
 
 
-def _parted(over: Dim, under: Dim) -> tuple[Dim, Dim]:
+def _parted(over: Size, under: Size) -> tuple[Any, Any]:
     """`(whole, rest)` with over = whole * under + rest, as much as possible in `whole`."""
     divisor = _terms(under)
     if len(divisor) != 1:
@@ -425,11 +429,11 @@ def _parted(over: Dim, under: Dim) -> tuple[Dim, Dim]:
     return _sum(whole), _sum(rest)
 
 
-def _long_division(over: Sym, under: Sym) -> tuple[Dim, Dim]:
+def _long_division(over: Sym, under: Sym) -> tuple[Any, Any]:
     """Division of polynomials where it comes out without a rest; else nothing is divided."""
     lead, k = max(under.terms, key=lambda t: (len(t[0]), repr(t[0])))
-    whole: Dim = 0
-    rest: Dim = over
+    whole: Size = 0
+    rest: Size = over
     for _ in range(16):
         if isinstance(rest, int):
             break
@@ -452,12 +456,12 @@ def _without(m: Monomial, factors: Monomial) -> Monomial | None:
 
 
 @lru_cache(maxsize=4096)
-def _quotient(over: Dim, under: Dim) -> Sym:
+def _quotient(over: Size, under: Size) -> Sym:
     if isinstance(under, int) and isinstance(over, Sym):  # a common factor of everything only makes the text longer
         common = gcd(under, *[c for _, c in over.terms])
         if common > 1:
             smaller = _sum({m: c // common for m, c in over.terms})
-            return cast("Sym", Sym((((Quotient(cast("Sym", smaller), under // common),), 1),)))
+            return Sym((((Quotient(smaller, under // common),), 1),))
     return Sym((((Quotient(over, under),), 1),))
 
 
@@ -465,11 +469,11 @@ def _is_size(x: object) -> bool:
     return type(x) is int or type(x) is Sym or type(x) is bool or (isinstance(x, int) and not isinstance(x, Sym))
 
 
-def _terms(n: Dim) -> tuple[tuple[Monomial, int], ...]:
+def _terms(n: Size) -> tuple[tuple[Monomial, int], ...]:
     return n.terms if type(n) is Sym else (((), int(n)),) if n else ()
 
 
-def _sum(terms: dict[Monomial, int]) -> Dim:
+def _sum(terms: dict[Monomial, int]) -> Any:
     kept = [(m, c) for m, c in terms.items() if c]
     if all(not m for m, _ in kept):
         return kept[0][1] if kept else 0
@@ -509,7 +513,7 @@ def _bounds(terms: tuple[tuple[Monomial, int], ...]) -> tuple[float, float]:
     return least, most
 
 
-def _asked(difference: Dim, relation: str) -> bool:
+def _asked(difference: Size, relation: str) -> bool:
     """Whether a difference is zero, or more than zero: by its bounds, or by asking the scope."""
     if isinstance(difference, int):
         return difference == 0 if relation == "=" else difference > 0

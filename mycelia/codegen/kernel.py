@@ -552,7 +552,7 @@ def numbers_of(kernel: Kernel) -> tuple[Sym, ...]:
     found: dict[Sym, None] = {}
 
     def note(*sizes: Dim) -> None:
-        found.update((n, None) for n in sizes if type(n) is Sym)
+        found.update((n, None) for n in sizes if isinstance(n, Sym))
 
     def note_index(at: Index) -> None:
         note(at.constant, *(c for _, c in at.terms))

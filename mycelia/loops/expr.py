@@ -180,7 +180,7 @@ def load(buffer: Buffer, at: tuple[Index, ...]) -> Expr:
 def position(at: Index, dtype: DType) -> Expr:
     """An index as a number: what `arange` is made of."""
     known = not at.terms and isinstance(at.constant, int)
-    return const(at.constant, dtype) if known else Expr("position", (), dtype, at)  # type: ignore[arg-type]  # a number
+    return const(at.constant, dtype) if known else Expr("position", (), dtype, at)
 
 
 def folded(fold: Fold) -> Expr:

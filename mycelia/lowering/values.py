@@ -78,7 +78,7 @@ def worth(work: Dim, bound: int) -> bool | Sym:
     """Whether work is more than a bound, above which threads share it: answered now, or when the size is there."""
     if isinstance(work, int):
         return work > bound
-    return bool(work > bound) if low(work) > bound or high(work) <= bound else work - bound  # type: ignore[return-value]  # of a name
+    return bool(work > bound) if low(work) > bound or high(work) <= bound else work - bound
 
 
 def op_of(v: Value) -> Op:
