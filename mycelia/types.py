@@ -192,14 +192,6 @@ class FrameType(Type):
         return f"frame<{self.name}>"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenType(Type):
-    """The order of effects: an op with an effect takes a token and gives one."""
-
-    def __str__(self) -> str:
-        return "token"
-
-
 _FRAMES: dict[str, tuple[Type, ...]] = {}
 
 

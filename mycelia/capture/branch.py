@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.capture.closing import now
+from mycelia.capture.closing import movable, now
 from mycelia.capture.join import Conflict, Joining
 from mycelia.capture.jumps import RESULT
 from mycelia.capture.stage import Stage, TensorSlot, current
@@ -15,7 +15,7 @@ from mycelia.capture.truth import truth
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable
 from mycelia.errors import PACKAGE, BranchError, Location, MyceliaError, caller, location_of
-from mycelia.ir import Value, toposort
+from mycelia.ir import Value, region
 from mycelia.tree import flatten
 from mycelia.types import TensorType, bool_
 
@@ -30,11 +30,14 @@ class Bottom(BaseException):
 
 @dataclass(frozen=True)
 class Way:
-    """One way through a branch: what it returned, its variables, and the places it changed with what they hold."""
+    """One way through a branch: what it returned, its variables, the places it changed with what they hold, and what
+    happened on it.
+    """
 
     result: Any
     variables: tuple[Any, ...]
     changes: tuple[tuple[Any, Any], ...]
+    effects: tuple[Value, ...] = ()
 
     @property
     def ends(self) -> dict[int, Any]:
@@ -49,9 +52,10 @@ def alternative(
     mark, before = len(stage.log), get()
     stage.depth += 1
     try:
-        result = run()
-        changes = tuple((slot, slot.content()) for slot in stage.changed_since(mark))
-        return Way(result, get(), changes)
+        with region() as inside:
+            result = run()
+            changes = tuple((slot, slot.content()) for slot in stage.changed_since(mark))
+        return Way(result, get(), changes, tuple(inside.effects))
     except (MyceliaError, Unstageable, stage.world.concrete):
         raise
     except Bottom:
@@ -96,7 +100,7 @@ def if_(test: Any, then: Callable[[], Any], other: Callable[[], Any], get: Any, 
         for name, a, b, fill in zip(names, ways[0].variables, ways[1].variables, fills, strict=True)
     ]
     changes = _changes(joining, ways[0], ways[1])
-    outs = joining.choose(predicate)
+    outs = joining.choose(predicate, ways[0].effects, ways[1].effects)
     put(*[build(outs) for build in builds])
     _make(stage, [(slot, build(outs)) for slot, build in changes])
 
@@ -156,6 +160,7 @@ def _only(stage: Stage, way: Way | None, put: Any) -> Any:
     if put is not None:
         put(*way.variables)
     _make(stage, way.changes)
+    stage.region.adopt(way.effects)
     return way.result
 
 
@@ -198,7 +203,7 @@ def _chosen(stage: Stage, test: Any, then: Any, other: Any, get: Any, put: Any, 
             hint="make both ways give the same shape and element type",
         ) from None
     changes = _changes(joining, ways[0], ways[1])
-    outs = joining.choose(predicate)
+    outs = joining.choose(predicate, ways[0].effects, ways[1].effects)
     _make(stage, [(slot, build(outs)) for slot, build in changes])
     return build(outs)
 
@@ -220,8 +225,8 @@ def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) 
     if way is None:
         return x
     y = way.result
-    plain = not way.changes and _truth_value(stage, x) and _truth_value(stage, y)
-    if plain and _total(truth(stage, y)):
+    plain = not way.changes and not way.effects and _truth_value(stage, x) and _truth_value(stage, y)
+    if plain and movable(truth(stage, y), moment):
         return stage.world.wrap(op(predicate, truth(stage, y)))
     left, right = sides(y)
     joining = Joining(stage, moment, (way.ends, {}) if left is y else ({}, way.ends))
@@ -231,7 +236,8 @@ def _logic(stage: Stage, x: Any, other: Callable[[], Any], op: Any, sides: Any) 
         build = joining.join(*[stage.world.wrap(truth(stage, s)) for s in (left, right)])
     changed = Way(None, (), ())
     changes = _changes(joining, *((way, changed) if left is y else (changed, way)))
-    outs = joining.choose(predicate)
+    effects = (way.effects, ()) if left is y else ((), way.effects)
+    outs = joining.choose(predicate, *effects)
     _make(stage, [(slot, b(outs)) for slot, b in changes])
     return build(outs)
 
@@ -240,8 +246,3 @@ def _truth_value(stage: Stage, x: Any) -> bool:
     if not isinstance(x, stage.world.tensor):
         return isinstance(x, bool)
     return stage.world.value(x).type == TRUTH
-
-
-def _total(value: Value) -> bool:
-    """Whether computing it always ends."""
-    return all(getattr(v.op, "total", True) for v in toposort([value]))

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia.capture.branch import Bottom, Way, alternative
+from mycelia.capture.closing import independent
+from mycelia.capture.closing import now as present
 from mycelia.capture.join import as_type, described, number_type, widest
 from mycelia.capture.jumps import RESULT
 from mycelia.capture.stage import Stage
@@ -57,6 +59,22 @@ class Variable:
         return unflatten(self.structure, [x.start if x.type is None else next(values) for x in self.leaves])
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a loop: parameters for what it carries, what it carries then, what it returned, what happened."""
+
+    params: tuple[Value, ...]
+    results: list[Value]
+    returned: Any
+    effects: tuple[Value, ...]
+    moment: int  # before the loop began
+
+    def shared(self, params: Sequence[Value], *more: Value) -> list[Value]:
+        """What the loop reads that is the same in every turn."""
+        own = set(params)
+        return [v for v in independent([*self.effects, *more, *self.results], params, self.moment) if v not in own]
+
+
 @dataclass
 class Carry:
     """The variables and changed places of a loop in the search for what it carries."""
@@ -91,15 +109,16 @@ class Carry:
     def carried(self) -> list[Leaf]:
         return [x for v in self.everything if v.dropped is None for x in v.leaves if x.type is not None]
 
-    def settle(self, turn: Callable[[], Any]) -> tuple[tuple[Value, ...], list[Value], Any]:
-        """Run a turn until the types stay: its parameters, its results, and what `turn` returned."""
+    def settle(self, turn: Callable[[], Any]) -> Turn:
+        """Run a turn until the types stay."""
+        moment = present()
         for _ in range(ATTEMPTS):
             params = fresh_params(tuple(x.type for x in self.carried if x.type is not None))
             way = alternative(self.stage, lambda params=params: self._turn(params, turn), self.get, self.put)  # type: ignore[misc]  # bound now
             if way is None:
                 raise Bottom
             if not self._learn(way):
-                return params, self._results(way), way.result
+                return Turn(params, self._results(way), way.result, way.effects, moment)
         raise Unstageable("the types in a loop change with every turn", self.at)
 
     def _turn(self, params: Sequence[Value], turn: Callable[[], Any]) -> Any:

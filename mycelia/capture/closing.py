@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mycelia.ir import Function, Param, Value, located
+from mycelia.ir import Function, Param, Project, Value, may_move, region, substitute
 from mycelia.ir.value import serials
 from mycelia.types import TupleType
 
@@ -16,30 +16,39 @@ def now() -> int:
 
 def made_before(results: Sequence[Value], moment: int) -> list[Value]:
     """The values from before a moment that `results` need, where a branch that began then takes its operands."""
-    return _frontier(results, lambda v: v.serial < moment)
+    return _frontier(results, lambda v: (v.inputs[0] if isinstance(v.op, Project) else v).serial < moment)
 
 
-def independent(results: Sequence[Value], params: Sequence[Value]) -> list[Value]:
-    """The largest values in `results` that do not depend on these parameters: what is the same in every turn."""
-    depends = _dependents(results, set(params))
-    return _frontier(results, lambda v: v not in depends)
+def independent(results: Sequence[Value], params: Sequence[Value], moment: int) -> list[Value]:
+    """The largest values in `results` that are the same in every turn of a loop that began at `moment`: they do not
+    depend on these parameters. What may not move is not taken out of the loop, nor what needs it (loop-invariant code
+    motion): there might be no turn.
+    """
+    inside = _inside(results, set(params), moment)
+    return _frontier(results, lambda v: v not in inside)
 
 
-def _dependents(results: Sequence[Value], params: set[Value]) -> set[Value]:
+def _inside(results: Sequence[Value], params: set[Value], moment: int) -> set[Value]:
+    """What depends on the parameters, or was made since a moment and may not move, or depends on that."""
     found = set(params)
-    oldest = min((v.serial for v in params), default=-1)
+    oldest = min((moment, *[v.serial for v in params]))
     stack: list[tuple[Value, bool]] = [(r, False) for r in results]
     seen: set[Value] = set()
     while stack:
         v, ready = stack.pop()
         if ready:
-            if any(x in found for x in v.inputs):
+            if any(x in found for x in v.inputs) or not (may_move(v) or v.serial < moment):
                 found.add(v)
-        elif v not in seen and v.serial > oldest:  # what is older than the parameters cannot depend on them
+        elif v not in seen and v.serial > oldest:  # what is older can depend on none of them
             seen.add(v)
             stack.append((v, True))
             stack.extend((x, False) for x in v.inputs)
     return found
+
+
+def movable(value: Value, moment: int) -> bool:
+    """Whether all that was made since a moment to compute `value` may move in front of what began then."""
+    return value not in _inside([value], set(), moment)
 
 
 def _frontier(results: Sequence[Value], outside: Callable[[Value], bool]) -> list[Value]:
@@ -59,21 +68,12 @@ def _frontier(results: Sequence[Value], outside: Callable[[Value], bool]) -> lis
     return list(found)
 
 
-def closed(params: Sequence[Value], results: Sequence[Value]) -> Function:
+def closed(params: Sequence[Value], results: Sequence[Value], effects: Sequence[Value] = ()) -> Function:
     """The function of these values, whatever they are, to `results`; what lies behind them is not looked at."""
-    new = {v: Value(Param(slot, v.type)) for slot, v in enumerate(params)}
-    slots = tuple(new.values())
-    assert len(slots) == len(params), "a value is given twice"
-    stack: list[tuple[Value, bool]] = [(r, False) for r in reversed(results)]
-    while stack:
-        v, ready = stack.pop()
-        if v in new:
-            continue
-        if ready:
-            inputs = tuple([new[x] for x in v.inputs])
-            with located(v.location):
-                new[v] = v if inputs == v.inputs else Value(v.op, inputs)
-        else:
-            stack.append((v, True))
-            stack.extend((x, False) for x in v.inputs if x not in new)
-    return Function(slots, tuple(new[r] for r in results))
+    slots = tuple(Value(Param(slot, v.type)) for slot, v in enumerate(params))
+    new = dict(zip(params, slots, strict=True))
+    assert len(new) == len(params), "a value is given twice"
+    with region(closed=True) as inside:
+        made = substitute((*effects, *results), new)
+    assert len(inside.effects) == len(effects), "a function reads effects of another one"
+    return Function(slots, made[len(effects) :], made[: len(effects)])

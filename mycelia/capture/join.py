@@ -121,13 +121,15 @@ class Joining:
         except (ValueError, TypeError):
             return False
 
-    def choose(self, predicate: Value) -> tuple[Value, ...]:
-        """The values of one of the ways."""
-        if not self.left:
+    def choose(
+        self, predicate: Value, then: Sequence[Value] = (), otherwise: Sequence[Value] = ()
+    ) -> tuple[Value, ...]:
+        """The values of one of the ways, on which these effects happen."""
+        if not (self.left or then or otherwise):
             return ()
-        operands = made_before([*self.left, *self.right], self.moment)
-        then, other = closed(operands, self.left), closed(operands, self.right)
-        return tuple(p.Cond(then, other)(predicate, *operands))
+        operands = made_before([*then, *otherwise, *self.left, *self.right], self.moment)
+        branches = closed(operands, self.left, then), closed(operands, self.right, otherwise)
+        return tuple(p.Cond(*branches)(predicate, *operands))
 
 
 def widest(a: TensorType, b: TensorType) -> TensorType:

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.capture.carry import Carry
-from mycelia.capture.closing import closed, independent
+from mycelia.capture.carry import Carry, Turn
+from mycelia.capture.closing import closed
 from mycelia.capture.stage import Stage, current
 from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
 from mycelia.errors import MyceliaError, ShapeError, caller
-from mycelia.ir import Value, fresh_params
+from mycelia.ir import Function, Project, Value, fresh_params, region, toposort
 from mycelia.types import TensorType, float32, int64
 
 LONG = 32  # turns from which a loop over a range is tried as a loop of the program
-LONGEST = 10_000  # turns of a loop in Python that only a tensor could end
+UNSURE = 1000  # turns, in what is perhaps never reached, after which a loop over known tensors goes to the program
+LONGEST = 10_000  # turns of a loop in Python that only a tensor could end, or that is perhaps never reached
 
 
 class Range:
@@ -37,36 +38,67 @@ def while_(test: Callable[[], Any], body: Callable[[], None], get: Any, put: Any
         while test():
             body()
         return
-    at = caller()
+    at, turns = caller(), 0
     while True:
         mark = len(stage.log)
-        goes = test()
-        if stage.symbolic(goes):
+        with region() as asked:
+            goes = test()
+        unsure = stage.depth and turns >= UNSURE and isinstance(goes, stage.world.tensor)
+        if unsure or stage.symbolic(goes):
             stage.undo(mark)
             _while(stage, Carry(stage, at, names, get, put, runs=False), test, body)
             return
+        stage.region.adopt(asked.effects)
         if not goes:
             return
         body()
+        turns += 1
+        if stage.depth and turns > LONGEST:
+            raise Unstageable(f"after {LONGEST} turns this loop has not ended, and it may never be reached", at)
 
 
 def _while(stage: Stage, carry: Carry, test: Callable[[], Any], body: Callable[[], None]) -> None:
+    asked = 0
+
     def turn() -> Value:
+        nonlocal asked
         goes = truth(stage, test())
+        asked = len(stage.region.effects)
         body()
         return goes
 
-    params, results, goes = carry.settle(turn)
-    shared = _shared(params, [*results, goes])
-    condition, once = closed((*shared, *params), [goes]), closed((*shared, *params), results)
-    outs = p.While(condition, once, len(shared))(*shared, *carry.starts())
-    carry.finish(outs[: len(params)])
+    once = carry.settle(turn)
+    outs = _asking(once, asked, carry.starts()) if asked else _repeated(once, carry.starts())
+    carry.finish(outs[: len(once.params)])
 
 
-def _shared(params: Sequence[Value], results: Sequence[Value]) -> list[Value]:
-    """What the functions of a loop read that is the same in every turn."""
-    own = set(params)
-    return [v for v in independent(results, params) if v not in own]
+def _repeated(once: Turn, starts: Sequence[Value]) -> Sequence[Value]:
+    """The loop whose condition has no effects: it is computed before each turn, and what the turn needs of it in it."""
+    shared = once.shared(once.params, once.returned)
+    params = (*shared, *once.params)
+    condition, body = closed(params, [once.returned]), closed(params, once.results, once.effects)
+    return p.While(condition, body, len(shared))(*shared, *starts)  # type: ignore[no-any-return]  # values
+
+
+def _asking(once: Turn, asked: int, starts: Sequence[Value]) -> Sequence[Value]:
+    """The loop whose condition has effects, the first `asked` ones of a turn. They happen in front of the loop and at
+    the end of each turn, and what they gave is handed on to the turn that follows (loop rotation).
+    """
+    first, later = once.effects[:asked], once.effects[asked:]
+    handed = [v for v in toposort([*later, *once.results]) if isinstance(v.op, Project) and v.inputs[0] in first]
+    shared = once.shared(once.params, once.returned)
+    ask = closed((*shared, *once.params), [once.returned, *handed], first)
+    turn = closed((*shared, *once.params, *handed), once.results, later)
+    n, k = len(shared), len(once.params)
+
+    def body(*values: Value) -> list[Value]:
+        results = turn(*values[: n + k], *values[n + k + 1 :])
+        return [*results, *ask(*values[:n], *results)]
+
+    start = (*starts, *ask(*shared, *starts))
+    types = [v.type for v in (*shared, *start)]
+    condition = Function.build(lambda *values: values[n + k], *types)
+    return p.While(condition, Function.build(body, *types), n)(*shared, *start)  # type: ignore[no-any-return]  # values
 
 
 def for_(
@@ -128,13 +160,13 @@ def _long(
         counters[:] = [i for i, v in enumerate(held) if v is item]
 
     try:
-        params, results, _ = carry.settle(turn)
+        once = carry.settle(turn)
     except (Unstageable, MyceliaError, stage.world.concrete):
         return False
-    if not carry.only_tensors(counters) or not _rounded(results):
+    if not carry.only_tensors(counters) or not _rounded(once.results):
         return False
     rows = p.constant(np.asarray(numbers, np.int64))
-    _build(carry, params, results, item, rows)
+    _build(carry, once, item, rows)
     after = list(get())
     for i in counters:
         after[i] = numbers[-1]
@@ -149,17 +181,17 @@ def _rounded(results: Sequence[Value]) -> bool:
 
 def _scan(stage: Stage, carry: Carry, rows: Value, body: Callable[[Any], None]) -> None:
     (item,) = fresh_params((rows.tensor.with_shape(rows.shape[1:]),))
-    params, results, _ = carry.settle(lambda: body(stage.world.wrap(item)))
-    _build(carry, params, results, item, rows)
+    once = carry.settle(lambda: body(stage.world.wrap(item)))
+    _build(carry, once, item, rows)
 
 
-def _build(carry: Carry, params: Sequence[Value], results: Sequence[Value], item: Value, rows: Value) -> None:
+def _build(carry: Carry, once: Turn, item: Value, rows: Value) -> None:
     """The loop over the rows, and what it leaves."""
-    shared = _shared((*params, item), results)
-    once = closed((*shared, *params, item), results)
+    shared = once.shared((*once.params, item))
+    body = closed((*shared, *once.params, item), once.results, once.effects)
     length = rows.shape[0]
-    outs = p.Scan(once, len(shared), len(params), False, length)(*shared, *carry.starts(), rows)
-    carry.finish(outs[: len(params)])
+    outs = p.Scan(body, len(shared), len(once.params), False, length)(*shared, *carry.starts(), rows)
+    carry.finish(outs[: len(once.params)])
 
 
 def _counted(

@@ -15,7 +15,7 @@ from mycelia.capture.stage import MISSING, AttributeSlot, Stage, TensorSlot, sta
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
-from mycelia.ir import Function, Value, asking, fresh_params, located, toposort
+from mycelia.ir import Function, Value, asking, fresh_params, located, region, toposort
 from mycelia.tree import LEAF, Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
@@ -114,7 +114,7 @@ def _why(error: BaseException) -> str:
 
 def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure: Structure) -> Captured:
     world = stage.world
-    with staging(stage), world.mode(stage), asking():
+    with staging(stage), world.mode(stage), asking(), region():
         tensors: dict[int, int] = {}
         params: list[tuple[int, Value]] = []
         given: list[Any] = []
@@ -190,10 +190,11 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
                 effects.append((slot.owner, slot.name, nest(slot.content())))
             elif stage.before(slot) is not MISSING:
                 raise Unstageable(f"{slot} is deleted")
-    used = set(toposort(values))
+    happened = stage.region.effects
+    used = set(toposort([*happened, *values]))
     arguments = [(i, v) for i, v in params if v in used]
     outside = [(x, v) for x, _, v in stage.lifted if v in used]
-    function, captured = Function.close([v for _, v in (*arguments, *outside)], values)
+    function, captured = Function.close([v for _, v in (*arguments, *outside)], values, happened)
     assert not captured, f"a capture reads {captured}, which nobody gave it"
     return Captured(
         function,

@@ -13,14 +13,14 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.branch import Bottom, alternative
-from mycelia.capture.closing import closed, independent
+from mycelia.capture.closing import closed, independent, now
 from mycelia.capture.convert import inner_codes
 from mycelia.capture.join import as_type, number_type, widest
 from mycelia.capture.stage import Stage
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable
 from mycelia.errors import BranchError, caller
-from mycelia.ir import Value, fresh_params
+from mycelia.ir import Value, fresh_params, region
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
 
@@ -54,6 +54,7 @@ class Activation:
     recursive: bool = False
     result: Result | None = None  # None: not known yet
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
+    ordered: bool = False  # whether it has effects
 
 
 def called(stage: Stage, f: Any, hooked: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -67,8 +68,10 @@ def called(stage: Stage, f: Any, hooked: Callable[..., Any], args: tuple[Any, ..
     stage.calls.append(mine)
     mark = len(stage.log)
     try:
-        result = hooked(*args, **kwargs)
+        with region() as inside:
+            result = hooked(*args, **kwargs)
         if not mine.recursive:
+            stage.region.adopt(inside.effects)
             return result
         stage.undo(mark)
         return _recursion(stage, mine, hooked, leaves, structure, result)
@@ -92,7 +95,7 @@ def _again(stage: Stage, running: Activation, leaves: list[Any]) -> Any:
     if running.result is None:
         raise Bottom
     operands = [stage.world.value(x) for x in _open(stage, leaves)]
-    call = p.control.NamedCall(running.name, running.result.types())
+    call = p.control.NamedCall(running.name, running.result.types(), running.ordered)
     return running.result.around(stage, call(*operands, *running.shared))
 
 
@@ -108,6 +111,7 @@ def _recursion(
     mine.result = _joined(stage, None, first)
     inputs = [stage.world.value(x) for x in _open(stage, leaves)]
     for _ in range(PASSES):
+        moment = now()
         params = fresh_params(tuple(v.type for v in inputs))
         values = iter([stage.world.wrap(v) for v in params])
         fresh = [next(values) if _open(stage, [x]) else x for x in leaves]
@@ -120,12 +124,13 @@ def _recursion(
         result = _joined(stage, mine.result, way.result)
         results = _values(stage, result, way.result)
         own = set(params)
-        shared = tuple(v for v in independent(results, params) if v not in own)
-        if result.leaves == mine.result.leaves and shared == mine.shared:
-            definition = closed((*params, *shared), results)
+        shared = tuple(v for v in independent([*way.effects, *results], params, moment) if v not in own)
+        known = result.leaves == mine.result.leaves and shared == mine.shared
+        if known and mine.ordered == bool(way.effects):
+            definition = closed((*params, *shared), results, way.effects)
             recurse = p.control.Recurse(((mine.name, definition),), mine.name)
             return result.around(stage, recurse(*inputs, *shared))
-        mine.result, mine.shared = result, shared
+        mine.result, mine.shared, mine.ordered = result, shared, bool(way.effects)
     raise Unstageable("the types in a recursion change with every call", at)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from mycelia.capture.convert import Converted, conversion, convertible
 from mycelia.capture.guards import Guards, observable
 from mycelia.capture.world import World
-from mycelia.ir import Value, fresh_params, located
+from mycelia.ir import Region, Value, fresh_params, innermost, located
 from mycelia.types import type_of
 
 MISSING = object()
@@ -159,6 +159,13 @@ class Stage:
     snapshots: dict[int, Any] = field(default_factory=dict)
     depth: int = 0  # how many branches and loops are around
     calls: list[Any] = field(default_factory=list)  # the functions that are being called, for recursion
+
+    @property
+    def region(self) -> Region:
+        """Where what happens now is written down: the whole program, or a way or loop inside it."""
+        here = innermost()
+        assert here is not None, "a capture is a region"
+        return here
 
     # ------------------------------------------------------------------------------------------------------- reading
 

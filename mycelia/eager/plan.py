@@ -37,7 +37,11 @@ class Plan:
         return [next(got) if f else None for f in self.flows]
 
 
-def replay(fn: Function, inputs: Sequence[Any]) -> list[Any]:
+def _called(op: Op, operands: Sequence[Any]) -> Any:
+    return op(*operands)
+
+
+def replay(fn: Function, inputs: Sequence[Any], apply: Callable[[Op, Sequence[Any]], Any] = _called) -> list[Any]:
     """The results of `fn` where every op is applied to tensors; as one op, if not everything inside is a tensor."""
     if _holds_others(fn):
         return list(p.Call(fn)(*inputs))
@@ -51,7 +55,7 @@ def replay(fn: Function, inputs: Sequence[Any]) -> list[Any]:
             env[v] = v
         else:
             assert isinstance(v.op, Op), f"{v} has no value here"
-            env[v] = v.op(*[env[x] for x in v.inputs])
+            env[v] = apply(v.op, [env[x] for x in v.inputs])
     return [env[r] for r in fn.results]
 
 

@@ -12,7 +12,8 @@ from mycelia.eager.plan import replay
 from mycelia.eager.tape import set_aside
 from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import ArgumentError, CaptureError
-from mycelia.ir import Function, Value, fresh_params, toposort
+from mycelia.ir import Function, Op, Value, fresh_params, region, toposort
+from mycelia.ir.value import serials
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
@@ -34,6 +35,7 @@ class Traced:
 
 def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     """Call `fn` on tensors that stand for values of these types."""
+    moment = next(serials)
     params = fresh_params(tuple(types))
     lifted: dict[tuple[int, int], tuple[Tensor, Value]] = {}
 
@@ -58,7 +60,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     if not before[0]:  # inside a capture a tensor from outside is an input of that capture, which may also change it
         mode.lift = lift
     try:
-        with set_aside():
+        with set_aside(), region() as inside:
             leaves, structure = flatten(fn(*[wrap(v) for v in params]))
             values = [as_value(x) for x in leaves if isinstance(x, Tensor)]
             _check_changes(changed.values(), params)
@@ -70,7 +72,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     finally:
         mode.capturing, mode.lift, mode.changing = before
     outside = list(lifted.values())
-    function, captured = Function.close([*params, *[v for _, v in outside]], values)
+    function, captured = Function.close([*params, *[v for _, v in outside]], values, inside.effects, moment)
     return Traced(
         function,
         (*[x for x, _ in outside], *[wrap(v) for v in captured]),
@@ -92,7 +94,14 @@ def _check_changes(changed: Iterable[tuple[Parameter, Any]], params: Sequence[Va
 
 def run(fn: Function, tensors: Sequence[Tensor]) -> list[Tensor]:
     """The results of a graph at these tensors, op by op, recorded as any computation."""
-    return [x if isinstance(x, Tensor) else wrap(_held(x)) for x in replay(fn, tensors)]
+    return [x if isinstance(x, Tensor) else wrap(_held(x)) for x in replay(fn, tensors, _apply)]
+
+
+def _apply(op: Op, operands: Sequence[Any]) -> Any:
+    """The op on tensors, and on what is known: now, unless a graph is being written."""
+    if mode.capturing or any(isinstance(x, Tensor) for x in operands):
+        return op(*operands)
+    return Tensor.apply(op, tuple(operands))
 
 
 def _held(v: Value) -> Any:

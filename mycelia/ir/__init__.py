@@ -15,6 +15,8 @@ from mycelia.ir.op import (
     registry,
     zero_gradient,
 )
+from mycelia.ir.purity import Purity, may_move, may_repeat
+from mycelia.ir.region import Region, innermost, region
 from mycelia.ir.rewrite import Rule, rewrite, rule, rule_for
 from mycelia.ir.value import Arithmetic, Param, Value, asking, fresh_params, located, operators
 from mycelia.ir.verify import inner_functions, verify
@@ -28,7 +30,9 @@ __all__ = [
     "Op",
     "Param",
     "Project",
+    "Purity",
     "Reader",
+    "Region",
     "Rule",
     "Sample",
     "Value",
@@ -37,10 +41,14 @@ __all__ = [
     "constant",
     "fresh_params",
     "inner_functions",
+    "innermost",
     "interpret",
     "located",
+    "may_move",
+    "may_repeat",
     "no_gradient",
     "operators",
+    "region",
     "registry",
     "rewrite",
     "rule",

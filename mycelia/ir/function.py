@@ -1,21 +1,27 @@
-"""Functions: closed graphs with parameters and results."""
+"""Functions: closed graphs with parameters, results and effects."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from mycelia.ir.value import Param, Value, fresh_params, located
+from mycelia.ir.purity import Purity, may_move
+from mycelia.ir.region import region
+from mycelia.ir.value import Param, Value, fresh_params, located, serials
 from mycelia.types import Type
 
 
 @dataclass(frozen=True)
 class Function:
-    """Parameters and results. Nothing outside is mentioned, so equal functions are equal programs."""
+    """Parameters, results, and effects: what must happen, in this order, whether or not somebody reads it. Nothing
+    outside is mentioned, so equal functions are equal programs.
+    """
 
     params: tuple[Value, ...]
     results: tuple[Value, ...]
+    effects: tuple[Value, ...] = ()  # every ordered value, see `mycelia.ir.region`
 
     @staticmethod
     def build(python: Callable[..., Any], *types: Type) -> Function:
@@ -28,17 +34,31 @@ class Function:
     def build_open(python: Callable[..., Any], *types: Type) -> tuple[Function, tuple[Value, ...]]:
         """Like `build`, but values from outside become further parameters; they are returned beside the function."""
         params = fresh_params(types)
-        results = python(*params)
-        return Function.close(params, tuple(results) if isinstance(results, tuple | list) else (results,))
+        moment = next(serials)
+        with region() as inside:
+            results = python(*params)
+        listed = tuple(results) if isinstance(results, tuple | list) else (results,)
+        return Function.close(params, listed, inside.effects, moment)
 
     @staticmethod
-    def close(params: Sequence[Value], results: Sequence[Value]) -> tuple[Function, tuple[Value, ...]]:
-        """The closed function of `params`, then of every other parameter that `results` mention; and those others."""
+    def close(
+        params: Sequence[Value], results: Sequence[Value], effects: Sequence[Value] = (), moment: int = 0
+    ) -> tuple[Function, tuple[Value, ...]]:
+        """The closed function of `params`, then of every other parameter that `results` and `effects` mention; and
+        those others. What may not move and was made before `moment` stays where it is: it is one of the others.
+        """
+        roots = (*effects, *results)
         own = set(params)
-        captured = tuple(v for v in toposort(results) if type(v.op) is Param and v not in own)
+
+        def outside(v: Value) -> bool:
+            return type(v.op) is Param or (v.serial < moment and not may_move(v))
+
+        captured = tuple(_last(roots, own, outside))
         canonical = [Value(Param(slot, v.type)) for slot, v in enumerate((*params, *captured))]
-        closed = substitute(results, dict(zip((*params, *captured), canonical, strict=True)))
-        return Function(tuple(canonical), closed), captured
+        with region(closed=True) as inside:
+            closed = substitute(roots, dict(zip((*params, *captured), canonical, strict=True)))
+        assert len(inside.effects) == len(effects), "a function reads effects of another one"
+        return Function(tuple(canonical), closed[len(effects) :], closed[: len(effects)]), captured
 
     @property
     def types(self) -> tuple[Type, ...]:
@@ -48,21 +68,71 @@ class Function:
     def result_types(self) -> tuple[Type, ...]:
         return tuple(r.type for r in self.results)
 
+    @property
+    def roots(self) -> tuple[Value, ...]:
+        """All that must be computed: effects, in order, and results."""
+        return (*self.effects, *self.results)
+
+    @cached_property
+    def purity(self) -> Purity:
+        """What may be done with a call of this function."""
+        return max((v.op.purity for v in self.values()), default=Purity.TOTAL)
+
     def __call__(self, *args: Value) -> tuple[Value, ...]:
-        """Inline this function at `args`."""
-        return substitute(self.results, dict(zip(self.params, args, strict=True)))
+        """Inline this function at `args`. Its effects become effects of the function that is being made."""
+        return substitute(self.roots, dict(zip(self.params, args, strict=True)))[len(self.effects) :]
 
     def values(self) -> list[Value]:
-        """Everything the results need, inputs before users."""
-        return toposort(self.results)
+        """Everything the effects and the results need, inputs before users, effects in order."""
+        return toposort(self.roots)
 
     def with_results(self, results: Iterable[Value]) -> Function:
-        return Function(self.params, tuple(results))
+        """The same effects, and other results of the same values."""
+        return Function(self.params, tuple(results), self.effects)
+
+    def mapped(self, visit: Callable[[Value, tuple[Value, ...]], Value | tuple[Value, ...]]) -> Function:
+        """The function where each value is what `visit` makes of it and of its new inputs: `v.again(inputs)` is the
+        same again. In place of an op with several results it may give several values.
+        """
+        new: dict[Value, Value] = {p: p for p in self.params}
+        parts: dict[Value, tuple[Value, ...]] = {}
+        with region(closed=True) as inside:
+            for v in self.values():
+                if v in new:
+                    continue
+                if v.inputs and v.inputs[0] in parts:
+                    new[v] = parts[v.inputs[0]][v.op.index]  # type: ignore[union-attr]  # only projections read a tuple
+                    continue
+                with located(v.location):
+                    made = visit(v, tuple([new[x] for x in v.inputs]))
+                if isinstance(made, tuple):
+                    parts[v] = made
+                else:
+                    new[v] = made
+        return Function(self.params, tuple(new[r] for r in self.results), tuple(inside.effects))
 
     def __str__(self) -> str:
         from mycelia.ir.text import show  # the printer knows functions, and functions can be printed
 
         return show(self)
+
+
+def _last(roots: Sequence[Value], own: set[Value], outside: Callable[[Value], bool]) -> list[Value]:
+    """The first values on every way up from `roots` that are `outside` and not one's own."""
+    found: dict[Value, None] = {}
+    seen: set[Value] = set(own)
+    stack: list[tuple[Value, bool]] = [(r, False) for r in reversed(roots)]
+    while stack:
+        v, ready = stack.pop()
+        if ready:
+            found[v] = None
+        elif v not in seen:
+            seen.add(v)
+            if outside(v):
+                stack.append((v, True))
+            else:
+                stack += [(x, False) for x in reversed(v.inputs)]
+    return list(found)
 
 
 def toposort(roots: Iterable[Value]) -> list[Value]:
@@ -80,16 +150,20 @@ def toposort(roots: Iterable[Value]) -> list[Value]:
 
 
 def substitute(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Value, ...]:
-    """The same results with some values replaced. Locations stay."""
+    """The same results with some values replaced; what lies behind those is not looked at. Locations stay."""
     done = dict(new)
-    for v in toposort(roots):
-        if v not in done:
-            inputs = tuple([done[x] for x in v.inputs])
-            if inputs == v.inputs:
-                done[v] = v
-            else:
-                with located(v.location):
-                    done[v] = Value(v.op, inputs)
+    stack = list(reversed(roots))
+    while stack:
+        v = stack[-1]
+        if v in done:
+            stack.pop()
+            continue
+        missing = [x for x in v.inputs if x not in done]
+        if missing:
+            stack.extend(reversed(missing))
+            continue
+        with located(v.location):
+            done[stack.pop()] = v.again(tuple([done[x] for x in v.inputs]))
     return tuple(done[r] for r in roots)
 
 

@@ -12,10 +12,10 @@ from mycelia.types import TensorType
 
 
 def interpret(fn: Function, *inputs: Any) -> tuple[Any, ...]:
-    """The results of `fn` at these inputs."""
+    """The results of `fn` at these inputs; its effects happen, in order."""
     env: dict[Value, Any] = dict(zip(fn.params, inputs, strict=True))
     with np.errstate(all="ignore"):  # what is not a number shows in the results
-        return tuple(evaluate(fn.results, env))
+        return tuple(evaluate(fn.roots, env)[len(fn.effects) :])
 
 
 def evaluate(roots: tuple[Value, ...], env: dict[Value, Any]) -> list[Any]:

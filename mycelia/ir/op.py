@@ -12,6 +12,7 @@ The fields of an op are its attributes; its methods are its rules:
     jvp        tangents of inputs -> tangent of output      (derived from vjp where the op does not say)
     vmap       the same op with a leading batch axis        (vectorisation)
     axes       which axes correspond across operands        (sharding)
+    purity     whether it may be moved, repeated or dropped (motion of code: mycelia/ir/purity.py)
     samples    example calls                                (inputs of every law)
     mistakes   bad calls and a piece of the message each must give
 
@@ -27,6 +28,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from mycelia.errors import GradientError
+from mycelia.ir.purity import Purity
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
 from mycelia.types import Array, DType, TensorType, TupleType, Type
@@ -74,7 +76,7 @@ class Op(ABC):
     """Base of every primitive."""
 
     name: ClassVar[str]
-    effect: ClassVar[bool] = False  # must run once, in order, even when nobody reads the result
+    purity: ClassVar[Purity]  # a family says it for all its members; ops with functions inside derive it from those
     native: ClassVar[str] = ""
     commutative: ClassVar[bool] = False
 
@@ -85,6 +87,8 @@ class Op(ABC):
         missing = [rule for rule in REQUIRED if getattr(getattr(cls, rule), "__isabstractmethod__", False)]
         if cls.vjp is Op.vjp and cls.augment is Op.augment:
             missing.append("vjp or augment")
+        if not hasattr(cls, "purity"):
+            missing.append("purity")
         if cls.element is Op.element and cls.expand is Op.expand and not cls.native:
             missing.append("element, expand or native")
         if missing:
@@ -161,6 +165,7 @@ class Project(Op, abstract=True):
 
     index: int
     name: ClassVar[str] = "project"
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TupleType) -> Type:
         return x.elements[self.index]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mycelia.ir.function import Function, toposort
+from mycelia.ir.function import Function
 from mycelia.ir.pattern import Apply, Wildcard, match
-from mycelia.ir.value import Value, located
+from mycelia.ir.value import Value
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,7 @@ def rewrite(fn: Function, rules: Iterable[Rule | tuple[Rule, ...]], limit: int =
 
 
 def _once(fn: Function, rules: dict[type, list[Rule]]) -> Function:
-    new: dict[Value, Value] = {}
-    for v in toposort(fn.results):
-        inputs = tuple([new[x] for x in v.inputs])
-        with located(v.location):
-            out = v if inputs == v.inputs else Value(v.op, inputs)
-            new[v] = _rewritten(out, rules.get(type(out.op), ()))
-    return Function(fn.params, tuple(new[r] for r in fn.results))
+    return fn.mapped(lambda v, inputs: _rewritten(v.again(inputs), rules.get(type(v.op), ())))
 
 
 def _rewritten(value: Value, rules: Sequence[Rule]) -> Value:

@@ -12,7 +12,8 @@
     }
 
 Functions among the attributes of ops stand before the function that mentions them, under a number. Locations are not
-written. Everything else is: data in full.
+written. Everything else is: data in full. What must happen though nobody may read it is listed before the results, in
+order: `effects %4, %7`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from mycelia.errors import ArgumentError
-from mycelia.ir.function import Function, toposort
+from mycelia.ir.function import Function
 from mycelia.ir.op import Op, registry
+from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value
 from mycelia.ir.verify import inner_functions
 from mycelia.types import (
@@ -36,7 +38,6 @@ from mycelia.types import (
     FrameType,
     SequenceType,
     TensorType,
-    TokenType,
     TupleType,
     Type,
     dtype_named,
@@ -74,11 +75,13 @@ def _block(fn: Function, name: str, numbers: dict[Function, str]) -> str:
     names = {v: f"%{i}" for i, v in enumerate(fn.params)}
     head = ", ".join(f"{names[v]}: {type_text(v.type)}" for v in fn.params)
     lines = []
-    for v in toposort(fn.results):
+    for v in fn.values():
         if isinstance(v.op, Op):
             names[v] = f"%{len(names)}"
             inputs = ", ".join(names[x] for x in v.inputs)
             lines.append(f"  {names[v]}: {type_text(v.type)} = {_op_text(v.op, numbers)}({inputs})")
+    if fn.effects:
+        lines.append(f"  effects {', '.join(names[e] for e in fn.effects)}")
     lines.append(f"  return {', '.join(names[r] for r in fn.results)}".rstrip())
     return f"fn{name}({head}) {{\n" + "\n".join(lines) + "\n}"
 
@@ -107,8 +110,8 @@ def type_text(t: Type) -> str:
     """The written form of a type. It differs from `str` where that looks like a tuple.
 
     >>> from mycelia.types import float32
-    >>> type_text(TupleType((TensorType(float32, ()), TokenType())))
-    'tuple<f32[], token>'
+    >>> type_text(TupleType((TensorType(float32, ()), SequenceType(TensorType(float32, ())))))
+    'tuple<f32[], seq<f32[]>>'
     """
     if isinstance(t, TupleType):
         return f"tuple<{', '.join(map(type_text, t.elements))}>"
@@ -210,10 +213,22 @@ class _Reader:
             values[param] = Value(Param(slot, t))
         params = tuple(values.values())
         self.take("mark", "{")
-        while not self.skip("return"):
-            self.line(values, functions)
+        with region(closed=True) as inside:
+            while not self.skip("return"):
+                if self.skip("effects"):
+                    self.effects(values, inside.effects)
+                else:
+                    self.line(values, functions)
         results = [values[r] for r in self.several("}", lambda: self.take("value"))]
-        return name, Function(params, tuple(results))
+        return name, Function(params, tuple(results), tuple(inside.effects))
+
+    def effects(self, values: dict[str, Value], made: list[Value]) -> None:
+        """What is listed as effects, which is what the lines above it say."""
+        listed = [values[self.take("value")]]
+        while self.skip(","):
+            listed.append(values[self.take("value")])
+        if listed != made:
+            raise ArgumentError(f"{len(listed)} effects are listed, and {len(made)} values have effects")
 
     def typed(self) -> tuple[str, Type]:
         name = self.take("value")
@@ -261,8 +276,6 @@ class _Reader:
     def type_or_data(self) -> Any:
         """A type, an element type, or data, which begins with its type."""
         word = self.take("word")
-        if word == "token":
-            return TokenType()
         if self.skip("<"):
             if word == "frame":
                 inner: Any = FrameType(json.loads(self.take("string")))

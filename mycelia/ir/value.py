@@ -2,7 +2,8 @@
 
 A value is an op applied to other values. Values are immutable and interned: building the same expression twice
 gives the same object. Therefore common subexpressions are shared by construction, unreachable values vanish by
-construction, and `a is b` decides structural equality.
+construction, and `a is b` decides structural equality. What is ordered, and what may not end, is one object within
+one function only: see `mycelia.ir.region`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from mycelia.errors import Location, caller
+from mycelia.ir.purity import Purity
+from mycelia.ir.region import innermost
 from mycelia.types import DType, Shape, TensorType, Type
 
 if TYPE_CHECKING:
@@ -92,29 +95,51 @@ class Arithmetic:
 class Value(Arithmetic):
     """An op applied to values, with its type known from birth."""
 
-    __slots__ = ("__weakref__", "closed", "inputs", "known", "location", "op", "serial", "type")
+    __slots__ = ("__weakref__", "closed", "inputs", "known", "location", "mark", "op", "serial", "type")
 
     op: Op | Param
     inputs: tuple[Value, ...]
     type: Type
     location: Location | None
-    closed: bool  # depends on no parameter: its number is known, see `interpret.constant`
+    closed: bool  # depends on no parameter and may move: its number is known, see `interpret.constant`
     known: Any
     serial: int  # grows with every value that is made: what was there before a moment has a smaller one
+    mark: int  # tells equal values apart that are not one, see `mycelia.ir.region`
 
     def __new__(cls, op: Op | Param, inputs: tuple[Value, ...] = ()) -> Value:
+        purity = op.purity
+        if purity is not Purity.TOTAL:
+            return cls._marked(op, inputs, purity)  # type: ignore[arg-type]  # parameters are total
         key = (op, inputs)
         found = _interned.get(key)
-        if found is not None:
-            return found
+        return found if found is not None else cls._made(key, op, inputs, 0)
+
+    @classmethod
+    def _marked(cls, op: Op, inputs: tuple[Value, ...], purity: Purity) -> Value:
+        """A value that is one object within one region only; an effect of it, if it is ordered."""
+        region = innermost()
+        if region is None:
+            assert purity is Purity.PARTIAL, f"{op} has an effect, and there is no function that could keep it"
+            mark = 0
+        else:
+            mark = region.mark(purity)
+        key = (op, inputs, mark)
+        found = _interned.get(key)
+        made = found if found is not None else cls._made(key, op, inputs, mark)
+        if purity is Purity.ORDERED:
+            region.effects.append(made)  # type: ignore[union-attr]  # there is one, see above
+        return made
+
+    @classmethod
+    def _made(cls, key: tuple[object, ...], op: Op | Param, inputs: tuple[Value, ...], mark: int) -> Value:
         made = object.__new__(cls)
-        made.op, made.inputs, made.known, made.serial = op, inputs, None, next(serials)
+        made.op, made.inputs, made.known, made.serial, made.mark = op, inputs, None, next(serials), mark
         made.location = caller() if _Here.ask else _Here.location
         if type(op) is Param:
             made.type, made.closed = op.type, False
         else:
             made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
-            made.closed = not op.effect and all(x.closed for x in inputs) and made.type.static
+            made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs) and made.type.static
         _interned[key] = made
         return made
 
@@ -122,6 +147,21 @@ class Value(Arithmetic):
     def apply(op: Op, inputs: tuple[Any, ...]) -> Any:
         """The op on values; several results come as a tuple."""
         return op.results(Value(op, inputs))
+
+    def again(self, inputs: tuple[Value, ...]) -> Value:
+        """The same op on these inputs, in the function that is being made: an effect of that, if it is ordered."""
+        if inputs != self.inputs:
+            return Value(self.op, inputs)
+        if self.op.purity is Purity.TOTAL:
+            return self
+        region = innermost()
+        here = region is not None and region.number and self.unclosed  # what is being written stays as it is
+        return self if here else Value(self.op, inputs)
+
+    @property
+    def unclosed(self) -> bool:
+        """Whether it belongs to a function that is still being written, and nowhere else."""
+        return self.mark < 0 or (self.mark > 0 and self.op.purity is Purity.PARTIAL)
 
     @property
     def tensor(self) -> TensorType:
@@ -148,7 +188,7 @@ class Param:
     slot: int
     type: Type
     scope: int = 0
-    effect: ClassVar[bool] = False
+    purity: ClassVar[Purity] = Purity.TOTAL
     name: ClassVar[str] = "param"
 
     def __str__(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mycelia.ir.function import Function, toposort
-from mycelia.ir.value import Param
-from mycelia.types import TokenType
+from mycelia.ir.function import Function
+from mycelia.ir.purity import may_repeat
+from mycelia.ir.value import Param, Value
 
 
 def verify(fn: Function) -> None:
@@ -13,19 +13,19 @@ def verify(fn: Function) -> None:
         assert isinstance(p.op, Param), f"parameter {slot} is {p}"
         assert p.op == Param(slot, p.type), f"parameter {slot} is not in its place: {p.op}"
     own = set(fn.params)
-    spent: set[object] = set()
-    for v in toposort(fn.results):
+    ordered: list[Value] = []
+    for v in fn.values():
         if isinstance(v.op, Param):
             assert v in own, f"{v} belongs to another function"
             continue
+        assert not v.unclosed, f"{v} belongs to a function that is being written"
         inferred = v.op.infer(*[x.type for x in v.inputs])
         assert inferred == v.type, f"{v} should have type {inferred}"
-        for x in v.inputs:
-            if isinstance(x.type, TokenType):
-                assert x not in spent, f"the token {x} is used twice: the order of effects is not known"
-                spent.add(x)
+        if not may_repeat(v):
+            ordered.append(v)
         for inner in inner_functions(v.op):
             verify(inner)
+    assert tuple(ordered) == fn.effects, f"the effects are {fn.effects}, and what has effects is {ordered}"
 
 
 def inner_functions(op: object) -> list[Function]:

@@ -17,7 +17,7 @@ def anchors(fn: Function, operands: set[Value]) -> list[Value]:
 
     `operands` are the values that steps need in memory.
     """
-    readers = users(fn.results)
+    readers = users(fn.roots)
     results = set(fn.results)
     weight: dict[Value, int] = {}
     loads: dict[Value, frozenset[Value]] = {}

@@ -17,19 +17,17 @@ def without_empty(fn: Function) -> Function:
     >>> without_empty(total).results[0].op
     Full(number=0.0, dtype=float32, shape=(3,))
     """
-    values = fn.values()
-    if not any(_is_empty(v) for v in values):
+    if not any(_is_empty(v) for v in fn.values()):
         return fn
-    new: dict[Value, Value] = {}
-    for v in values:
-        inputs = tuple(new[x] for x in v.inputs)
-        if _is_empty(v):
-            new[v] = v if isinstance(v.op, Full) else p.zeros(v.dtype, v.shape)
-        elif isinstance(v.op, Reduction) and _is_empty(v.inputs[0]):
-            new[v] = p.full(neutral(v.op.combine, v.dtype), v.dtype, v.shape)
-        else:
-            new[v] = v if inputs == v.inputs else Value(v.op, inputs)
-    return fn.with_results(new[r] for r in fn.results)
+    return fn.mapped(_not_empty)
+
+
+def _not_empty(v: Value, inputs: tuple[Value, ...]) -> Value:
+    if _is_empty(v):
+        return v if isinstance(v.op, Full) else p.zeros(v.dtype, v.shape)
+    if isinstance(v.op, Reduction) and _is_empty(v.inputs[0]):
+        return p.full(neutral(v.op.combine, v.dtype), v.dtype, v.shape)
+    return v.again(inputs)
 
 
 def _is_empty(v: Value) -> bool:

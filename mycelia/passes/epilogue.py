@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from mycelia.ir import Function, Value, located, users
+from mycelia.ir import Function, Value, users
 from mycelia.primitives import Add, Contract, Conv, Reshape, epilogue
 from mycelia.types import float32
 
 
 def fuse_epilogues(fn: Function) -> Function:
     """Put `core(x, y) + bias` into one op where nobody else reads the core."""
-    readers = users(fn.results)
+    readers = users(fn.roots)
     new: dict[Value, Value] = {}
-    for v in fn.values():
-        inputs = tuple(new[x] for x in v.inputs)
-        with located(v.location):
-            found = _biased(v)
-            if found is not None and set(readers[found[0]]) == {v} and found[0] not in fn.results:
-                core, bias = found
-                assert isinstance(core.op, Contract | Conv), f"{core} is no core"
-                x, y = core.inputs
-                new[v] = epilogue(core.op, new[x], new[y], new[bias])
-            else:
-                new[v] = v if inputs == v.inputs else Value(v.op, inputs)
-    return fn.with_results(new[r] for r in fn.results)
+
+    def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
+        new.update(zip(v.inputs, inputs, strict=True))
+        found = _biased(v)
+        if found is None or set(readers[found[0]]) != {v} or found[0] in fn.results:
+            return v.again(inputs)
+        core, bias = found
+        assert isinstance(core.op, Contract | Conv), f"{core} is no core"
+        x, y = core.inputs
+        return epilogue(core.op, new[x], new[y], new[bias])
+
+    return fn.mapped(visit)
 
 
 def _biased(v: Value) -> tuple[Value, Value] | None:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from mycelia.ir import Function, Op, Project, Value, located
+from mycelia.ir import Function, Op, Value
 
 
 def expand(fn: Function) -> Function:
     """Replace every op that has a definition by it, until none is left."""
     while any(_expands(v) for v in fn.values()):
-        new: dict[Value, Value] = {}
-        parts: dict[Value, tuple[Value, ...]] = {}
-        for v in fn.values():
-            inputs = tuple(new.get(x, x) for x in v.inputs)
-            with located(v.location):
-                if isinstance(v.op, Project) and v.inputs[0] in parts:
-                    new[v] = parts[v.inputs[0]][v.op.index]
-                    continue
-                made = v.op.expand(*inputs) if _expands(v) else None  # type: ignore[union-attr]
-                if isinstance(made, tuple):
-                    parts[v] = made
-                    new[v] = v
-                elif made is not None:
-                    new[v] = made
-                else:
-                    new[v] = v if inputs == v.inputs else Value(v.op, inputs)
-        fn = fn.with_results(new[r] for r in fn.results)
+        fn = fn.mapped(_expanded)
     return fn
+
+
+def _expanded(v: Value, inputs: tuple[Value, ...]) -> Value | tuple[Value, ...]:
+    made: Value | tuple[Value, ...] | None = v.op.expand(*inputs) if _expands(v) else None  # type: ignore[union-attr]
+    return v.again(inputs) if made is None else made
 
 
 def _expands(v: Value) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
-from mycelia.ir import Function, Op, Value, inner_functions, located
+from mycelia.ir import Function, Op, Value, inner_functions
 
 Pass = Callable[[Function], Function]
 
@@ -22,16 +22,11 @@ def everywhere(run: Pass) -> Pass:
 
 
 def _inside(fn: Function, run: Pass) -> Function:
-    new: dict[Value, Value] = {}
-    for v in fn.values():
-        inputs = tuple(new[x] for x in v.inputs)
+    def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
         op = _changed(v.op, run) if isinstance(v.op, Op) and inner_functions(v.op) else v.op
-        if op is v.op and inputs == v.inputs:
-            new[v] = v
-        else:
-            with located(v.location):
-                new[v] = Value(op, inputs)
-    return fn.with_results(new[r] for r in fn.results)
+        return v.again(inputs) if op is v.op else Value(op, inputs)
+
+    return fn.mapped(visit)
 
 
 def _changed(op: Op, run: Pass) -> Op:

@@ -149,12 +149,11 @@ def simplify(fn: Function) -> Function:
 
 def fold(fn: Function) -> Function:
     """Numbers that depend on no parameter are computed now; tensors are left to be computed where they are read."""
-    new: dict[Value, Value] = {}
-    for v in fn.values():
-        if v.closed and isinstance(v.type, TensorType) and v.type.shape == () and not isinstance(v.op, Full):
-            with np.errstate(all="ignore"):  # dividing by zero is nobody's mistake here: it may never be read
-                new[v] = p.full(constant(v).item(), v.type.dtype, ())
-        else:
-            inputs = tuple(new[x] for x in v.inputs)
-            new[v] = v if inputs == v.inputs else Value(v.op, inputs)
-    return fn.with_results(new[r] for r in fn.results)
+    return fn.mapped(_folded)
+
+
+def _folded(v: Value, inputs: tuple[Value, ...]) -> Value:
+    if v.closed and isinstance(v.type, TensorType) and v.type.shape == () and not isinstance(v.op, Full):
+        with np.errstate(all="ignore"):  # dividing by zero is nobody's mistake here: it may never be read
+            return p.full(constant(v).item(), v.type.dtype, ())
+    return v.again(inputs)

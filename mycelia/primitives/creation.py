@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Sample, Value, algebra
+from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, algebra
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
 from mycelia.primitives.family import ALL, NUMBERS, Shaped, mapping
@@ -87,6 +87,8 @@ def _range(dtype: DType) -> tuple[int, int]:
 @dataclass(frozen=True)
 class Numbered(Op, abstract=True):
     """An op with a number among its attributes. 0.0 and -0.0 differ, and nan is nan."""
+
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def _key(self) -> tuple[object, ...]:
         return type(self), *(repr(a) if isinstance(a, float) else a for a in self.attributes().values())
@@ -185,6 +187,7 @@ class Constant(Op):
         return self.data
 
     native: ClassVar[str] = "the data is placed beside the program, and read there"
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def vjp(self, ct: Value, out: Value) -> Cotangents:
         return ()

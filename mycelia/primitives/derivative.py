@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia.errors import ArgumentError, BranchError, GradientError
-from mycelia.ir import Back, Function, Mistake, Sample, Value, interpret
+from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives import creation
 from mycelia.primitives.control.map import zeros_for
 from mycelia.transforms import Structured, batch, lockstep, repeated, spread
@@ -28,6 +28,7 @@ class CustomVjp(Structured):
     forward: Function
     backward: Function
     native: ClassVar[str] = "lowering: `fn` in its place"
+    alone: ClassVar[Purity] = Purity.TOTAL
 
     def __post_init__(self) -> None:
         results, forward = self.fn.result_types, self.forward.result_types

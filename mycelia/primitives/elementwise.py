@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Mistake, Op, Reader, Sample, Value
+from mycelia.ir import Mistake, Op, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, unary
 from mycelia.primitives.creation import lift
 from mycelia.primitives.family import (
@@ -60,6 +60,7 @@ class Elementwise(Op, abstract=True):
     oracle: ClassVar[Callable[..., Any]]  # the meaning, on arrays of one element type
     domain: ClassVar[tuple[float, float]] = (-2.0, 2.0)
     points: ClassVar[tuple[float, ...]] = ()  # further points: edges of the domain, large and small numbers
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType, *others: TensorType) -> TensorType:
         check = x.dtype not in self.dtypes

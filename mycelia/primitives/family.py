@@ -10,13 +10,13 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import ml_dtypes
 import numpy as np
 
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Op
+from mycelia.ir import Op, Purity
 from mycelia.types import (
     DTYPES,
     Array,
@@ -45,6 +45,8 @@ HALVES = frozenset((np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)))
 @dataclass(frozen=True)
 class Shaped(Op, abstract=True):
     """An op whose attributes name extents of its output, which are smaller on one of several devices."""
+
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def local(self, shape: Shape, *inputs: TensorType) -> Op:
         """The op that computes a shard of this shape from inputs of these types."""

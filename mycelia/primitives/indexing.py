@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, cast, const, datum, position, select
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
@@ -60,6 +60,7 @@ class Gather(Op):
 
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType, indices: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")
@@ -223,6 +224,7 @@ class DynamicUpdate(Op):
 
     name = "dynamic_update"
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+    purity: ClassVar[Purity] = Purity.TOTAL
     native = "a copy of the window into the operand, in place where nobody else reads it"
 
     def infer(self, x: TensorType, update: TensorType, *starts: TensorType) -> TensorType:

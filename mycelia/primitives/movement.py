@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, const
 from mycelia.primitives.elementwise import at_broadcast
 from mycelia.primitives.family import (
@@ -113,6 +113,7 @@ class Transpose(Op):
 
     permutation: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType) -> TensorType:
         if len(self.permutation) != x.rank or sorted(self.permutation) != list(range(x.rank)):
@@ -207,6 +208,7 @@ class Flip(Op):
 
     dims: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, self.dims)

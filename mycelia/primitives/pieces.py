@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, const, datum, position, select
 from mycelia.primitives.creation import Number, Numbered, check_number, exact
 from mycelia.primitives.family import (
@@ -190,6 +190,7 @@ class Concat(Op):
 
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, *parts: TensorType) -> TensorType:
         first = parts[0]

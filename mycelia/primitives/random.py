@@ -15,7 +15,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Mistake, Op, Reader, Sample, Value, zero_gradient
+from mycelia.ir import Mistake, Op, Purity, Reader, Sample, Value, zero_gradient
 from mycelia.loops import Expr, Index, binary, const, position, select
 from mycelia.primitives.family import check_dtype, given, mapping, names
 from mycelia.primitives.windows import whole
@@ -48,6 +48,7 @@ class RandomBits(Op):
     shape: Shape
     name: ClassVar[str] = "random_bits"
     dtypes: ClassVar[tuple[DType, ...]] = (uint32,)
+    purity: ClassVar[Purity] = Purity.TOTAL
     vjp = zero_gradient("its output is an integer")
 
     def infer(self, key: TensorType, counter: TensorType) -> TensorType:

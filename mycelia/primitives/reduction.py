@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, zero_gradient
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
 from mycelia.types import Array, DType, TensorType, bool_, float32, int32
 
@@ -52,6 +52,7 @@ class Reduction(Op, abstract=True):
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     native: ClassVar[str] = "a fold inside a kernel"
     summed: ClassVar[str] = "1"  # how an axis that disappears may be split: not at all
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, self.dims)
@@ -201,6 +202,7 @@ class Cumsum(Op):
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     native: ClassVar[str] = "a loop along the axis that carries the sum"
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")
@@ -240,6 +242,7 @@ class Position(Op, abstract=True):
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     extreme: ClassVar[type[Reduction]]
     oracle: ClassVar[Anything]
+    purity: ClassVar[Purity] = Purity.TOTAL
     vjp = zero_gradient("its output is an integer")
 
     def infer(self, x: TensorType) -> TensorType:

@@ -22,8 +22,7 @@ class Image:
         if isinstance(v.op, Project):
             self.one[v] = self.results(v.inputs[0])[v.op.index]
         else:
-            inputs = self.inputs(v)
-            self.one[v] = v if inputs == v.inputs else Value(v.op, inputs)
+            self.one[v] = v.again(self.inputs(v))
 
     def results(self, v: Value) -> tuple[Value, ...]:
         """The new results of an old value that has several."""

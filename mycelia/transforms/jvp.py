@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from mycelia.ir import Function, Op, Param, Project, Value, algebra, located
+from mycelia.ir import Function, Op, Param, Project, Value, algebra, located, region
 from mycelia.transforms.activity import Mask, differentiable
 from mycelia.transforms.image import Image
 from mycelia.transforms.structured import Structured, chosen, spread
@@ -33,6 +33,13 @@ def jvp(fn: Function, wrt: Sequence[bool] | None = None, live: Sequence[bool] | 
 
 @lru_cache(maxsize=4096)
 def _pushed(fn: Function, wrt: Mask, live: Mask) -> Function:
+    with region(closed=True) as inside:
+        results, given = _both(fn, wrt, live)
+    return Function((*fn.params, *given), tuple(results), tuple(inside.effects))
+
+
+def _both(fn: Function, wrt: Mask, live: Mask) -> tuple[list[Value], list[Value]]:
+    """The results and their tangents, and parameters for the tangents of parameters."""
     image = Image()
     tangents: dict[Value, Any] = {}
     given: list[Value] = []
@@ -50,7 +57,7 @@ def _pushed(fn: Function, wrt: Mask, live: Mask) -> Function:
         for r, m in zip(fn.results, live, strict=True)
         if m
     ]
-    return Function((*fn.params, *given), (*[image.one[r] for r in fn.results], *moved))
+    return [*[image.one[r] for r in fn.results], *moved], given
 
 
 def _push(v: Value, image: Image, tangents: dict[Value, Any]) -> None:

@@ -7,12 +7,12 @@ only the backward part needs is computed there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mycelia.ir import Function, Param, Value, located, toposort
+from mycelia.ir import Function, Param, Value, may_repeat, region, substitute, toposort
 from mycelia.transforms.activity import Mask
 from mycelia.types import TensorType
 
@@ -80,8 +80,30 @@ def split(joint: Function, params: int, results: int, visible: Mask | None = Non
     stored = [v for v in kept if v not in places]
     places.update((v, params + results + i) for i, v in enumerate(stored))
     slots = [Value(Param(i, v.type)) for i, v in enumerate((*kept, *cotangents))]
-    backward = rebuild(pulled, dict(zip((*kept, *cotangents), slots, strict=True)))
-    return Split(Function(own, (*outs, *stored)), Function(tuple(slots), backward), tuple(places[v] for v in kept))
+    early, late = _parted_effects(joint, cotangents)
+    with region(closed=True) as inside:
+        backward = substitute((*late, *pulled), dict(zip((*kept, *cotangents), slots, strict=True)))
+    assert len(inside.effects) == len(late), "the way back repeats an effect of the way forward"
+    return Split(
+        Function(own, (*outs, *stored), early),
+        Function(tuple(slots), backward[len(late) :], backward[: len(late)]),
+        tuple(places[v] for v in kept),
+    )
+
+
+def _late(joint: Function, cotangents: Sequence[Value]) -> set[Value]:
+    """What depends on a cotangent."""
+    late = set(cotangents)
+    for v in joint.values():
+        if any(x in late for x in v.inputs):
+            late.add(v)
+    return late
+
+
+def _parted_effects(joint: Function, cotangents: Sequence[Value]) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+    """The effects of the way forward, and those that need a cotangent. None is made again on the way back."""
+    late = _late(joint, cotangents) if joint.effects else set()
+    return tuple(e for e in joint.effects if e not in late), tuple(e for e in joint.effects if e in late)
 
 
 def _residuals(
@@ -93,17 +115,15 @@ def _residuals(
     save: Save,
 ) -> list[Value]:
     """The primal values that the backward part starts from, where those `given` cost nothing."""
-    late = set(cotangents)  # depends on a cotangent
-    needed = set(pulled)
-    for v in joint.values():
-        if any(x in late for x in v.inputs):
-            late.add(v)
-            needed.update(v.inputs)
-    forward = set(toposort(outs))
+    late = _late(joint, cotangents)
+    needed = {*pulled, *[x for v in late for x in v.inputs]}
+    forward = set(toposort((*[e for e in joint.effects if e not in late], *outs)))
 
     def free(v: Value) -> bool:
-        """Whether it costs nothing to compute `v` in the backward part: little, or it is computed nowhere else."""
-        return not v.op.effect and (v not in forward or not save(v))
+        """Whether it costs nothing to compute `v` in the backward part: little, or it is computed nowhere else. It
+        stands behind the same decisions there, so what may not end may be done again; an effect may not.
+        """
+        return may_repeat(v) and (v not in forward or not save(v))
 
     at_hand: set[Value] = set()
     starts = set(given)
@@ -120,7 +140,8 @@ def _residuals(
                 source = missing
             starts.add(source)
             at_hand.update((source, v))
-    return _frontier(joint, pulled, late, starts)
+    roots = (*[e for e in joint.effects if e in late], *pulled)
+    return _frontier(joint, roots, late, starts)
 
 
 def _missing(v: Value, at_hand: set[Value]) -> Value | None:
@@ -149,28 +170,3 @@ def _frontier(joint: Function, pulled: Sequence[Value], late: set[Value], starts
             stack.extend(v.inputs)
     order = {v: i for i, v in enumerate(joint.values())}
     return sorted(met, key=order.__getitem__)
-
-
-def rebuild(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Value, ...]:
-    """The same results with some values replaced; what lies behind those is never looked at.
-
-    >>> from mycelia import primitives as p
-    >>> from mycelia.types import float32
-    >>> x, y = p.zeros(float32, ()), p.ones(float32, ())
-    >>> rebuild([p.exp(p.sin(x))], {p.sin(x): y}) == (p.exp(y),)
-    True
-    """
-    done = dict(new)
-    stack = list(reversed(roots))
-    while stack:
-        v = stack[-1]
-        if v in done:
-            stack.pop()
-            continue
-        missing = [x for x in v.inputs if x not in done]
-        if missing:
-            stack.extend(reversed(missing))
-            continue
-        with located(v.location):
-            done[stack.pop()] = Value(v.op, tuple([done[x] for x in v.inputs]))
-    return tuple(done[r] for r in roots)

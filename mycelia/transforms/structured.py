@@ -5,18 +5,31 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
-from mycelia.ir import Back, Op, Value
+from mycelia.ir import Back, Op, Purity, Value, inner_functions
 from mycelia.types import TensorType, TupleType, Type
 
 
 @dataclass(frozen=True)
 class Structured(Op, abstract=True):
-    """An op that contains functions, or stands for one. It always has a tuple of results."""
+    """An op that contains functions, or stands for one. It always has a tuple of results. It is as pure as the
+    functions inside, and as it is by itself (`alone`), which every class says.
+    """
 
-    total: ClassVar[bool] = True  # terminates for all inputs, if the functions inside do
+    alone: ClassVar[Purity]  # its purity if all functions inside are total: partial, if they may run without end
     straight: ClassVar[bool] = True  # runs each function inside at most once
+
+    def __init_subclass__(cls, *, abstract: bool = False) -> None:
+        if not abstract and not hasattr(cls, "alone"):
+            raise TypeError(f"op {cls.__name__} must say how pure it is if the functions inside are total: `alone`")
+        super().__init_subclass__(abstract=abstract)
+
+    @cached_property
+    def purity(self) -> Purity:  # type: ignore[override]  # of an op, not of a class: it is what is inside
+        """What may be done with it: no more than with any function inside."""
+        return max(self.alone, *[fn.purity for fn in inner_functions(self)], Purity.TOTAL)
 
     @abstractmethod
     def infer(self, *inputs: Any) -> TupleType: ...

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from mycelia.errors import GradientError
-from mycelia.ir import Back, Cotangents, Function, Op, Param, Project, Value, algebra, located
+from mycelia.ir import Back, Cotangents, Function, Op, Param, Project, Value, algebra, located, region
 from mycelia.transforms.activity import Mask, differentiable, moving, reached
 from mycelia.transforms.image import Image
 from mycelia.transforms.structured import Structured
@@ -53,11 +53,18 @@ def value_and_grad(fn: Function, wrt: Sequence[bool] | None = None) -> Function:
         )
     joint = vjp(fn, wrt, (True, *[False] * (len(fn.results) - 1)))
     one = algebra.zeros(scalar) + 1.0
-    return fn.with_results(joint(*fn.params, one))
+    return Function.build(lambda *params: joint(*params, one), *fn.types)
 
 
 @lru_cache(maxsize=4096)
 def _joint(fn: Function, wrt: Mask, live: Mask) -> Function:
+    with region(closed=True) as inside:  # effects of the way forward come first, those of the way back then
+        results, given, pulled = _there_and_back(fn, wrt, live)
+    return Function((*fn.params, *given), (*results, *pulled), tuple(inside.effects))
+
+
+def _there_and_back(fn: Function, wrt: Mask, live: Mask) -> tuple[tuple[Value, ...], list[Value], list[Value]]:
+    """The results, parameters for their cotangents, and the cotangents of the parameters."""
     active = moving(fn, wrt) & reached(fn, live)
     image, backs = _forward(fn, active)
     results = tuple(image.one[r] for r in fn.results)
@@ -77,7 +84,7 @@ def _joint(fn: Function, wrt: Mask, live: Mask) -> Function:
         for p, m in zip(fn.params, wrt, strict=True)
         if m
     ]
-    return Function((*fn.params, *given), (*results, *pulled))
+    return results, given, pulled
 
 
 def _forward(fn: Function, active: set[Value]) -> tuple[Image, dict[Value, Back]]:

@@ -7,6 +7,9 @@ one of two forms, and its type says which:
     ragged     seq<seq<f32[3]>> each example has a sequence of its own, because each took its own turns
 
 A frame is ragged always. An unmapped value keeps its type; so types tell everything.
+
+A function with effects runs for one example after the other, as a loop over the examples would: then effects are in the
+order in which the loop would have them.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from mycelia.ir import Function, Op, Param, Value, algebra, located
+from mycelia.ir import Function, Op, Param, Purity, Value, algebra, located
 from mycelia.transforms.activity import Mask
 from mycelia.transforms.image import Image
 from mycelia.types import SequenceType, TensorType, TupleType, Type
@@ -88,6 +91,8 @@ def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> F
     >>> [str(t) for t in batch(fn, 3, (many, one), (False, False, True)).result_types]
     ['f32[3]', 'f32[]', 'f32[3]']
     """
+    if fn.purity is Purity.ORDERED:
+        return algebra.for_each(fn, size, types)
     image = Image()
     params = tuple(Value(Param(i, t)) for i, t in enumerate(types))
     image.one.update(zip(fn.params, params, strict=True))

@@ -74,7 +74,7 @@ def test_an_op_without_a_rule_does_not_import():
         class HalfDone(Unary):
             kind, oracle = "exp", np.exp
 
-    with pytest.raises(TypeError, match="must define infer, reference, vmap, axes, samples, vjp or augment, element"):
+    with pytest.raises(TypeError, match="must define infer, reference, vmap, axes, samples, vjp or augment, purity"):
 
         class Nothing(Op):
             pass

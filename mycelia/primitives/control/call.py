@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Sample, Value, interpret
+from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
 from mycelia.transforms import Structured, batch, chosen, depends, jvp, saves, split, spread, vjp
 from mycelia.types import TensorType, TupleType, Type, float64
@@ -32,6 +32,7 @@ class Call(Structured):
     fn: Function
     recompute: bool = False
     native: ClassVar[str] = "lowering: a call, or the function in its place"
+    alone: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, *inputs: Type) -> TupleType:
         if inputs != self.fn.types:

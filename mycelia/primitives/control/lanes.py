@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Value, inner_functions
+from mycelia.ir import Function, Value, inner_functions, may_move
 from mycelia.transforms import Structured, repeated
 from mycelia.types import Shape, TensorType
 
@@ -28,20 +28,24 @@ def each_is_better(
 
 
 def harmless(fn: Function, straight: bool) -> bool:
-    """Whether `fn` always ends, without effects; and, if it must be `straight`, without repeating anything.
+    """Whether `fn` may run for an example that did not ask: it is total; and, if it must be `straight`, it repeats
+    nothing.
 
     >>> from mycelia.types import float32
     >>> harmless(Function.build(lambda x: p.sin(x), TensorType(float32, ())), straight=True)
     True
     """
+    return all(may_move(v) for v in fn.values()) and not (straight and _repeats(fn))
+
+
+def _repeats(fn: Function) -> bool:
+    """Whether something in `fn` may run more than once."""
     for v in fn.values():
-        if v.op.effect:
-            return False
-        if isinstance(v.op, Structured) and not (v.op.total and (v.op.straight or not straight)):
-            return False
-        if not all(harmless(inner, straight) for inner in inner_functions(v.op)):
-            return False
-    return True
+        if isinstance(v.op, Structured) and not v.op.straight:
+            return True
+        if any(_repeats(inner) for inner in inner_functions(v.op)):
+            return True
+    return False
 
 
 def guarded(taken: Value, operands: Sequence[Value], mapped: Sequence[bool], size: int) -> list[Value]:

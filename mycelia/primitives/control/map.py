@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Op, Sample, Value, algebra, interpret
+from mycelia.ir import Back, Function, Mistake, Op, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.runtime import add_structures, stack, zero_of
 from mycelia.primitives.control.sequence import SplitBatch
 from mycelia.transforms import Structured, chosen, depends, jvp, ragged, split, spread, vjp
@@ -28,7 +28,11 @@ class Map(Structured):
     size: int
     sums: int = 0
     native: ClassVar[str] = "lowering: a parallel loop"
+    alone: ClassVar[Purity] = Purity.TOTAL
     straight: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        assert self.body.purity is not Purity.ORDERED, "elements are computed in any order, and effects have one"
 
     @property
     def stacked(self) -> int:
@@ -164,15 +168,42 @@ def each(op: Op, size: int, types: Sequence[Type], inputs: Sequence[Value]) -> A
     >>> each(p.Add(), 3, (one, one), (p.zeros(float64, (3,)), p.zeros(float64, ()))).shape
     (3,)
     """
-    mapped = [x.type != t for x, t in zip(inputs, types, strict=True)]
-    order = sorted(range(len(inputs)), key=lambda k: mapped[k])
+    results = for_each(Function.build(op, *types), size, tuple(x.type for x in inputs))(*inputs)
+    return results if isinstance(op.infer(*types), TupleType) else results[0]
+
+
+def in_some_order(body: Function, constants: int, size: int) -> Op:
+    """The op that runs `body` for each element: all at once, or one after the other if it has effects.
+
+    >>> in_some_order(Function.build(lambda x: x, TensorType(float64, ())), 0, 3).name
+    'map'
+    """
+    if body.purity is Purity.ORDERED:
+        return p.control.Scan(body, constants, 0, False, size)
+    return Map(body, constants, size)
+
+
+def for_each(fn: Function, size: int, types: tuple[Type, ...]) -> Function:
+    """`fn` for each of `size` examples by itself, where its parameters have these types: see `batch`.
+
+    >>> for_each(Function.build(lambda x: x, TensorType(float64, ())), 3, (TensorType(float64, (3,)),)).result_types
+    (TensorType(dtype=float64, shape=(3,)),)
+    """
+    mapped = [t != old for t, old in zip(types, fn.types, strict=True)]
+    order = sorted(range(len(types)), key=lambda k: mapped[k])
     place = {k: i for i, k in enumerate(order)}
     body = Function.build(
-        lambda *values: op(*[values[place[k]] for k in range(len(order))]), *[types[k] for k in order]
+        lambda *values: fn(*[values[place[k]] for k in range(len(order))]), *[fn.types[k] for k in order]
     )
-    operands = [separate(inputs[k], types[k], size) if mapped[k] else inputs[k] for k in order]
-    results = Map(body, len(mapped) - sum(mapped), size)(*operands)
-    return results if isinstance(op.infer(*types), TupleType) else results[0]
+    loop = in_some_order(body, len(mapped) - sum(mapped), size)
+
+    def every(*inputs: Value) -> Any:
+        return loop(*[separate(inputs[k], fn.types[k], size) if mapped[k] else inputs[k] for k in order])
+
+    return Function.build(every, *types)
+
+
+algebra.for_each = for_each
 
 
 def separate(x: Value, t: Type, size: int) -> Value:

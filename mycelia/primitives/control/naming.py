@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Op, Value, inner_functions, located
+from mycelia.ir import Function, Op, Value, inner_functions
 
 if TYPE_CHECKING:
     from mycelia.primitives.control.recursion import NamedCall
@@ -85,11 +85,7 @@ def renamed(fn: Function, names: tuple[tuple[str, str], ...]) -> Function:
     """
     if not calls(fn):
         return fn
-    new: dict[Value, Value] = {}
-    for v in fn.values():
-        with located(v.location):
-            new[v] = Value(_renamed(v.op, names), tuple([new[x] for x in v.inputs])) if v.inputs else v
-    return fn.with_results(new[r] for r in fn.results)
+    return fn.mapped(lambda v, inputs: Value(_renamed(v.op, names), inputs))
 
 
 def _renamed(op: Any, names: tuple[tuple[str, str], ...]) -> Op:

@@ -16,7 +16,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, BranchError
-from mycelia.ir import Back, Function, Mistake, Sample, Value, interpret
+from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
 from mycelia.primitives.control.naming import callees, calls, mark_of, renamed, variant
@@ -54,8 +54,13 @@ class NamedCall(Structured):
     callee: str
     result_types: tuple[Type, ...]
     native: ClassVar[str] = "lowering: a call, on a stack that the runtime owns"
-    total: ClassVar[bool] = False
-    effect: ClassVar[bool] = True  # what it means depends on where it stands, so it is never evaluated elsewhere
+    ordered: bool = False  # whether the function that is called has effects; that is not seen here
+    alone: ClassVar[Purity] = Purity.PARTIAL
+
+    @cached_property
+    def purity(self) -> Purity:  # type: ignore[override]  # of the call, not of the class
+        """What may be done with it: it may not end, and what the callee does is seen."""
+        return Purity.ORDERED if self.ordered else self.alone
 
     def infer(self, *inputs: Type) -> TupleType:
         return TupleType(self.result_types)
@@ -69,9 +74,9 @@ class NamedCall(Structured):
         self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
     ) -> tuple[tuple[Value, ...], Back]:
         frame = FrameType(self.callee)
-        *outs, held = NamedCall(variant(self.callee, "forward"), (*self.result_types, frame))(*inputs)
+        *outs, held = NamedCall(variant(self.callee, "forward"), (*self.result_types, frame), self.ordered)(*inputs)
         types = tuple(x.type for x in inputs)
-        backward = NamedCall(variant(self.callee, "backward"), cotangent_types(types))
+        backward = NamedCall(variant(self.callee, "backward"), cotangent_types(types), self.ordered)
 
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
             return tuple(spread(smooth(types), backward(held, *_filled(outs, cts))))
@@ -80,7 +85,7 @@ class NamedCall(Structured):
 
     def pushforward(self, tangents: Sequence[Any], inputs: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Any]]:
         results = (*self.result_types, *cotangent_types(self.result_types))
-        outs = NamedCall(variant(self.callee, "tangent"), results)(*inputs, *_filled(inputs, tangents))
+        outs = NamedCall(variant(self.callee, "tangent"), results, self.ordered)(*inputs, *_filled(inputs, tangents))
         n = len(self.result_types)
         return outs[:n], spread(smooth(self.result_types), outs[n:])
 
@@ -114,7 +119,7 @@ class Recurse(Structured):
     definitions: Definitions
     entry: str
     native: ClassVar[str] = "lowering: functions that call one another, on a stack that the runtime owns"
-    total: ClassVar[bool] = False
+    alone: ClassVar[Purity] = Purity.PARTIAL
     straight: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -230,6 +235,7 @@ def _check(call: Value, definitions: dict[str, Function]) -> None:
     assert isinstance(call.op, NamedCall), f"{call} is no call"
     callee = definitions[call.op.callee]
     _agree(call.op.callee, tuple(x.type for x in call.inputs), callee.types)
+    assert call.op.ordered or callee.purity is not Purity.ORDERED, f"a call hides the effects of {call.op.callee}"
     if call.op.result_types != callee.result_types:
         raise BranchError(
             f"{call.op.callee} gives other results than its caller expects",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Op, Sample, Value
+from mycelia.ir import Cotangents, Op, Purity, Sample, Value
 from mycelia.primitives.control.runtime import add_structures, example, together
 from mycelia.primitives.creation import ADD, ZEROS
 from mycelia.transforms.vmap import REPEAT, lockstep
@@ -17,6 +17,8 @@ from mycelia.types import FrameType, SequenceType, Type
 @dataclass(frozen=True)
 class OfStructures(Op, abstract=True):
     """An op on sequences or frames. Samples are arrays; programs that loop and recurse are the tests of these."""
+
+    purity: ClassVar[Purity] = Purity.TOTAL
 
     def axes(self, *inputs: Type) -> str:
         return ", ".join("1" for _ in inputs) + " -> 1"
