@@ -9,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 
 from mycelia.codegen import vecmath
+from mycelia.loops.convert import stepping_stone
 from mycelia.options import FastMath
 from mycelia.types import DType, bfloat16, bool_, float16, float64
 
@@ -181,6 +182,12 @@ def _sign_float(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     return b.select(b.fcmp_unordered("une", x, zero), b.select(b.fcmp_unordered("uno", x, x), x, signed), x)
 
 
+def _sign_bit(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    """Whether the sign is negative, that of zero and of not-a-number too."""
+    wide = _like(ir.IntType(64 if _is_double(x) else 32), lanes_of(x))
+    return b.icmp_signed("<", b.bitcast(x, wide), ir.Constant(wide, None))
+
+
 def _filled(x: ir.Value, number: Any) -> Any:
     return [number] * x.type.count if isinstance(x.type, ir.VectorType) else number
 
@@ -199,6 +206,7 @@ FLOAT: dict[str, Callable[..., ir.Value]] = {
     "rint": lambda b, x: intrinsic(b, "rint", x),
     "trunc": lambda b, x: intrinsic(b, "trunc", x),
     "sign": _sign_float,
+    "signbit": _sign_bit,
     "isnan": lambda b, x: b.fcmp_unordered("uno", x, x),
     "max": _extreme_float(">"),
     "min": _extreme_float("<"),
@@ -271,10 +279,14 @@ def _power_integer(b: ir.IRBuilder, t: DType, x: ir.Value, y: ir.Value) -> ir.Va
 
 
 def _shift(b: ir.IRBuilder, t: DType, x: ir.Value, y: ir.Value, left: bool) -> ir.Value:
-    amount = b.and_(y, constant(t.bits - 1, t, lanes_of(x)))
-    if left:
-        return b.shl(x, amount)
-    return b.ashr(x, amount) if t.kind == "i" else b.lshr(x, amount)
+    """Bits that are moved out are gone, however far; a negative amount, read without its sign, is far."""
+    last = constant(t.bits - 1, t, lanes_of(x))
+    inside = b.icmp_unsigned("<=", y, last)
+    if not left and t.kind == "i":
+        return b.ashr(x, b.select(inside, y, last))
+    zero = constant(0, t, lanes_of(x))
+    amount = b.select(inside, y, zero)
+    return b.select(inside, b.shl(x, amount) if left else b.lshr(x, amount), zero)
 
 
 INTEGER: dict[str, Callable[..., ir.Value]] = {
@@ -322,7 +334,7 @@ def _cast(b: ir.IRBuilder, source: DType, dest: DType, x: ir.Value) -> ir.Value:
             return x
         return b.fpext(x, to) if dest is float64 else b.fptrunc(x, to)
     if source.kind == "f":
-        return b.fptosi(x, to) if dest.kind == "i" else _to_unsigned(b, x, to, dest)
+        return _to_integer(b, x, dest)
     if dest.kind == "f":
         return b.sitofp(x, to) if source.kind == "i" else b.uitofp(x, to)
     if source.bits == dest.bits and source is not bool_:
@@ -332,11 +344,29 @@ def _cast(b: ir.IRBuilder, source: DType, dest: DType, x: ir.Value) -> ir.Value:
     return b.trunc(x, to)
 
 
-def _to_unsigned(b: ir.IRBuilder, x: ir.Value, to: ir.Type, dest: DType) -> ir.Value:
-    """As C does where it is defined, and as two's complement for negative numbers."""
-    if dest.bits == 64:
-        return b.fptoui(x, to)
-    return b.trunc(b.fptosi(x, _like(i64, lanes_of(x))), to)
+def _to_integer(b: ir.IRBuilder, x: ir.Value, dest: DType) -> ir.Value:
+    """As `loops.converted`, which says what becomes of numbers that do not fit."""
+    lanes, bits = lanes_of(x), stepping_stone(dest)
+    via = _like(ir.IntType(bits), lanes)
+
+    def number(value: float) -> ir.Constant:
+        return ir.Constant(x.type, _filled(x, value))
+
+    least, limit = -(2.0 ** (bits - 1)), 2.0 ** (bits - 1)
+    exact = bits == 64 or not _is_double(x)  # whether no number lies between the least one and the next below it
+    above = b.fcmp_ordered(">=", x, number(least)) if exact else b.fcmp_ordered(">", x, number(least - 1))
+    fits = b.and_(above, b.fcmp_ordered("<", x, number(limit)))
+    minimum = splat(b, ir.IntType(bits)(1 << bits - 1), lanes)
+    whole = b.select(fits, b.fptosi(b.select(fits, x, number(0.0)), via), minimum)
+    if dest.kind == "u" and dest.bits == 64:
+        upper = b.and_(b.fcmp_ordered(">=", x, number(limit)), b.fcmp_ordered("<", x, number(2 * limit)))
+        over = b.fptosi(b.select(upper, b.fsub(x, number(limit)), number(0.0)), via)
+        return b.select(upper, b.xor(over, minimum), whole)
+    return b.trunc(whole, register_type(dest, lanes)) if dest.bits < bits else whole
+
+
+def _is_double(x: ir.Value) -> bool:
+    return bool((x.type.element if isinstance(x.type, ir.VectorType) else x.type) == f64)
 
 
 EITHER: dict[str, Callable[..., ir.Value]] = {

@@ -1,6 +1,7 @@
 """The loop IR: index expressions, scalar expressions, kernels, programs. Codegen gives them machine code."""
 
 from mycelia.loops.calls import Convolution, Layout, LibraryCall, Matmul, Window
+from mycelia.loops.convert import converted, stepping_stone
 from mycelia.loops.expr import (
     Buffer,
     Expr,
@@ -73,6 +74,7 @@ __all__ = [
     "binary",
     "cast",
     "const",
+    "converted",
     "datum",
     "folded",
     "index",
@@ -82,5 +84,6 @@ __all__ = [
     "neutral",
     "position",
     "select",
+    "stepping_stone",
     "unary",
 ]

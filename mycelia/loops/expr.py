@@ -4,7 +4,8 @@ One node class with a `kind`, shared by construction: writing the same expressio
 a kernel computes it once. The kinds, by number of arguments:
 
     0   const(value)   load(buffer, index)   position(index)   folded(fold)
-    1   neg abs not sqrt floor ceil rint trunc sign isnan cast  and the functions of codegen/vecmath: exp log tanh ...
+    1   neg abs not sqrt floor ceil rint trunc sign signbit isnan cast
+        and the functions of codegen/vecmath: exp log tanh ...
     2   add sub mul div mod pow max min and or xor shl shr mulhi  lt le gt ge eq ne
     3   select(condition, then, otherwise)
 """
@@ -21,6 +22,7 @@ from mycelia.loops.index import Atom, Index, Variable
 from mycelia.sizes import Dim
 from mycelia.types import DType, TensorType, bool_, row_major
 
+PREDICATES = frozenset(("isnan", "signbit"))
 COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 
 _interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
@@ -148,7 +150,7 @@ def const(value: float | int | bool, dtype: DType) -> Expr:
 
 def unary(kind: str, x: Expr, dtype: DType | None = None) -> Expr:
     """`kind` of one scalar; the element type is that of `x` unless said otherwise."""
-    return Expr(kind, (x,), dtype or (bool_ if kind == "isnan" else x.dtype))
+    return Expr(kind, (x,), dtype or (bool_ if kind in PREDICATES else x.dtype))
 
 
 def binary(kind: str, x: Expr, y: Expr) -> Expr:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import erf, prod
+from math import erf, erfc, prod
 from typing import Any
 
 import numpy as np
 
+from mycelia.loops.convert import converted
 from mycelia.loops.expr import Buffer, Expr, Fold, neutral
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, Variable
 from mycelia.loops.kernel import Kernel, Store, Update
@@ -170,7 +171,7 @@ def held(x: Any, dtype: DType) -> Array:
 
 def stored(x: Array, dtype: DType) -> Array:
     """Numbers as they lie in memory."""
-    return x.astype(dtype.numpy, copy=False)
+    return converted(x, dtype)
 
 
 def _divide(x: Array, y: Array) -> Any:
@@ -205,10 +206,6 @@ def _sigmoid(x: Array) -> Any:
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
 
 
-def _masked(shift: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, y: shift(x, y & np.asarray(8 * y.dtype.itemsize - 1, y.dtype))
-
-
 COMBINE: dict[str, np.ufunc] = {
     "add": np.add,
     "mul": np.multiply,
@@ -226,8 +223,8 @@ MEANING: dict[str, Callable[..., Any]] = {
     "pow": _power,
     "atan2": np.arctan2,
     "xor": np.bitwise_xor,
-    "shl": _masked(np.left_shift),
-    "shr": _masked(np.right_shift),
+    "shl": np.left_shift,
+    "shr": np.right_shift,
     "mulhi": _high_half,
     "lt": np.less,
     "le": np.less_equal,
@@ -246,6 +243,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "rint": np.rint,
     "trunc": np.trunc,
     "sign": np.sign,
+    "signbit": np.signbit,
     "isnan": np.isnan,
     "exp": np.exp,
     "expm1": np.expm1,
@@ -254,6 +252,9 @@ MEANING: dict[str, Callable[..., Any]] = {
     "tanh": np.tanh,
     "sigmoid": _sigmoid,
     "erf": np.frompyfunc(erf, 1, 1),
+    "erfc": np.frompyfunc(erfc, 1, 1),
+    "exp2": np.exp2,
+    "tan": np.tan,
     "sin": np.sin,
     "cos": np.cos,
     "asin": np.arcsin,

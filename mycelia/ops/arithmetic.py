@@ -156,8 +156,7 @@ def fmod(input: Any, other: Any) -> Tensor:
     >>> fmod(Tensor([-7.5]), Tensor([2.0])).tolist()
     [-1.5]
     """
-    x, y = pair(input, other)
-    return x - div(x, y, rounding_mode="trunc") * y
+    return p.fmod(*pair(input, other))
 
 
 @method()
@@ -255,8 +254,8 @@ def logaddexp(input: Any, other: Any) -> Tensor:
     True
     """
     x, y = pair(input, other, floating)
-    top = p.maximum(x, y)
-    return top + p.log1p(p.exp(p.negative(p.abs(x - y))))
+    apart = p.select(p.equal(x, y), 0.0, x - y)  # the difference of equal infinities is no number
+    return p.maximum(x, y) + p.log1p(p.exp(p.negative(p.abs(apart))))
 
 
 @method()

@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import math as python
 from typing import Any
+
+import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
+from mycelia.eager.indexing import BoundsError
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ir import Value
 from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import axis_of, floated, number, pair, reduced, tensor
 from mycelia.ops.arithmetic import clamp, xlogy
@@ -142,8 +147,11 @@ def nll_loss(
             hint="scores have the classes on axis 1, and targets have the same shape without it",
         )
     counted = y != ignore_index
-    places = p.expand_dims(p.select(counted, y, number(0, y)), (axis,))
+    y = p.select(counted, y, number(0, y))
+    known = _classes(y, logs.shape[axis])
+    places = p.expand_dims(p.select(known, y, number(0, y)), (axis,))
     chosen = p.reshape(gather_elements(logs, axis, places), y.shape)
+    chosen = p.select(known, chosen, python.nan)
     counts = cast(counted, logs.dtype)
     w = counts
     if weight is not None:
@@ -157,6 +165,20 @@ def nll_loss(
     if reduction == "mean":
         return p.reduce_sum(losses) / p.reduce_sum(w)
     return reduced("nll_loss", losses, reduction)
+
+
+def _classes(y: Tensor, count: int) -> Tensor:
+    """Whether each target is one of the classes. Where the numbers are known, others are a mistake."""
+    known = p.greater_equal(y, 0) if y.dtype.kind == "i" else p.equal(y, y)
+    if count <= np.iinfo(y.dtype.numpy).max:
+        known = p.logical_and(known, p.less(y, count))
+    if known._data.__class__ is not Value and not known._data.all():
+        wrong = y._data[~known._data].flat[0]
+        raise BoundsError(
+            f"target {wrong} is none of {count} classes",
+            hint=f"classes are numbered 0 to {count - 1}; ignore_index leaves targets out",
+        )
+    return known
 
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:

@@ -150,7 +150,7 @@ def exp2(input: Any) -> Tensor:
     >>> exp2(Tensor([0.0])).tolist()
     [1.0]
     """
-    return p.exp(floated(input) * python.log(2.0))
+    return p.exp2(floated(input))
 
 
 @method()
@@ -220,7 +220,7 @@ def erfc(input: Any) -> Tensor:
     >>> erfc(Tensor([0.0])).tolist()
     [1.0]
     """
-    return 1.0 - p.erf(floated(input))
+    return p.erfc(floated(input))
 
 
 @method()
@@ -336,12 +336,13 @@ def isinf(input: Any) -> Tensor:
 
 @method()
 def signbit(input: Any) -> Tensor:
-    """Whether the element is negative.
+    """Whether the sign is negative, that of zero too.
 
-    >>> signbit(Tensor([1.0, -1.0])).tolist()
-    [False, True]
+    >>> signbit(Tensor([1.0, -1.0, -0.0])).tolist()
+    [False, True, True]
     """
-    return tensor(input) < 0
+    x = tensor(input)
+    return p.sign_bit(x) if x.dtype.is_float else x < 0
 
 
 @method()

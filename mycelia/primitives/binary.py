@@ -21,6 +21,7 @@ __all__ = [
     "Binary",
     "Divide",
     "FloorDivide",
+    "Fmod",
     "Maximum",
     "Minimum",
     "Multiply",
@@ -35,6 +36,7 @@ __all__ = [
     "atan2",
     "divide",
     "floor_divide",
+    "fmod",
     "logical_and",
     "logical_or",
     "logical_xor",
@@ -114,12 +116,26 @@ class FloorDivide(Binary):
 
     name = "floor_divide"
     dtypes, domain = NUMBERS, (0.7, 9.0)
-    points = (-128.0, -7.0, -2.0, -1.0, 0.0, 1.0, 3.0, 6.0)
+    points = (-128.0, -7.0, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0, 6.0)
     oracle = np.floor_divide
     vjp = zero_gradient("it is constant between jumps")
 
     def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
         return _floor_divide_float(x, y) if x.dtype.is_float else _floor_divide_int(x, y)
+
+
+class Fmod(Binary):
+    """What is left of x after whole multiples of y: it has the sign of x; of integers divided by zero it is zero.
+
+    >>> Fmod().reference(np.array([7, -7]), np.array([2, 2]))
+    array([ 1, -1])
+    """
+
+    dtypes, kind, oracle, domain = NUMBERS, "mod", np.fmod, (0.7, 9.0)
+    points = (-128.0, -7.0, -1.0, -0.0, 0.1, 3.0, math.inf, -math.inf, math.nan)
+
+    def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
+        return ct, -ct * p.trunc(x / y)
 
 
 class Remainder(Binary):
@@ -130,15 +146,21 @@ class Remainder(Binary):
     """
 
     dtypes, domain = NUMBERS, (0.7, 9.0)
-    points = (-128.0, -7.0, -2.0, -1.0, 0.0, 1.0, 3.0, 6.0)
+    points = (-128.0, -7.0, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0, 6.0)
     oracle = np.remainder
 
     def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
         r = binary("mod", x, y)
+        if x.dtype.is_float:
+            r = select(binary("eq", r, const(0.0, r.dtype)), _zero_signed_as(y), r)
         return select(_other_side(r, y), r + y, r)
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         return ct, -ct * p.floor(x / y)
+
+
+def _zero_signed_as(x: Expr) -> Expr:
+    return select(unary("signbit", x), const(-0.0, x.dtype), const(0.0, x.dtype))
 
 
 def _other_side(r: Expr, y: Expr) -> Expr:
@@ -160,6 +182,7 @@ def _floor_divide_float(x: Expr, y: Expr) -> Expr:
     nearly = select(_other_side(r, y), nearly - one, nearly)
     below = unary("floor", nearly)
     whole = select(binary("gt", nearly - below, half), below + one, below)
+    whole = select(binary("eq", nearly, zero), _zero_signed_as(x / y), whole)
     return select(binary("eq", y, zero), x / y, whole)
 
 
@@ -269,14 +292,11 @@ class Xor(Bitwise):
 
 
 class Shift(Binary, abstract=True):
-    """Bits moved by an amount that is taken modulo the number of bits."""
+    """Bits moved; those that are moved out are gone, however far. A negative amount, read without its sign, is far."""
 
     dtypes, domain = INTS, (-9.0, 9.0)
-    points = (0.0, 1.0, 7.0, -5.0, 33.0, -200.0)
+    points = (0.0, 1.0, 7.0, 8.0, -5.0, 32.0, 33.0, -200.0)
     vjp = zero_gradient("its output is an integer")
-
-    def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
-        return binary(self.kind, x, binary("and", y, const(y.dtype.bits - 1, y.dtype)))
 
 
 class ShiftLeft(Shift):
@@ -286,25 +306,18 @@ class ShiftLeft(Shift):
     array([16])
     """
 
-    name, kind = "shift_left", "shl"
-
-    @staticmethod
-    def oracle(x: Array, y: Array) -> Any:
-        return np.left_shift(x, y & (8 * y.dtype.itemsize - 1))
+    name, kind, oracle = "shift_left", "shl", np.left_shift
 
 
 class ShiftRight(Shift):
     """`x` with its bits moved down; the sign stays."""
 
-    name, kind = "shift_right", "shr"
-
-    @staticmethod
-    def oracle(x: Array, y: Array) -> Any:
-        return np.right_shift(x, y & (8 * y.dtype.itemsize - 1))
+    name, kind, oracle = "shift_right", "shr", np.right_shift
 
 
 add, subtract, multiply, divide = lifted(Add()), lifted(Subtract()), lifted(Multiply()), lifted(Divide())
-floor_divide, remainder, power, atan2 = lifted(FloorDivide()), lifted(Remainder()), lifted(Power()), lifted(Atan2())
+floor_divide, remainder, fmod = lifted(FloorDivide()), lifted(Remainder()), lifted(Fmod())
+power, atan2 = lifted(Power()), lifted(Atan2())
 maximum, minimum = lifted(Maximum()), lifted(Minimum())
 logical_and, logical_or, logical_xor = lifted(And()), lifted(Or()), lifted(Xor())
 shift_left, shift_right = lifted(ShiftLeft()), lifted(ShiftRight())

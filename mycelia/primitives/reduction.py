@@ -15,7 +15,7 @@ from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, zero_gradient
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
-from mycelia.types import Array, DType, TensorType, bool_, float32, int32
+from mycelia.types import Array, DType, TensorType, bool_, float32, int32, int64
 
 __all__ = [
     "All",
@@ -234,6 +234,15 @@ class Cumsum(Op):
         yield Mistake(lambda: cls(0).infer(x.with_dtype(bool_)), DTypeError, "cumsum needs a numeric")
 
 
+def places_of(extent: int) -> DType:
+    """The integers that count the places along an axis, its end included.
+
+    >>> places_of(7), places_of(1 << 31)
+    (int32, int64)
+    """
+    return int32 if extent < 1 << 31 else int64
+
+
 @dataclass(frozen=True)
 class Position(Op, abstract=True):
     """The family: where along `axis` the extreme element is, the first of equals; nan is extreme."""
@@ -250,17 +259,18 @@ class Position(Op, abstract=True):
         check_dtype(self, x)
         if x.shape[self.axis] == 0:
             raise ShapeError(f"{self.name} of no elements has no value", given={"operand": x, "axis": self.axis})
-        return TensorType(int32, x.shape[: self.axis] + x.shape[self.axis + 1 :])
+        return TensorType(places_of(x.shape[self.axis]), x.shape[: self.axis] + x.shape[self.axis + 1 :])
 
     def reference(self, x: Array) -> Anything:
-        return np.asarray(type(self).oracle(wide(x), self.axis)).astype(np.int32)
+        return np.asarray(type(self).oracle(wide(x), self.axis)).astype(places_of(x.shape[self.axis]).numpy)
 
     def expand(self, x: Value) -> Anything:
         fold = self.extreme((self.axis,))
         hit = p.equal(x, fold.spread(fold(x), x))
         if x.dtype.is_float:
             hit = p.logical_or(hit, p.is_nan(x))
-        return Min((self.axis,))(p.select(hit, p.iota(int32, x.shape, self.axis), x.shape[self.axis]))
+        extent = x.shape[self.axis]
+        return Min((self.axis,))(p.select(hit, p.iota(places_of(extent), x.shape, self.axis), extent))
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
         return type(self)(self.axis + 1)(x)

@@ -18,7 +18,7 @@ from mycelia.primitives.creation import lift
 from mycelia.primitives.elementwise import NUMBER, Elementwise, unbroadcast
 from mycelia.primitives.family import ALL, draw, given
 from mycelia.primitives.unary import Unary
-from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32
+from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, float64, int32
 
 __all__ = [
     "Cast",
@@ -94,7 +94,7 @@ class Cast(Unary):
         return TensorType(self.dtype, shape)
 
     def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array
-        return x.astype(self.dtype.numpy)
+        return loops.converted(x, self.dtype)
 
     def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
         return loops.cast(x, self.dtype)
@@ -110,6 +110,11 @@ class Cast(Unary):
         yield Sample(cls(float32), (np.array([True, False]),))
         yield Sample(cls(bool_), (np.array([0.0, -0.0, 0.3, math.nan, -2.0]),))
         yield Sample(cls(int32), (np.array([-1.7, 1.7, 0.5]),))
+        for dtype in (float32, float64):
+            far = np.array(
+                [-1.0, -1.5, 7e4, 2.9e9, -3e9, 1e19, -1e19, 1e30, math.nan, math.inf, -math.inf], dtype.numpy
+            )
+            yield from (Sample(cls(d), (far,), note="does not fit") for d in ALL if d.is_integer)
 
 
 class StopGradient(Unary):

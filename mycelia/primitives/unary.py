@@ -26,7 +26,9 @@ __all__ = [
     "Cos",
     "Cosh",
     "Erf",
+    "Erfc",
     "Exp",
+    "Exp2",
     "Expm1",
     "Floor",
     "IsFinite",
@@ -40,6 +42,7 @@ __all__ = [
     "Rsqrt",
     "Sigmoid",
     "Sign",
+    "SignBit",
     "Sin",
     "Sinh",
     "Sqrt",
@@ -58,7 +61,9 @@ __all__ = [
     "cos",
     "cosh",
     "erf",
+    "erfc",
     "exp",
+    "exp2",
     "expm1",
     "floor",
     "is_finite",
@@ -72,6 +77,7 @@ __all__ = [
     "rsqrt",
     "sigmoid",
     "sign",
+    "sign_bit",
     "sin",
     "sinh",
     "sqrt",
@@ -170,6 +176,16 @@ class Exp(Unary):
         return (ct * out,)
 
 
+class Exp2(Unary):
+    """Two to the power x."""
+
+    kind, oracle = "exp2", np.exp2
+    points = (0.0, 1.0, 88.0, -100.0, 127.0, 1e4, -1e4)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * out * math.log(2.0),)
+
+
 class Expm1(Unary):
     """exp(x) - 1, accurate near 0."""
 
@@ -239,7 +255,21 @@ class Erf(Unary):
         return (ct * (2.0 / math.sqrt(math.pi)) * p.exp(-x * x),)
 
 
-_ERF = np.frompyfunc(math.erf, 1, 1)
+class Erfc(Unary):
+    """One minus the error function, without what the difference would lose."""
+
+    kind = "erfc"
+    points = (0.0, 1e-7, -0.5, 0.5, 4.0, 5.0, 9.0, -6.0, 30.0, math.inf, -math.inf)
+
+    @staticmethod
+    def oracle(x: Array) -> Any:
+        return np.asarray(_ERFC(x), x.dtype)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (ct * (-2.0 / math.sqrt(math.pi)) * p.exp(-x * x),)
+
+
+_ERF, _ERFC = np.frompyfunc(math.erf, 1, 1), np.frompyfunc(math.erfc, 1, 1)
 
 
 class Sin(Unary):
@@ -265,11 +295,8 @@ class Cos(Unary):
 class Tan(Unary):
     """The tangent."""
 
-    oracle, domain = np.tan, (-1.2, 1.2)
+    kind, oracle, domain = "tan", np.tan, (-1.2, 1.2)
     points = (0.0, 1e-7, 4.0, -10.0)
-
-    def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
-        return unary("sin", x) / unary("cos", x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * (1.0 + out * out),)
@@ -417,6 +444,13 @@ class IsNan(Predicate):
     name, kind, oracle = "is_nan", "isnan", np.isnan
 
 
+class SignBit(Predicate):
+    """Whether the sign of x is negative, that of zero too."""
+
+    name, kind, oracle = "sign_bit", "signbit", np.signbit
+    points = (0.0, -0.0, math.inf, -math.inf, -1e-30)
+
+
 class IsFinite(Predicate):
     """Whether x is neither infinite nor nan."""
 
@@ -428,8 +462,9 @@ class IsFinite(Predicate):
 
 negative, abs, sign, logical_not = Negative(), Abs(), Sign(), Not()
 sqrt, rsqrt, reciprocal = Sqrt(), Rsqrt(), Reciprocal()
-exp, expm1, log, log1p, tanh, sigmoid, erf = Exp(), Expm1(), Log(), Log1p(), Tanh(), Sigmoid(), Erf()
+exp, exp2, expm1, log, log1p, tanh, sigmoid = Exp(), Exp2(), Expm1(), Log(), Log1p(), Tanh(), Sigmoid()
+erf, erfc = Erf(), Erfc()
 sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), Acos(), Atan()
 sinh, cosh, asinh, acosh, atanh = Sinh(), Cosh(), Asinh(), Acosh(), Atanh()
 floor, ceil, round, trunc = Floor(), Ceil(), Round(), Trunc()
-is_nan, is_finite = IsNan(), IsFinite()
+is_nan, is_finite, sign_bit = IsNan(), IsFinite(), SignBit()

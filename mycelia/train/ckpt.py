@@ -4,14 +4,18 @@
     Value: 1 name, 2 Tensor
     Tensor: 1 extent, repeated; 2 element type; 3 content
 
-A tensor of more than half a gigabyte is written in several values of one name.
+A tensor of more than half a gigabyte is written in several values of one name. With a checksum the file begins with a
+field that MindSpore does not know and skips, how many values there are, and ends as MindSpore's do: `crc_num`, and the
+CRC-32 of all that is before it in ten bytes. So a file that was cut off is recognised, wherever that happened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+from zlib import crc32
 
 import numpy as np
 
@@ -20,26 +24,49 @@ from mycelia.types import DTYPES, Array, dtype_of
 
 PART = 1 << 29  # bytes of one tensor in one value
 LENGTHS = 2  # the wire type of what has a length: text, bytes, messages
+COUNT = 1000  # the number of the field that says how many values there are
+CHECKSUM = b"crc_num"
 NUMBERS = 0  # the wire type of whole numbers
 _BY_SPELLING = {str(dtype): dtype for dtype in DTYPES}
 
 
-def write(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write arrays under their names."""
+@dataclass
+class _Summed:
+    """A file, and the checksum of what was written."""
+
+    file: BinaryIO
+    total: int = 0
+
+    def write(self, content: Any) -> None:
+        self.total = crc32(content, self.total)
+        self.file.write(content)
+
+
+def write(path: Path, arrays: Mapping[str, Array], checked: bool) -> None:
+    """Write arrays under their names; with a checksum, if it is to be `checked`."""
+    pieces = [
+        (name, array, content[start : start + PART])
+        for name, array in arrays.items()
+        for content in [np.ascontiguousarray(array).reshape(-1).view(np.uint8)]
+        for start in range(0, max(len(content), 1), PART)
+    ]
     with path.open("wb") as file:
-        for name, array in arrays.items():
-            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            for start in range(0, max(len(content), 1), PART):
-                _write_value(file, name, array, content[start : start + PART])
+        summed = _Summed(file)
+        if checked:
+            summed.write(varint(COUNT << 3 | NUMBERS) + varint(len(pieces)))
+        for piece in pieces:
+            _write_value(summed, *piece)
+        if checked:
+            file.write(CHECKSUM + summed.total.to_bytes(10, "big"))
 
 
-def _write_value(file: BinaryIO, name: str, array: Array, content: Array) -> None:
+def _write_value(file: _Summed, name: str, array: Array, content: Array) -> None:
     extents = b"".join(varint(1 << 3 | NUMBERS) + varint(extent) for extent in array.shape)
     head = extents + _field(2, str(dtype_of(array)).encode()) + varint(3 << 3 | LENGTHS) + varint(len(content))
     tag = _field(1, name.encode())
     tensor = varint(2 << 3 | LENGTHS) + varint(len(head) + len(content)) + head
     file.write(varint(1 << 3 | LENGTHS) + varint(len(tag) + len(tensor) + len(content)) + tag + tensor)
-    content.tofile(file)
+    file.write(content)
 
 
 def _field(number: int, content: bytes) -> bytes:
@@ -64,11 +91,16 @@ def read(path: Path) -> dict[str, Array]:
     parts: dict[str, list[Array]] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     try:
-        for _, value in fields(memoryview(path.read_bytes())):
-            message = dict(fields(value))
-            name = bytes(message[1]).decode()
+        message, checked = _checked(path.read_bytes())
+        count = None
+        for number, value in fields(message):
+            if number == COUNT:
+                count = value
+                continue
+            pair = dict(fields(value))
+            name = bytes(pair[1]).decode()
             extents, kind, content = [], "", memoryview(b"")
-            for number, item in fields(message[2]):
+            for number, item in fields(pair[2]):
                 if number == 1:
                     extents.append(item)
                 elif number == 2:
@@ -77,12 +109,26 @@ def read(path: Path) -> dict[str, Array]:
                     content = item
             parts.setdefault(name, []).append(np.frombuffer(content, _BY_SPELLING[kind].numpy))
             shapes[name] = tuple(extents)
+        if count is not None and (not checked or count != sum(map(len, parts.values()))):
+            raise ValueError("it ends too early")
         return {name: np.concatenate(found).reshape(shapes[name]) for name, found in parts.items()}
     except (KeyError, IndexError, ValueError, TypeError) as reason:
         raise ArgumentError(
             f"{path.name} is no checkpoint that can be read: {reason}",
             hint="it is cut off, encrypted, or of another format",
         ) from None
+
+
+def _checked(content: bytes) -> tuple[memoryview, bool]:
+    """What a file says, and whether a checksum says that this is how it was written."""
+    if not content:
+        raise ValueError("it is empty")
+    if content[-17:-10] != CHECKSUM:
+        return memoryview(content), False
+    message = memoryview(content)[:-17]
+    if crc32(message) != int.from_bytes(content[-10:], "big"):
+        raise ValueError("its checksum is wrong: it was damaged after it was written")
+    return message, True
 
 
 def fields(message: memoryview) -> Iterator[tuple[int, Any]]:

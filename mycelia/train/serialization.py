@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from mycelia.eager import Parameter, Tensor
@@ -25,11 +26,13 @@ def save_checkpoint(
     ckpt_file_name: Name,
     append_dict: Mapping[str, Any] | None = None,
     choice_func: Callable[[str], bool] | None = None,
+    crc_check: bool = True,
     format: str = "ckpt",
 ) -> None:
     """Save the parameters of a network, or tensors by name; `append_dict` adds some, `choice_func` keeps some.
 
-    A suffix says the format too: `.ckpt`, as MindSpore reads it, or `.safetensors`.
+    A suffix says the format too: `.ckpt`, as MindSpore reads it, or `.safetensors`. A checksum goes with it, by which
+    a file that was damaged is recognised when it is loaded, unless `crc_check` is false.
 
     >>> import tempfile
     >>> from mycelia.nn import Dense
@@ -45,9 +48,9 @@ def save_checkpoint(
     beside = path.with_name(f".{path.name}.{os.getpid()}")  # so that an old file is replaced whole, or not at all
     try:
         if kind == "ckpt":
-            ckpt.write(beside, arrays)
+            ckpt.write(beside, arrays, crc_check)
         else:
-            save_file(arrays, beside, {"format": "ms"})
+            save_file(arrays, beside, {"format": "ms"} | ({"crc_num": str(_checksum(arrays))} if crc_check else {}))
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
@@ -162,6 +165,14 @@ def _array(name: str, value: Any) -> Array:
     raise ArgumentError(f"{name} is a {type(value).__name__}, which a checkpoint cannot hold", hint="save tensors")
 
 
+def _checksum(arrays: Mapping[str, Array]) -> int:
+    """The CRC-32 of all names and contents, as MindSpore computes it."""
+    total = 0
+    for name in sorted(arrays):
+        total = crc32(arrays[name].tobytes(), crc32(name.encode(), total))
+    return total
+
+
 def _prefixes(given: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
@@ -170,7 +181,12 @@ def _read(path: Path, kind: str) -> dict[str, Array]:
     if kind == "ckpt":
         return ckpt.read(path)
     try:
-        return dict(load_file(path))
+        with safe_open(path, "numpy") as file:
+            given = (file.metadata() or {}).get("crc_num")
+        arrays = dict(load_file(path))
+        if given is not None and given != str(_checksum(arrays)):
+            raise SafetensorError("its checksum is wrong: it was damaged after it was written")
+        return arrays
     except SafetensorError as reason:
         raise ArgumentError(
             f"{path.name} cannot be read: {reason}", hint="it is cut off, or of another format"

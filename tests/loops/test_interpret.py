@@ -105,9 +105,9 @@ def test_integers_divide_towards_zero_and_by_zero_give_zero():
     assert values == [[3, -3, -3, -128, 0], [1, -1, 1, 0, 0]]
 
 
-def test_shifts_are_taken_modulo_the_width():
-    x = const(1, int32)
-    assert evaluate(binary("shl", x, const(33, int32)), {}, {}) == 2
+def test_what_is_shifted_out_is_gone():
+    assert evaluate(binary("shl", const(1, int32), const(33, int32)), {}, {}) == 0
+    assert evaluate(binary("shr", const(-8, int32), const(32, int32)), {}, {}) == -1
     assert evaluate(binary("shr", const(-8, int32), const(1, int32)), {}, {}) == -4
     assert evaluate(binary("mulhi", const(0xFFFFFFFF, uint32), const(2, uint32)), {}, {}) == 1
 

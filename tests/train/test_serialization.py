@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zlib
 
 import ml_dtypes
 import numpy as np
@@ -34,8 +35,34 @@ def network():
 
 def test_a_checkpoint_is_byte_for_byte_that_of_mindspore(tmp_path):
     path = tmp_path / "net.ckpt"
-    ms.save_checkpoint({name: ms.Tensor(a) for name, a in TENSORS.items()}, path)
+    ms.save_checkpoint({name: ms.Tensor(a) for name, a in TENSORS.items()}, path, crc_check=False)
     assert path.read_bytes() == WRITTEN_BY_MINDSPORE
+
+
+@pytest.mark.parametrize("suffix", ["ckpt", "safetensors"])
+def test_a_file_that_was_cut_or_damaged_anywhere_is_refused(tmp_path, suffix):
+    path = tmp_path / f"net.{suffix}"
+    ms.save_checkpoint({name: ms.Tensor(a) for name, a in TENSORS.items()}, path)
+    whole = path.read_bytes()
+    assert sorted(ms.load_checkpoint(path)) == sorted(TENSORS)
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ArgumentError, match=path.name):
+            ms.load_checkpoint(path)
+    start = 0 if suffix == "ckpt" else len(whole) - 40  # the head of the other format has spaces that mean nothing
+    for place in range(start, len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        with pytest.raises(ArgumentError, match=path.name):
+            ms.load_checkpoint(path)
+
+
+def test_a_checksum_is_where_mindspore_reads_it(tmp_path):
+    path = tmp_path / "net.ckpt"
+    ms.save_checkpoint({}, path)
+    content = path.read_bytes()
+    assert content[-17:-10] == b"crc_num"
+    assert int.from_bytes(content[-10:], "big") == zlib.crc32(content[:-17])
+    assert ms.load_checkpoint(path) == {}
 
 
 def test_a_checkpoint_of_mindspore_is_read(tmp_path):

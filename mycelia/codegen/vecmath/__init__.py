@@ -1,18 +1,16 @@
 """Vector math: elementary functions written as LLVM instructions, for one float or a vector of any width.
 
-No library is called and no branch is taken. How far a result may be from the true value is promised in `ACCURACY`,
+No library is called, and no branch is taken but the one around huge angles in 64 bits. How far a result may be from
+the true value is promised in `ACCURACY`,
 in units of its last place; the promise is tested over the whole range. Special values are those of C's `math.h`.
-Results too small for full precision may be flushed to 0. In 64 bits sin, cos and tan are defined up to
-`trigonometry.LIMIT`, about 6e14, and are not-a-number beyond.
+Results too small for full precision may be flushed to 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from llvmlite import ir
 
-from mycelia.codegen.vecmath import (
+from mycelia.codegen.vecmath import (  # noqa: F401  # each says what its functions promise
     error_function,
     exponential,
     inverse_trigonometry,
@@ -20,41 +18,10 @@ from mycelia.codegen.vecmath import (
     power,
     trigonometry,
 )
-from mycelia.codegen.vecmath.accuracy import ACCURACY
+from mycelia.codegen.vecmath.accuracy import ACCURACY, BY_NAME
 from mycelia.codegen.vecmath.number import Number
 
-__all__ = ["ACCURACY", "FUNCTIONS", "emit"]
-
-BY_NAME: dict[str, Callable[..., Number]] = {
-    function.__name__: function
-    for function in (
-        exponential.exp,
-        exponential.exp2,
-        exponential.expm1,
-        exponential.sigmoid,
-        exponential.tanh,
-        exponential.sinh,
-        exponential.cosh,
-        logarithm.log,
-        logarithm.log2,
-        logarithm.log10,
-        logarithm.log1p,
-        logarithm.asinh,
-        logarithm.acosh,
-        logarithm.atanh,
-        power.pow,
-        power.rsqrt,
-        trigonometry.sin,
-        trigonometry.cos,
-        trigonometry.tan,
-        inverse_trigonometry.asin,
-        inverse_trigonometry.acos,
-        inverse_trigonometry.atan,
-        inverse_trigonometry.atan2,
-        error_function.erf,
-    )
-}
-FUNCTIONS: frozenset[str] = frozenset(BY_NAME)
+__all__ = ["ACCURACY", "emit"]
 
 __doc__ += "\n    units in the last place, at most    f32  f64\n" + "".join(
     f"    {name:35} {bound.f32:>3} {bound.f64:>4}\n" for name, bound in ACCURACY.items()
@@ -70,5 +37,5 @@ def emit(builder: ir.IRBuilder, function: str, *args: ir.Value) -> ir.Value:
     >>> str(builder.ret(emit(builder, "exp", f.args[0])).operands[0].type)
     '<8 x float>'
     """
-    assert function in BY_NAME, f"vecmath has no {function}; it has {', '.join(sorted(FUNCTIONS))}"
+    assert function in BY_NAME, f"vecmath has no {function}; it has {', '.join(sorted(BY_NAME))}"
     return BY_NAME[function](*(Number(builder, arg) for arg in args)).value

@@ -1,8 +1,14 @@
-"""What every function of vecmath promises."""
+"""What every function of vecmath promises. A function that says so is one of its functions: there is no other list."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+from mycelia.codegen.vecmath.number import Number
+
+Written = TypeVar("Written", bound=Callable[..., Number])
 
 
 @dataclass(frozen=True)
@@ -13,29 +19,17 @@ class Bound:
     f64: float
 
 
-ACCURACY = {
-    "exp": Bound(1.5, 2),
-    "exp2": Bound(1.5, 2),
-    "expm1": Bound(2, 4),
-    "sigmoid": Bound(2, 4),
-    "tanh": Bound(2, 4),
-    "sinh": Bound(4, 4),
-    "cosh": Bound(4, 4),
-    "log": Bound(1.5, 2),
-    "log2": Bound(1.5, 2),
-    "log10": Bound(1.5, 2),
-    "log1p": Bound(2, 4),
-    "asinh": Bound(4, 4),
-    "acosh": Bound(4, 4),
-    "atanh": Bound(4, 4),
-    "pow": Bound(2, 4),
-    "rsqrt": Bound(1.5, 4),
-    "sin": Bound(2, 2),
-    "cos": Bound(2, 2),
-    "tan": Bound(4, 4),
-    "asin": Bound(4, 4),
-    "acos": Bound(4, 4),
-    "atan": Bound(4, 4),
-    "atan2": Bound(4, 4),
-    "erf": Bound(2, 4),
-}
+ACCURACY: dict[str, Bound] = {}
+BY_NAME: dict[str, Callable[..., Number]] = {}
+
+
+def promised(f32: float, f64: float) -> Callable[[Written], Written]:
+    """Makes the function that follows, which writes instructions, a function of vecmath under its own name."""
+
+    def register(function: Written) -> Written:
+        name = function.__name__
+        assert name not in BY_NAME, f"vecmath has two functions {name}"
+        BY_NAME[name], ACCURACY[name] = function, Bound(f32, f64)
+        return function
+
+    return register

@@ -11,6 +11,7 @@ in 50 digits; coefficients rounded from the lowest upwards, each time fitting th
 
 from __future__ import annotations
 
+from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.number import F32, F64, Format, Number, fma, polynomial, where
 
 LOG2_E = 1.4426950408889634
@@ -71,11 +72,13 @@ def scaled_expm1(x: Number, halvings: int = 0, bounded: bool = False) -> tuple[N
     return (shifted.bits() << form.fraction).as_float(), fma(r * r, polynomial(r, Q[form]), r)
 
 
+@promised(f32=1.5, f64=2)
 def exp(x: Number) -> Number:
     scale, growth = scaled_expm1(x)
     return fma(scale, growth, scale)
 
 
+@promised(f32=1.5, f64=2)
 def exp2(x: Number) -> Number:
     form = x.format
     x = x.at_least(-form.bias - 0.25)
@@ -87,11 +90,13 @@ def exp2(x: Number) -> Number:
     return fma(scale, growth, scale)
 
 
+@promised(f32=2, f64=4)
 def expm1(x: Number) -> Number:
     scale, growth = scaled_expm1(x)
     return fma(scale, growth, scale - 1).signed_as(x)  # the sign of -0 would be lost
 
 
+@promised(f32=2, f64=4)
 def sigmoid(x: Number) -> Number:
     scale, growth = scaled_expm1(-x)
     great = scale > 2.0**x.format.fraction  # scale + 1 would not be exact
@@ -99,6 +104,7 @@ def sigmoid(x: Number) -> Number:
     return 1 / (fma(scale, growth, first) + then)
 
 
+@promised(f32=2, f64=4)
 def tanh(x: Number) -> Number:
     """Away from 0 from `exp(2x) - 1`, near 0 a polynomial."""
     form = x.format
@@ -110,6 +116,7 @@ def tanh(x: Number) -> Number:
     return where(size < TANH_BOUND, near_0, grown / (grown + 2)).signed_as(x)
 
 
+@promised(f32=4, f64=4)
 def sinh(x: Number) -> Number:
     scale, growth = scaled_expm1(abs(x), halvings=1)
     half = fma(scale, growth, scale - 0.5)  # (exp(x) - 1) / 2
@@ -117,6 +124,7 @@ def sinh(x: Number) -> Number:
     return (half + half / whole).signed_as(x)
 
 
+@promised(f32=4, f64=4)
 def cosh(x: Number) -> Number:
     scale, growth = scaled_expm1(abs(x), halvings=1)
     half = fma(scale, growth, scale)  # exp(x) / 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.number import F32, F64, Format, Mask, Number, fma, polynomial, where
 
 ASIN = {
@@ -62,6 +63,7 @@ def small_asin(x: Number) -> tuple[Mask, Number, Number]:
     return great, s, s * z * polynomial(z, ASIN[x.format])
 
 
+@promised(f32=4, f64=4)
 def asin(x: Number) -> Number:
     great, s, more = small_asin(x)
     quarter, rest = part_of_pi(x.format, 0.5)
@@ -69,6 +71,7 @@ def asin(x: Number) -> Number:
     return where(great, quarter - twice, s + more).signed_as(x)
 
 
+@promised(f32=4, f64=4)
 def acos(x: Number) -> Number:
     great, s, more = small_asin(x)
     quarter, rest = part_of_pi(x.format, 0.5)
@@ -95,11 +98,13 @@ def angle_of(height: Number, width: Number, steep: Mask, diagonal: Mask) -> Numb
 TAN_PI_8 = math.sqrt(2) - 1
 
 
+@promised(f32=4, f64=4)
 def atan(x: Number) -> Number:
     size = abs(x)
     return angle_of(size, size.filled(1.0), size > 1 / TAN_PI_8, size > TAN_PI_8).signed_as(x)
 
 
+@promised(f32=4, f64=4)
 def atan2(y: Number, x: Number) -> Number:
     height, width = abs(y), abs(x)
     infinite = height.equals(math.inf) & width.equals(math.inf)

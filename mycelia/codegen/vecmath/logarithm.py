@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.exponential import LN2, LOG2_E, ln2_parts
 from mycelia.codegen.vecmath.number import F32, Bits, Number, fma, polynomial, where
 
@@ -67,6 +68,7 @@ def where_defined(x: Number, result: Number) -> Number:
     return where(x > 0, where(x < math.inf, result, x), below)
 
 
+@promised(f32=1.5, f64=2)
 def log(x: Number) -> Number:
     e, m = split_any(x)
     return where_defined(x, sum_of_logs(e, m - 1))
@@ -83,14 +85,17 @@ def log_to_base(x: Number, inverse: tuple[float, float], of_2: tuple[float, floa
     return where_defined(x, fma(e, step, fma(great, high, fma(e, rest, tail))))
 
 
+@promised(f32=1.5, f64=2)
 def log2(x: Number) -> Number:
     return log_to_base(x, (LOG2_E, 2.0355273740931033e-17), (1.0, 0.0))
 
 
+@promised(f32=1.5, f64=2)
 def log10(x: Number) -> Number:
     return log_to_base(x, (0.4342944819032518, 1.098319650216765e-17), (0.3010299956639812, -2.8037281277851704e-18))
 
 
+@promised(f32=2, f64=4)
 def log1p(x: Number) -> Number:
     """With `e` from the rounded `1 + x`, and `f = x * 2**-e + (2**-e - 1)` from `x` itself: nothing is lost."""
     form = x.format
@@ -102,6 +107,7 @@ def log1p(x: Number) -> Number:
     return where(abs(x) < form.epsilon, x, result)
 
 
+@promised(f32=4, f64=4)
 def asinh(x: Number) -> Number:
     form, size = x.format, abs(x)
     square = size * size
@@ -109,6 +115,7 @@ def asinh(x: Number) -> Number:
     return log1p_or_log_of_double(size, grown, form.epsilon).signed_as(x)
 
 
+@promised(f32=4, f64=4)
 def acosh(x: Number) -> Number:
     above = x - 1
     grown = above + fma(above, above, above + above).sqrt()  # x + sqrt(x*x - 1) - 1
@@ -121,6 +128,7 @@ def log1p_or_log_of_double(x: Number, grown: Number, epsilon: float) -> Number:
     return log1p(where(great, x, grown)) + where(great, x.filled(LN2), 0.0)
 
 
+@promised(f32=4, f64=4)
 def atanh(x: Number) -> Number:
     size = abs(x)
     return (log1p((size + size) / (1 - size)) * 0.5).signed_as(x)

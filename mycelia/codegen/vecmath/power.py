@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.exponential import LN2, LN2_REST, LOG2_E, scaled_expm1
 from mycelia.codegen.vecmath.logarithm import split, split_any
 from mycelia.codegen.vecmath.number import F32, F64, Number, fast_two_sum, fma, polynomial, two_product, two_sum, where
@@ -43,10 +44,12 @@ TAIL = (
 )
 
 
+@promised(f32=1.5, f64=4)
 def rsqrt(x: Number) -> Number:
     return 1 / x.sqrt()
 
 
+@promised(f32=2, f64=4)
 def pow(x: Number, y: Number) -> Number:
     size = abs(x)
     magnitude = magnitude_in_32_bits(size, y) if x.format is F32 else magnitude_in_64_bits(size, y)

@@ -5,8 +5,8 @@ polynomials on [-pi/4, pi/4], of least greatest relative error (Remez exchange i
 
 For 32 bits the reduction is done in 64, and is right for every finite number: first whole turns are taken away in
 chunks, each a double that is a multiple of 2 pi within 2**-49, so that the subtraction is exact and what is left to
-correct is tiny. For 64 bits it is right up to `LIMIT`; beyond it, where neighbouring doubles are 1/8 apart and more,
-the result is not-a-number.
+correct is tiny. For 64 bits that is enough up to `LIMIT`; beyond it, where neighbouring doubles are 1/8 apart and more,
+`huge_angle` takes over.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
+from mycelia.codegen.vecmath import huge_angle
+from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.number import F32, F64, Bits, Format, Number, fma, polynomial, two_product, two_sum, where
 
 LIMIT = 2.0**49
@@ -126,8 +128,8 @@ def angle(x: Number) -> Angle:
         sin = fma(r * z, polynomial(z, SIN[form]), r)
         cos = fma(z * z, polynomial(z, COS[form]), fma(z, -0.5, 1.0))
         return Angle(quarter, sin, cos, form)
-    x = where(abs(x) <= LIMIT, x, math.nan)
     quarter, r, rest = quarter_turns(x)
+    quarter, r, rest = huge_angle.reduced(x, (abs(x) > LIMIT) & (abs(x) <= form.largest), (quarter, r, rest))
     z = r * r
     half = z * 0.5
     sin = r + fma(r * z, polynomial(z, SIN[form]), fma(-half, rest, rest))
@@ -141,14 +143,17 @@ def or_itself(x: Number, result: Number) -> Number:
     return where(abs(x) < x.format.smallest, x, result)
 
 
+@promised(f32=2, f64=2)
 def sin(x: Number) -> Number:
     return or_itself(x, angle(x).turned(0))
 
 
+@promised(f32=2, f64=2)
 def cos(x: Number) -> Number:
     return angle(x).turned(1)
 
 
+@promised(f32=4, f64=4)
 def tan(x: Number) -> Number:
     a = angle(x)
     odd = (a.quarter & 1).nonzero()

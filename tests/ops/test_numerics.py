@@ -1,0 +1,143 @@
+"""Numbers at the edges: huge, tiny, infinite, signed zeros, out of range. Eager and compiled give what NumPy gives."""
+
+import warnings
+
+import ml_dtypes
+import numpy as np
+import pytest
+from scipy import special
+
+import mycelia as ms
+from mycelia import Tensor, ops
+from mycelia.primitives import ArgMax, ArgMin
+from mycelia.types import TensorType, int8, int32, int64
+
+WAYS = {"eager": lambda f: f, "jit": ms.jit}
+every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+every_float = pytest.mark.parametrize("dtype", ["float32", "float64"])
+INF, NAN = np.inf, np.nan
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def agree(got, want, **tolerance):
+    assert got.asnumpy().dtype == want.dtype
+    np.testing.assert_allclose(got.asnumpy(), want, **tolerance)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got.asnumpy())[numbers], np.signbit(want)[numbers])
+
+
+@every_way
+@every_float
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_huge_angles(way, dtype, name):
+    rng = np.random.default_rng(0)
+    x = np.exp(rng.uniform(0, 80 if dtype == "float32" else 709, 500)) * rng.choice([-1, 1], 500)
+    x = np.concatenate([x, [1e15, -1e16, 1e22, 2.0**49, 2.0**49 + 1, 0.5, 0.0, INF, NAN]]).astype(dtype)
+    wide = getattr(np, name)(x.astype(np.longdouble))
+    agree(way(getattr(ops, name))(Tensor(x)), wide.astype(dtype), rtol=1e-6 if dtype == "float32" else 2e-15)
+
+
+@every_way
+@every_float
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_remainders(way, dtype, name):
+    some = [-1, 5, -5, 1, 0.0, -0.0, INF, -INF, NAN, 7.5, -7.5, 0.1, -0.1, 1e30, 3]
+    x, y = (a.ravel().astype(dtype) for a in np.meshgrid(some, some))
+    agree(way(getattr(ops, name))(Tensor(x), Tensor(y)), getattr(np, name)(x, y), rtol=0)
+
+
+@every_way
+@every_float
+def test_sums_of_exponentials_of_infinities(way, dtype):
+    some = [0.0, 1.0, -3.0, 1e4, -1e4, INF, -INF, NAN]
+    x, y = (a.ravel().astype(dtype) for a in np.meshgrid(some, some))
+    agree(way(ops.logaddexp)(Tensor(x), Tensor(y)), np.logaddexp(x, y), rtol=1e-6)
+    gradient = way(ms.grad(lambda x, y: ops.logaddexp(x, y).sum(), (0, 1)))
+    a, b = gradient(Tensor([3.0, 0.0, 700.0]), Tensor([3.0, 1.0, -700.0]))
+    np.testing.assert_allclose(a.asnumpy() + b.asnumpy(), 1.0, 1e-6)
+
+
+@every_way
+@every_float
+def test_the_complement_of_the_error_function(way, dtype):
+    x = np.concatenate([np.linspace(-7, 9, 401), [INF, -INF, NAN, 0.0, 26.0]]).astype(dtype)
+    agree(way(ops.erfc)(Tensor(x)), special.erfc(x.astype("float64")).astype(dtype), rtol=1e-6, atol=1e-37)
+    slope = way(ms.grad(lambda x: ops.erfc(x).sum()))(Tensor(np.array([0.0, 1.0, -2.0], dtype))).asnumpy()
+    np.testing.assert_allclose(slope, -2 / np.sqrt(np.pi) * np.exp(-np.array([0.0, 1.0, 4.0])), 1e-5)
+
+
+@every_way
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_powers_of_two_are_exact(way, dtype):
+    kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
+    x = np.arange(-14 if dtype == "float16" else -125, 16 if dtype == "float16" else 128).astype(kind)
+    np.testing.assert_array_equal(way(ops.exp2)(Tensor(x)).asnumpy(), np.exp2(x.astype("float64")).astype(kind))
+
+
+@every_way
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32", "uint8"])
+def test_the_sign_of_zero_is_seen(way, dtype):
+    kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
+    whole = dtype in ("int32", "uint8")
+    x = np.array([0, 1, 3] if dtype == "uint8" else [0, -1, 1] if whole else [-0.0, 0.0, -1, 1, INF, -INF]).astype(kind)
+    got = way(ops.signbit)(Tensor(x)).asnumpy()
+    np.testing.assert_array_equal(got, x < 0 if whole else np.signbit(x.astype("f")))
+
+
+@every_way
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_what_is_shifted_out_is_gone(way, dtype):
+    bits = np.dtype(dtype).itemsize * 8
+    amounts = [0, 1, bits - 1, bits, bits + 3, 100] + ([-1] if dtype[0] == "i" else [])
+    x, y = (a.ravel().astype(dtype) for a in np.meshgrid([0, 1, 5, 100] + [-1, -128] * (dtype[0] == "i"), amounts))
+    np.testing.assert_array_equal(way(lambda x, y: x << y)(Tensor(x), Tensor(y)).asnumpy(), x << y)
+    np.testing.assert_array_equal(way(lambda x, y: x >> y)(Tensor(x), Tensor(y)).asnumpy(), x >> y)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool"])
+@pytest.mark.parametrize("source", ["float16", "bfloat16", "float32", "float64"])
+def test_a_float_that_does_not_fit_becomes_the_same_integer_everywhere(source, dtype):
+    kind = ml_dtypes.bfloat16 if source == "bfloat16" else np.dtype(source)
+    few = np.array([-1, -1.9, 1.9, 255, 256, 7e4, 2.0**31, -(2.0**31), 3e9, -3e9, 2.0**63, 1e19, 1e20, -1e20, NAN, INF])
+    x = np.concatenate([few, -few]).astype(kind)
+    small, compiled = Tensor(x).astype(dtype).asnumpy(), ms.jit(lambda x: x.astype(dtype))(Tensor(x)).asnumpy()
+    large = Tensor(np.tile(x, 4096))
+    np.testing.assert_array_equal(small, compiled)
+    for _ in range(5):
+        np.testing.assert_array_equal(large.astype(dtype).asnumpy(), np.tile(small, 4096))
+    if dtype != "bool":
+        limits = np.iinfo(dtype)
+        wide = x.astype("float64")
+        fits = (wide > float(limits.min) - 1) & (wide < float(limits.max) + 1) & (wide != 2.0**63)
+        np.testing.assert_array_equal(small[fits], wide[fits].astype(dtype))
+
+
+@pytest.mark.parametrize("op", [ArgMax, ArgMin])
+def test_places_on_a_long_axis_are_counted_in_64_bits(op):
+    assert op(0).infer(TensorType(int8, ((1 << 31) - 1,))).dtype is int32
+    assert op(0).infer(TensorType(int8, (1 << 31,))).dtype is int64
+
+
+@pytest.mark.slow
+def test_the_largest_of_more_than_2_to_the_31_elements_is_found():
+    x = np.zeros((1 << 31) + 3, np.int8)
+    x[-2] = 1
+    assert ops.argmax(Tensor(x)).item() == len(x) - 2
+
+
+@pytest.mark.parametrize("function", [ops.cross_entropy, ops.nll_loss])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("label", [-1, -2, 5, 100])
+def test_a_label_that_is_no_class_is_a_mistake(function, dtype, label):
+    scores, labels = Tensor(np.zeros((3, 5), "f")), Tensor(np.array([0, label, 4], dtype))
+    with pytest.raises(IndexError, match=f"target {label} is none of 5 classes"):
+        function(scores, labels)
+    assert not np.isfinite(ms.jit(function)(scores, labels).asnumpy())
+    assert np.isfinite(function(scores, labels, ignore_index=label).asnumpy())
+    assert np.isfinite(ms.jit(lambda x, y: function(x, y, ignore_index=label))(scores, labels).asnumpy())
