@@ -406,7 +406,7 @@ assert len(program.block.steps) == 1  # computed in place: no copy
 # %%
 chapter("9. LLVM")
 assembled = assemble(lower(optimise(shares, options), {}, options), options)
-driver, kernel = emit_program(assembled.unit, options, "run")
+driver, kernel = emit_program(assembled.unit, options, "run").modules
 vector = f"<{options.target.vector_bytes // 4} x float>"
 print("vectors:", vector)
 print(*[line for line in driver.splitlines() if "kernel." in line], sep="\n")

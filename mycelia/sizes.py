@@ -22,7 +22,7 @@ A choice that is right either way, and only faster one way, takes `hint(n)`: tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from math import gcd, inf, prod
@@ -323,6 +323,19 @@ def hint(n: Size) -> int:
     return n if isinstance(n, int) else n.at(n.scope.hints)
 
 
+class Hints(Mapping[Name, int]):
+    """The sizes that all programs are written at, whatever their scope."""
+
+    def __getitem__(self, name: Name) -> int:
+        return name.scope.hints[name]
+
+    def __iter__(self) -> Iterator[Name]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
 def hinted(n: Size) -> bool:
     """Whether `hint` has an answer: sizes that come out of data have none."""
     return isinstance(n, int) or all(name in n.scope.hints for name in n.names())
@@ -374,6 +387,53 @@ def evaluated(thing: Any, sizes: Mapping[Name, int]) -> Any:
         new = {name: evaluated(part, sizes) for name, part in parts.items()}
         return thing if all(new[name] is parts[name] for name in parts) else replace(thing, **new)
     return thing
+
+
+def evaluator(sizes: Sequence[Size], given: Sequence[Name]) -> Callable[..., tuple[int, ...]]:
+    """A function of the numbers that the names stand for, to the numbers that the sizes are.
+
+    >>> scope = Scope()
+    >>> n, t = scope.name("n"), scope.name("t")
+    >>> evaluator([n * t + 1, (n + 1) // 2, 5], [*n.names(), *t.names()])(3, 10)
+    (31, 2, 5)
+    """
+    words = {name: f"n{i}" for i, name in enumerate(given)}
+
+    def source(n: Size) -> str:
+        if isinstance(n, int):
+            return f"({n})"
+        return "(" + "+".join("*".join([str(c), *map(factor, m)]) for m, c in n.terms) + ")"
+
+    def factor(a: Atom) -> str:
+        return words[a] if isinstance(a, Name) else f"({source(a.over)}//{source(a.under)})"
+
+    parts = "".join(f"{source(n)}," for n in sizes)
+    return cast("Callable[..., tuple[int, ...]]", eval(f"lambda {','.join(words.values())}: ({parts})"))
+
+
+def solver(shapes: Sequence[Sequence[Size]], wanted: Sequence[Name]) -> Callable[..., tuple[int, ...]]:
+    """A function of the actual shapes of some tensors, to the numbers that the names in their types stand for.
+
+    >>> scope = Scope()
+    >>> n, t = scope.name("n"), scope.name("t")
+    >>> solver([(n * 2, 3), (n, t)], [*n.names(), *t.names()])((8, 3), (4, 7))
+    (4, 7)
+    """
+    found: dict[Name, str] = {}
+    for i, shape in enumerate(shapes):
+        for axis, n in enumerate(shape):
+            if isinstance(n, Sym) and len(n.names()) == 1 and len(n.terms) - (() in dict(n.terms)) == 1:
+                (m, c), constant = n.terms[-1], dict(n.terms).get((), 0)
+                if len(m) == 1 and isinstance(m[0], Name):
+                    plain = c == 1 and constant == 0
+                    where = f"s{i}[{axis}]"
+                    found[m[0]] = where if plain else found.get(m[0], f"({where}-({constant}))//{c}")
+    for name in wanted:
+        if name not in found:
+            raise NeedsSize(Sym((((name,), 1),)))
+    parts = "".join(f"{found[name]}," for name in wanted)
+    given = ",".join(f"s{i}" for i in range(len(shapes)))
+    return cast("Callable[..., tuple[int, ...]]", eval(f"lambda {given}: ({parts})"))
 
 
 def is_static(shape: Iterable[Size]) -> bool:
@@ -534,6 +594,26 @@ def _from_ours() -> bool:
 
 
 __all__ = [
-    "Dim", "Guard", "Name", "NeedsSize", "Scope", "Sym", "divided", "evaluated", "high", "hint", "hinted", "is_static",
-    "known_equal", "known_less", "low", "names", "same", "text", "value",
+    "Dim",
+    "Guard",
+    "Hints",
+    "Name",
+    "NeedsSize",
+    "Scope",
+    "Sym",
+    "divided",
+    "evaluated",
+    "evaluator",
+    "high",
+    "hint",
+    "hinted",
+    "is_static",
+    "known_equal",
+    "known_less",
+    "low",
+    "names",
+    "same",
+    "solver",
+    "text",
+    "value",
 ]  # fmt: skip

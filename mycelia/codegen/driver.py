@@ -3,12 +3,13 @@
     i32 run(ptr table[])
 
 The table holds every pointer that the program cannot know when it is compiled: inputs, outputs, constants, the arena,
-prepared library calls. So the machine code can be kept on disk and used again by another process.
+prepared library calls, and the numbers that symbolic sizes and the places that depend on them come to. So the machine
+code can be kept on disk and used again by another process, and for other sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatchmethod
 from hashlib import sha256
@@ -17,7 +18,8 @@ from llvmlite import ir
 
 from mycelia.codegen.examples import examples, join, split
 from mycelia.codegen.heap import Heap, count, item_bytes
-from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer, span
+from mycelia.codegen.invoke import invoke
+from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature
 from mycelia.loops import (
@@ -26,7 +28,6 @@ from mycelia.loops import (
     Buffer,
     Copy,
     Enter,
-    Execution,
     Invoke,
     Kernel,
     Launch,
@@ -38,6 +39,7 @@ from mycelia.loops import (
     Stream,
 )
 from mycelia.options import Options
+from mycelia.sizes import Dim, Sym, known_equal
 from mycelia.types import TensorType
 
 VOID = ir.VoidType()
@@ -56,6 +58,7 @@ class Slots:
     heap: int
     set_handle: int
     execute: int
+    numbers: int
 
 
 @dataclass(frozen=True)
@@ -65,14 +68,22 @@ class Unit:
     program: Program
     plan: Plan
     routines: Mapping[str, Plan]
-    executions: Mapping[int, tuple[Execution, ...]]  # id of an Invoke -> what it does
+    calls: Mapping[int, int]  # id of an Invoke -> slot of its list of words
     slots: Slots
     streamed: frozenset[Buffer]
     keeps_heap: bool  # results hold sequences or frames: the caller lets the heap go
     clock: int | None = None  # slot of an array that is given the time before and after each step
 
 
-def emit_program(unit: Unit, options: Options, name: str) -> list[str]:
+@dataclass(frozen=True)
+class Emitted:
+    """The IR of a program, and the sizes that its code wants as numbers, in the order of their table."""
+
+    modules: tuple[str, ...]
+    numbers: tuple[Sym, ...]
+
+
+def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     """The IR of the driver `name`, with `name.release` for its heap, and of every kernel it launches, each by itself:
     so equal kernels of different programs are one object in the cache.
     """
@@ -80,7 +91,7 @@ def emit_program(unit: Unit, options: Options, name: str) -> list[str]:
     module.triple = options.target.triple
     driver = Driver(module, unit, options, name)
     driver.run()
-    return [str(module), *(str(m) for m in driver.modules)]
+    return Emitted((str(module), *(str(m) for m in driver.modules)), tuple(driver.numbers))
 
 
 class Driver:
@@ -88,9 +99,11 @@ class Driver:
 
     def __init__(self, module: ir.Module, unit: Unit, options: Options, name: str) -> None:
         self.module, self.unit, self.options, self.name = module, unit, options, name
-        self.heap = Heap(module)
+        self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[ir.Module] = []
+        self.numbers: list[Sym] = []
+        self.places: dict[tuple[Sym, ...], int] = {}
         self.routines: dict[str, ir.Function] = {}
         for r in unit.program.routines:
             kind = ir.FunctionType(i32, [pointer, pointer, i64])
@@ -114,6 +127,13 @@ class Driver:
         frame.finish()
         for routine in self.unit.program.routines:
             self._routine(routine)
+
+    def number_at(self, *sizes: Sym) -> int:
+        """Where in the table of numbers these sizes stand, one after the other."""
+        if sizes not in self.places:
+            self.places[sizes] = len(self.numbers)
+            self.numbers += sizes
+        return self.places[sizes]
 
     def _uses_heap(self) -> bool:
         steps = self.unit.program.block.walk()
@@ -208,16 +228,27 @@ class Frame:
             self.known[key] = self.top.load(where, typ=pointer)
         return self.known[key]
 
-    def at(self, buffer: Buffer, nbytes: int = 0) -> ir.Value:
+    def number(self, n: Dim | Sym) -> ir.Value:
+        """A size: a constant, or what the table of numbers says."""
+        if isinstance(n, int):
+            return i64(n)
+        place = self.driver.number_at(n)
+        where = self.b.gep(self.numbers(), [i64(place)], inbounds=True, source_etype=i64)
+        return self.b.load(where, typ=i64)
+
+    def numbers(self) -> ir.Value:
+        return self.slot(self.driver.unit.slots.numbers)
+
+    def at(self, buffer: Buffer, nbytes: Dim = 0) -> ir.Value:
         """The address of a buffer, or of a byte inside it."""
         if buffer in self.arguments:
             place = self.slot(self.arguments[buffer], passed=True)
         else:
             where = self.plan.places[buffer]
             if where.slot is None:
-                return Heap.beyond(self.b, self.base, i64(where.offset + nbytes))
+                return Heap.beyond(self.b, self.base, self.number(where.offset + nbytes))
             place = self.slot(where.slot)
-        return Heap.beyond(self.b, place, i64(nbytes)) if nbytes else place
+        return place if known_equal(nbytes, 0) else Heap.beyond(self.b, place, self.number(nbytes))
 
     def heap_record(self) -> ir.Value:
         return self.slot(self.driver.unit.slots.heap)
@@ -229,12 +260,12 @@ class Frame:
         self.b.call(save, [self.before])
         flush(self.b, self.module, self.driver.options.fast_math.flush)
 
-    def enter(self, arena: int) -> None:
+    def enter(self, arena: Dim) -> None:
         """Take room from the stack of routines, or give up when that or the thread's own stack is at its end."""
         b, record = self.b, self.heap_record()
         free = Heap.get(b, record, 4, i64)
         end, deepest = Heap.get(b, record, 5, i64), Heap.get(b, record, 6, i64)
-        following = b.add(free, i64(arena))
+        following = b.add(free, self.number(arena))
         bad = b.or_(b.icmp_unsigned(">", following, end), b.icmp_unsigned(">", self.depth, deepest))
         here = b.ptrtoint(self.status, i64)
         bad = b.or_(bad, b.icmp_unsigned("<", here, Heap.get(b, record, 7, i64)))
@@ -282,22 +313,38 @@ class Frame:
 
     @step.register
     def _(self, step: Launch) -> None:
-        total = span(step.kernel)
-        if total == 0:
+        extent = span(step.kernel)
+        if known_equal(extent, 0):
             return
-        function = self.driver.kernel(step.kernel)
-        buffers = step.kernel.buffers()
-        table = room(self.top, ir.ArrayType(pointer, max(len(buffers), 1)))
-        for i, buffer in enumerate(buffers):
-            self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
-        if step.parallel and self.driver.options.threads > 1:
-            self._share(function, table, total, 1 if step.kernel.rows else 64)
+        function, total = self.driver.kernel(step.kernel), self.number(extent)
+        places = [self.at(buffer) for buffer in step.kernel.buffers()]
+        if sizes := numbers_of(step.kernel):
+            where = self.driver.number_at(*sizes)
+            places.append(self.b.gep(self.numbers(), [i64(where)], inbounds=True, source_etype=i64))
+        table = self._pointers(places)
+        grain = 1 if step.kernel.rows else 64
+        if step.parallel is False or self.driver.options.threads == 1:
+            self.b.call(function, [table, i64(0), total])
+        elif step.parallel is True:
+            self._share(function, table, total, grain)
         else:
-            self.b.call(function, [table, i64(0), i64(total)])
+            worth = self.b.icmp_signed(">", self.number(step.parallel), i64(0))
+            with self.b.if_else(worth) as (then, otherwise):
+                with then:
+                    self._share(function, table, total, grain)
+                with otherwise:
+                    self.b.call(function, [table, i64(0), total])
 
-    def _share(self, function: ir.Function, table: ir.Value, total: int, grain: int) -> None:
+    def _pointers(self, places: Sequence[ir.Value]) -> ir.Value:
+        """An array of pointers."""
+        table = room(self.top, ir.ArrayType(pointer, max(len(places), 1)))
+        for i, place in enumerate(places):
+            self.b.store(place, self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
+        return table
+
+    def _share(self, function: ir.Function, table: ir.Value, total: ir.Value, grain: int) -> None:
         work = room(self.top, ir.ArrayType(i64, 4))
-        for n, value in enumerate((seen_as(function, pointer), table, i64(total), i64(grain))):
+        for n, value in enumerate((seen_as(function, pointer), table, total, i64(grain))):
             Heap.set(self.b, work, n, value)
         run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
         self.b.call(run, [seen_as(self.driver.share(), pointer), work, i32(0), i32(0)])
@@ -306,33 +353,23 @@ class Frame:
     def _(self, step: Invoke) -> None:
         unit = self.driver.unit
         operands = (*step.inputs, *step.outputs)
-        for e in unit.executions[id(step)]:
-            for memory, operand, nbytes in e.memories:
-                if operand < 0:
-                    place = Heap.beyond(self.b, self.base, i64(self.plan.rooms[id(step)] + nbytes))
-                else:
-                    o = operands[operand]
-                    place = self.at(o.buffer, o.offset * o.buffer.type.dtype.itemsize + nbytes)
-                self._foreign(unit.slots.set_handle, i32, [self.slot(memory), place])
-            code = self._foreign(
-                unit.slots.execute, i32,
-                [self.slot(e.primitive), self.slot(e.stream), i32(e.count), self.slot(e.arguments)],
-            )  # fmt: skip
-            self._fail_if(code)
-
-    def _foreign(self, slot: int, result: ir.Type, args: list[ir.Value]) -> ir.Value:
-        """Call a function whose address is in the table."""
-        address = self.b.load(self.b.gep(self.table, [i64(slot)], inbounds=True, source_etype=pointer), typ=pointer)
-        kind = ir.FunctionType(result, [a.type for a in args])
-        return self.b.call(seen_as(address, kind.as_pointer()), args)
-
-    def _fail_if(self, code: ir.Value) -> None:
+        places = [self.at(o.buffer, o.offset * o.buffer.type.dtype.itemsize) for o in operands]
+        own = self.plan.rooms.get(id(step))
+        places.append(pointer(None) if own is None else Heap.beyond(self.b, self.base, self.number(own)))
+        library = [self.slot(unit.slots.set_handle), self.slot(unit.slots.execute)]
+        given = [self.slot(unit.calls[id(step)]), self._pointers(places), i64(len(operands)), *library]
+        code = self.b.call(invoke(self.heap), given)
         self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
 
     @step.register
     def _(self, step: Copy) -> None:
-        size = step.source.type.nbytes
-        self.heap.copy(self.b, self.at(step.target), self.at(step.source), size)
+        self._copy(self.at(step.target), self.at(step.source), step.source.type.nbytes)
+
+    def _copy(self, target: ir.Value, source: ir.Value, nbytes: Dim) -> None:
+        self.heap.copy(self.b, target, source, nbytes if isinstance(nbytes, int) else self.number(nbytes))
+
+    def _clear(self, target: ir.Value, nbytes: Dim) -> None:
+        self.heap.clear(self.b, target, nbytes if isinstance(nbytes, int) else self.number(nbytes))
 
     @step.register
     def _(self, step: Branch) -> None:
@@ -352,7 +389,7 @@ class Frame:
         for s in step.writing:
             if not s.fixed:
                 start = length if step.condition is None else i64(0)
-                made = b.call(self.heap.sequence(), [self.heap_record(), start, i64(_item(s))])
+                made = b.call(self.heap.sequence(), [self.heap_record(), start, self.number(_item(s))])
                 b.store(made, self.at(s.handle))
         head, body, done = (b.append_basic_block(n) for n in ("turn", "body", "done"))
         b.branch(head)
@@ -372,42 +409,47 @@ class Frame:
         self.block(step.body)
         for s in step.writing:
             if step.condition is not None and not s.fixed:
-                b.call(self.heap.append(_item(s)), [b.load(self.at(s.handle), typ=pointer), self.at(s.item)])
+                self._append(s)
             else:
-                self.heap.copy(b, self._element(s, where), self.at(s.item), s.item.type.nbytes)
+                self._copy(self._element(s, where), self.at(s.item), s.item.type.nbytes)
         b.store(b.add(b.load(turns, typ=i64), i64(1)), turns)
         b.branch(head)
         b.position_at_end(done)
 
+    def _append(self, s: Stream) -> None:
+        nbytes = _item(s)
+        given = [self.b.load(self.at(s.handle), typ=pointer), self.at(s.item)]
+        if isinstance(nbytes, int):
+            self.b.call(self.heap.append(nbytes), given)
+        else:
+            self.b.call(self.heap.append(None), [*given, self.number(nbytes)])
+
     def _length(self, step: Repeat) -> ir.Value:
         if isinstance(step.length, Buffer):
             return self.b.load(self.at(step.length), typ=i64)
-        return i64(step.length or 0)
+        return self.number(0 if step.length is None else step.length)
 
     def _element(self, s: Stream, where: ir.Value) -> ir.Value:
         if s.fixed:
-            return Heap.beyond(self.b, self.at(s.handle), self.b.mul(where, i64(s.item.type.nbytes)))
+            return Heap.beyond(self.b, self.at(s.handle), self.b.mul(where, self.number(s.item.type.nbytes)))
         data = Heap.get(self.b, self.b.load(self.at(s.handle), typ=pointer), 2)
-        return Heap.beyond(self.b, data, self.b.mul(where, i64(_item(s))))
+        return Heap.beyond(self.b, data, self.b.mul(where, self.number(_item(s))))
 
     def _read(self, s: Stream, where: ir.Value) -> None:
         size = s.item.type.nbytes
         if s.fixed:
-            self.heap.copy(self.b, self.at(s.item), self._element(s, where), size)
+            self._copy(self.at(s.item), self._element(s, where), size)
             return
         missing = self.b.icmp_unsigned("==", self.b.load(self.at(s.handle), typ=pointer), pointer(None))
         with self.b.if_else(missing) as (then, otherwise):  # a null sequence of cotangents is all zero
             with then:
-                self.heap.clear(self.b, self.at(s.item), size)
+                self._clear(self.at(s.item), size)
             with otherwise:
-                self.heap.copy(self.b, self.at(s.item), self._element(s, where), size)
+                self._copy(self.at(s.item), self._element(s, where), size)
 
     @step.register
     def _(self, step: Enter) -> None:
-        everything = (*step.inputs, *step.outputs)
-        table = room(self.top, ir.ArrayType(pointer, max(len(everything), 1)))
-        for i, buffer in enumerate(everything):
-            self.b.store(self.at(buffer), self.b.gep(table, [i64(i)], inbounds=True, source_etype=pointer))
+        table = self._pointers([self.at(buffer) for buffer in (*step.inputs, *step.outputs)])
         deeper = self.b.add(self.depth, i64(1))
         code = self.b.call(self.driver.routines[step.routine], [self.table, table, deeper])
         with self.b.if_then(self.b.icmp_unsigned("!=", code, i32(0)), likely=False):  # its results are not there
@@ -424,10 +466,10 @@ class Frame:
     def make_frame(self, step: Runtime) -> None:
         fields = step.types
         size = sum(item_bytes(t) for t in fields)
-        made = self.b.call(self.heap.bump(), [self.heap_record(), i64(max(size, 8))])
+        made = self.b.call(self.heap.bump(), [self.heap_record(), self.number(size + 8)])
         at = 0
         for source, t in zip(step.inputs, fields, strict=True):
-            self.heap.copy(self.b, Heap.beyond(self.b, made, i64(at)), self.at(source), _bytes(t))
+            self._copy(Heap.beyond(self.b, made, self.number(at)), self.at(source), _bytes(t))
             at += item_bytes(t)
         self.b.store(made, self.at(step.outputs[0]))
 
@@ -436,11 +478,11 @@ class Frame:
         with self.b.if_else(self.b.icmp_unsigned("==", held, pointer(None))) as (then, otherwise):
             with then:
                 for target, t in zip(step.outputs, step.types, strict=True):
-                    self.heap.clear(self.b, self.at(target), _bytes(t))
+                    self._clear(self.at(target), _bytes(t))
             with otherwise:
                 at = 0
                 for target, t in zip(step.outputs, step.types, strict=True):
-                    self.heap.copy(self.b, self.at(target), Heap.beyond(self.b, held, i64(at)), _bytes(t))
+                    self._copy(self.at(target), Heap.beyond(self.b, held, self.number(at)), _bytes(t))
                     at += item_bytes(t)
 
     def null(self, step: Runtime) -> None:
@@ -455,14 +497,14 @@ class Frame:
         one, together = step.types
         size = examples(together)
         x = self.b.load(self.at(step.inputs[0]), typ=pointer)
-        made = self.b.call(self.heap.sequence(), [self.heap_record(), i64(size), i64(8)])
+        made = self.b.call(self.heap.sequence(), [self.heap_record(), self.number(size), i64(8)])
         handles = Heap.get(self.b, made, 2)
 
         def part(i: ir.Value) -> None:
             of_one = self.b.call(split(self.heap, one, together), [self.heap_record(), x, i])
             self.b.store(of_one, self.b.gep(handles, [i], inbounds=True, source_etype=pointer))
 
-        count(self.b, i64(size), part)
+        count(self.b, self.number(size), part)
         self.b.store(made, self.at(step.outputs[0]))
 
     def join(self, step: Runtime) -> None:
@@ -473,11 +515,11 @@ class Frame:
             self.b.store(self.b.call(join(self.heap, *step.types), [self.heap_record(), handles]), out)
 
 
-def _bytes(t: object) -> int:
+def _bytes(t: object) -> Dim:
     return t.nbytes if isinstance(t, TensorType) else 8
 
 
-def _item(s: Stream) -> int:
+def _item(s: Stream) -> Dim:
     return item_bytes(s.item.type)
 
 
@@ -490,4 +532,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "join": Frame.join,
 }
 
-__all__ = ["NATIVE_STACK", "TOO_DEEP", "Slots", "Unit", "emit_program"]
+__all__ = ["NATIVE_STACK", "TOO_DEEP", "Emitted", "Slots", "Unit", "emit_program"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from mycelia.codegen.heap import Heap, count, item_bytes
-from mycelia.codegen.scalar import i64
+from mycelia.codegen.scalar import i64, room
+from mycelia.sizes import Dim
 from mycelia.types import SequenceType, TensorType, Type
 
 pointer = ir.PointerType()
@@ -24,14 +25,15 @@ def split(heap: Heap, t: Type, together: Type) -> ir.Function:
         b.ret(NULL)
     element, wide = t.element, together.element
     length = Heap.get(b, x, 0, i64)
-    out = b.call(heap.sequence(), [record, length, i64(item_bytes(element))])
+    out = b.call(heap.sequence(), [record, length, heap.size(b, record, item_bytes(element))])
     source, target = Heap.get(b, x, 2), Heap.get(b, out, 2)
 
     def one(k: ir.Value) -> None:
-        there = _item(b, source, k, wide)
-        here = _item(b, target, k, element)
+        there = _item(heap, b, record, source, k, wide)
+        here = _item(heap, b, record, target, k, element)
         if isinstance(element, TensorType):
-            heap.copy(b, here, Heap.beyond(b, there, b.mul(i, i64(element.nbytes))), element.nbytes)
+            nbytes = heap.size(b, record, element.nbytes)
+            heap.copy(b, here, Heap.beyond(b, there, b.mul(i, nbytes)), nbytes)
         else:
             b.store(b.call(split(heap, element, wide), [record, b.load(there, typ=pointer), i]), here)
 
@@ -49,28 +51,34 @@ def join(heap: Heap, t: Type, together: Type) -> ir.Function:
     assert isinstance(together, SequenceType)
     record, xs = f.args
     element, wide, size = t.element, together.element, examples(together)
-    known: ir.Value = NULL  # any example that has something: all have as many elements
-    for i in range(size):
-        x = Heap.get(b, xs, i)
-        known = b.select(b.icmp_unsigned("==", known, NULL), x, known)
+    many = heap.size(b, record, size)
+    seen = room(b, pointer)  # any example that has something: all have as many elements
+    b.store(NULL, seen)
+
+    def look(i: ir.Value) -> None:
+        known = b.load(seen, typ=pointer)
+        b.store(b.select(b.icmp_unsigned("==", known, NULL), _at(b, xs, i), known), seen)
+
+    count(b, many, look)
+    known = b.load(seen, typ=pointer)
     with b.if_then(b.icmp_unsigned("==", known, NULL)):
         b.ret(NULL)
     length = Heap.get(b, known, 0, i64)
-    out = b.call(heap.sequence(), [record, length, i64(item_bytes(wide))])
+    out = b.call(heap.sequence(), [record, length, heap.size(b, record, item_bytes(wide))])
     target = Heap.get(b, out, 2)
 
     def one(k: ir.Value) -> None:
-        here = _item(b, target, k, wide)
+        here = _item(heap, b, record, target, k, wide)
         if isinstance(element, TensorType):
-            nbytes = element.nbytes
+            nbytes = heap.size(b, record, element.nbytes)
 
             def row(i: ir.Value) -> None:
-                _row(heap, b, Heap.beyond(b, here, b.mul(i, i64(nbytes))), _at(b, xs, i), k, nbytes, element)
+                _row(heap, b, record, Heap.beyond(b, here, b.mul(i, nbytes)), _at(b, xs, i), k, nbytes, element)
 
-            count(b, i64(size), row)
+            count(b, many, row)
             return
-        inner = b.call(heap.bump(), [record, i64(8 * size)])
-        count(b, i64(size), lambda i: _row(heap, b, _place(b, inner, i), _at(b, xs, i), k, 8, element))
+        inner = b.call(heap.bump(), [record, heap.size(b, record, 8 * size)])
+        count(b, many, lambda i: _row(heap, b, record, _place(b, inner, i), _at(b, xs, i), k, i64(8), element))
         b.store(b.call(join(heap, element, wide), [record, inner]), here)
 
     count(b, length, one)
@@ -78,7 +86,7 @@ def join(heap: Heap, t: Type, together: Type) -> ir.Function:
     return f
 
 
-def examples(together: Type) -> int:
+def examples(together: Type) -> Dim:
     """How many examples the tensors of a sequence hold.
 
     >>> from mycelia.types import float32
@@ -91,17 +99,19 @@ def examples(together: Type) -> int:
     return together.shape[0]
 
 
-def _row(heap: Heap, b: ir.IRBuilder, target: ir.Value, x: ir.Value, k: ir.Value, nbytes: int, t: Type) -> None:
+def _row(
+    heap: Heap, b: ir.IRBuilder, record: ir.Value, target: ir.Value, x: ir.Value, k: ir.Value, nbytes: ir.Value, t: Type
+) -> None:
     """Element `k` of the sequence `x`, or zeros if there is no sequence."""
     with b.if_else(b.icmp_unsigned("==", x, NULL)) as (missing, given):
         with missing:
             heap.clear(b, target, nbytes)
         with given:
-            heap.copy(b, target, _item(b, Heap.get(b, x, 2), k, t), nbytes)
+            heap.copy(b, target, _item(heap, b, record, Heap.get(b, x, 2), k, t), nbytes)
 
 
-def _item(b: ir.IRBuilder, data: ir.Value, k: ir.Value, t: Type) -> ir.Value:
-    return Heap.beyond(b, data, b.mul(k, i64(item_bytes(t))))
+def _item(heap: Heap, b: ir.IRBuilder, record: ir.Value, data: ir.Value, k: ir.Value, t: Type) -> ir.Value:
+    return Heap.beyond(b, data, b.mul(k, heap.size(b, record, item_bytes(t))))
 
 
 def _place(b: ir.IRBuilder, handles: ir.Value, i: ir.Value) -> ir.Value:

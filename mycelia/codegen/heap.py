@@ -3,18 +3,21 @@
 Everything hangs on one record of words, so that it can be let go at once:
 
     0 sequences   1 slabs   2 free byte   3 end of slab   4 free byte of the stack   5 end of it   6 deepest call
-    7 lowest address that the thread's own stack may reach
+    7 lowest address that the thread's own stack may reach   8 the table of numbers, for sizes that are not constants
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 
 from mycelia.codegen.scalar import FLOAT, INTEGER, i8, i32, i64, memory_type
+from mycelia.sizes import Dim
 from mycelia.types import FrameType, SequenceType, TensorType, Type, frame_fields
 
 pointer = ir.PointerType()
-WORDS = 8
+WORDS = 9
 SLAB = 1 << 20
 VOID = ir.VoidType()
 
@@ -22,8 +25,8 @@ VOID = ir.VoidType()
 class Heap:
     """The functions of one module that work on the heap, each made when it is first needed."""
 
-    def __init__(self, module: ir.Module) -> None:
-        self.module = module
+    def __init__(self, module: ir.Module, number_at: Callable[..., int]) -> None:
+        self.module, self.number_at = module, number_at
         self.made: dict[object, ir.Function] = {}
 
     def external(self, name: str, result: ir.Type, *args: ir.Type) -> ir.Function:
@@ -39,6 +42,10 @@ class Heap:
         f.attributes.add("nounwind")
         self.made[key] = f
         return f, ir.IRBuilder(f.append_basic_block("entry"))
+
+    def size(self, b: ir.IRBuilder, record: ir.Value, n: Dim) -> ir.Value:
+        """A size as a number: a constant, or what the table says."""
+        return i64(n) if isinstance(n, int) else self.get(b, self.get(b, record, 8), self.number_at(n), i64)
 
     # -------------------------------------------------------------------------------------------- words
 
@@ -58,9 +65,11 @@ class Heap:
     def beyond(b: ir.IRBuilder, base: ir.Value, nbytes: ir.Value) -> ir.Value:
         return b.gep(base, [nbytes], inbounds=True, source_etype=i8)
 
-    def copy(self, b: ir.IRBuilder, target: ir.Value, source: ir.Value, nbytes: int) -> None:
-        """Copy a known number of bytes; a few go through a register."""
-        if nbytes in (1, 2, 4, 8):
+    def copy(self, b: ir.IRBuilder, target: ir.Value, source: ir.Value, nbytes: int | ir.Value) -> None:
+        """Copy a number of bytes; a few go through a register."""
+        if not isinstance(nbytes, int):
+            b.call(self.external("memcpy", pointer, pointer, pointer, i64), [target, source, nbytes])
+        elif nbytes in (1, 2, 4, 8):
             kind = ir.IntType(8 * nbytes)
             loaded = b.load(source, typ=kind)
             loaded.align = 1
@@ -69,10 +78,10 @@ class Heap:
             memcpy = self.external("memcpy", pointer, pointer, pointer, i64)
             b.call(memcpy, [target, source, i64(nbytes)])
 
-    def clear(self, b: ir.IRBuilder, target: ir.Value, nbytes: int) -> None:
-        if nbytes:
+    def clear(self, b: ir.IRBuilder, target: ir.Value, nbytes: int | ir.Value) -> None:
+        if not isinstance(nbytes, int) or nbytes:
             memset = self.external("memset", pointer, pointer, i32, i64)
-            b.call(memset, [target, i32(0), i64(nbytes)])
+            b.call(memset, [target, i32(0), i64(nbytes) if isinstance(nbytes, int) else nbytes])
 
     # -------------------------------------------------------------------------------------------- allocation
 
@@ -113,21 +122,24 @@ class Heap:
         b.ret(made)
         return f
 
-    def append(self, nbytes: int) -> ir.Function:
-        """Function `append(sequence, item)`: one more item; doubles the room when it is full."""
-        f, b = self.define(("append", nbytes), VOID, pointer, pointer)
+    def append(self, nbytes: int | None) -> ir.Function:
+        """Function `append(sequence, item)`: one more item; doubles the room when it is full. Without a known number
+        of bytes this is a third argument.
+        """
+        f, b = self.define(("append", nbytes), VOID, pointer, pointer, *([i64] if nbytes is None else []))
         if b is None:
             return f
-        sequence, item = f.args
+        sequence, item, *given = f.args
+        size = given[0] if nbytes is None else i64(nbytes)
         length, capacity = self.get(b, sequence, 0, i64), self.get(b, sequence, 1, i64)
         with b.if_then(b.icmp_unsigned("==", length, capacity), likely=False):
             more = b.select(b.icmp_unsigned("==", length, i64(0)), i64(64), b.shl(length, i64(1)))
             realloc = self.external("realloc", pointer, pointer, i64)
-            data = b.call(realloc, [self.get(b, sequence, 2), b.add(b.mul(more, i64(nbytes)), i64(1))])
+            data = b.call(realloc, [self.get(b, sequence, 2), b.add(b.mul(more, size), i64(1))])
             self.set(b, sequence, 2, data)
             self.set(b, sequence, 1, more)
         data = self.get(b, sequence, 2)
-        self.copy(b, self.beyond(b, data, b.mul(length, i64(nbytes))), item, nbytes)
+        self.copy(b, self.beyond(b, data, b.mul(length, size)), item, size if nbytes is None else nbytes)
         self.set(b, sequence, 0, b.add(length, i64(1)))
         b.ret_void()
         return f
@@ -174,22 +186,22 @@ class Heap:
                 b.ret(other)
         if isinstance(t, FrameType):
             fields = frame_fields(t)
-            out = b.call(self.bump(), [heap, i64(sum(item_bytes(u) for u in fields))])
+            out = b.call(self.bump(), [heap, self.size(b, heap, sum(item_bytes(u) for u in fields))])
             at = 0
             for u in fields:
-                places = [self.beyond(b, z, i64(at)) for z in (out, x, y)]
+                places = [self.beyond(b, z, self.size(b, heap, at)) for z in (out, x, y)]
                 self._add_item(b, u, heap, *places)
                 at += item_bytes(u)
             b.ret(out)
             return f
         assert isinstance(t, SequenceType), f"{t} has no cotangents of this kind"
-        size = item_bytes(t.element)
+        size = self.size(b, heap, item_bytes(t.element))
         length = self.get(b, x, 0, i64)
-        out = b.call(self.sequence(), [heap, length, i64(size)])
+        out = b.call(self.sequence(), [heap, length, size])
         data = [self.get(b, z, 2) for z in (out, x, y)]
 
         def one_item(i: ir.Value) -> None:
-            places = [self.beyond(b, d, b.mul(i, i64(size))) for d in data]
+            places = [self.beyond(b, d, b.mul(i, size)) for d in data]
             self._add_item(b, t.element, heap, *places)
 
         count(b, length, one_item)
@@ -210,7 +222,7 @@ class Heap:
             total = FLOAT["add"](b, a, c) if t.dtype.is_float else INTEGER["add"](b, t.dtype, a, c)
             b.store(to_memory(b, total, t.dtype), at[0])
 
-        count(b, i64(t.size), one)
+        count(b, self.size(b, heap, t.size), one)
 
 
 def count(b: ir.IRBuilder, length: ir.Value, body: object) -> None:
@@ -229,6 +241,6 @@ def count(b: ir.IRBuilder, length: ir.Value, body: object) -> None:
     b.position_at_end(done)
 
 
-def item_bytes(t: Type) -> int:
+def item_bytes(t: Type) -> Dim:
     """What one value takes where it is kept: its elements, rounded up to whole words, or a handle."""
     return (t.nbytes + 7) // 8 * 8 if isinstance(t, TensorType) else 8

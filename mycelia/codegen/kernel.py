@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import cast
 
 from llvmlite import ir
 
@@ -552,7 +553,7 @@ def numbers_of(kernel: Kernel) -> tuple[Sym, ...]:
     found: dict[Sym, None] = {}
 
     def note(*sizes: Dim) -> None:
-        found.update((n, None) for n in sizes if isinstance(n, Sym))
+        found.update(dict.fromkeys(cast("Sym", n) for n in sizes if not isinstance(n, int)))
 
     def note_index(at: Index) -> None:
         note(at.constant, *(c for _, c in at.terms))

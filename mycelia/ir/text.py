@@ -32,6 +32,7 @@ from mycelia.ir.op import Op, registry
 from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value
 from mycelia.ir.verify import inner_functions
+from mycelia.sizes import Sym, text
 from mycelia.types import (
     Array,
     DType,
@@ -102,6 +103,8 @@ def _attribute(a: Any, numbers: dict[Function, str]) -> str:
         return type_text(a)
     if isinstance(a, np.ndarray):
         return _data_text(a)
+    if isinstance(a, Sym):
+        return text(a)
     assert a is None or isinstance(a, int | float | DType), f"{a!r} has no written form"
     return a.short if isinstance(a, DType) else repr(a)
 

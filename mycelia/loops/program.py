@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
-from mycelia.sizes import Dim, Sym
+from mycelia.sizes import Dim, Name, Sym
 from mycelia.types import Array, Type
 
 
@@ -146,6 +146,8 @@ class Runtime:
         return self.outputs
 
 
+ALIGN = 64  # bytes: where buffers begin
+
 Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime
 
 
@@ -205,28 +207,57 @@ class Place:
     """Where a buffer is: in a slot of a table of pointers, or `offset` bytes into the arena."""
 
     slot: int | None
-    offset: int = 0
+    offset: Dim = 0
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that wants room from one step to another: a buffer, or a library call for itself."""
+
+    who: Buffer | Invoke
+    nbytes: Dim
+    first: int
+    last: int
+
+    def meets(self, other: Item) -> bool:
+        """Whether both are alive at some step."""
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Items in an order in which each can be placed when those below it are; offsets have names."""
+
+    names: tuple[Name, ...]
+    items: tuple[Item, ...]
+    below: tuple[tuple[int, ...], ...]  # for each item, which earlier ones end before it begins
+    arena: Name
+
+    def offsets(self, nbytes: Sequence[int]) -> list[int]:
+        """The offset of each item, when they have these sizes; then the size of the whole."""
+        ends: list[int] = []
+        found: list[int] = []
+        top = 0
+        for size, below in zip(nbytes, self.below, strict=True):
+            at = 0
+            for i in below:
+                if ends[i] > at:
+                    at = ends[i]
+            end = at + (size + ALIGN - 1) // ALIGN * ALIGN
+            ends.append(end)
+            found.append(at)
+            if end > top:
+                top = end
+        return [*found, top]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Places of all buffers, the room that library calls need beside their operands, and the size of the arena."""
-
-    places: Mapping[Buffer, Place]
-    rooms: Mapping[int, int]  # id of a step -> offset of its own room
-    arena: int
-
-
-@dataclass(frozen=True)
-class Execution:
-    """One execution of a prepared library primitive: slots of the table, and which pointer each memory gets.
-
-    A memory is `(slot, operand, bytes)`: operand `operand` of the call (inputs, then outputs), or its own room when
-    that is -1, `bytes` further on.
+    """Places of all buffers, the room that library calls need beside their operands, and the size of the arena. Where
+    these depend on sizes, the stack says how.
     """
 
-    primitive: int
-    stream: int
-    arguments: int
-    count: int
-    memories: tuple[tuple[int, int, int], ...]
+    places: Mapping[Buffer, Place]
+    rooms: Mapping[int, Dim]  # id of a step -> offset of its own room
+    arena: Dim
+    stack: Stack | None = None

@@ -7,6 +7,7 @@ from math import prod
 from mycelia import primitives as p
 from mycelia.ir import Function, Value, rewrite, rule_for
 from mycelia.primitives import Reduction, Reshape
+from mycelia.sizes import Dim, hint, known_equal
 
 LARGE = 1 << 16  # elements from which one thread is too few
 PARTS = (64, 48, 32, 24, 16, 12, 8)
@@ -18,23 +19,23 @@ def reduce_in_two_rounds(v: Value) -> Value | None:
     (x,) = v.inputs
     assert isinstance(v.op, Reduction), f"{v} is no reduction"
     reduction = type(v.op)
-    if v.tensor.size != 1 or x.tensor.size < LARGE:
+    if v.tensor.size != 1 or hint(x.tensor.size) < LARGE:
         return None
     rows, columns = _split(x.shape)
-    if rows == 1:
+    if known_equal(rows, 1):
         return None
     parts = reduction((1,))(p.reshape(x, (rows, columns)))
     return Value(Reshape(v.shape), (reduction((0,))(parts),))
 
 
-def _split(shape: tuple[int, ...]) -> tuple[int, int]:
+def _split(shape: tuple[Dim, ...]) -> tuple[Dim, Dim]:
     """A number of rows of equal length: the leading axes if they are some but not too many, else a divisor."""
     size = prod(shape)
     for n in range(1, len(shape)):
         rows = prod(shape[:n])
-        if 8 <= rows <= 4096 and size // rows >= 256:
+        if 8 <= hint(rows) <= 4096 and hint(size // rows) >= 256:
             return rows, size // rows
-    rows = next((n for n in PARTS if size % n == 0), 1)
+    rows = next((n for n in PARTS if known_equal(size % n, 0)), 1)
     return rows, size // rows
 
 

@@ -1,24 +1,30 @@
-"""A program with a place for everything: slots of the table, the arena, prepared library calls."""
+"""A program with a place for everything: slots of the table, the arena; and an arrangement of it for actual sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
-from mycelia.loops import Buffer, Execution, Invoke, Launch, LibraryCall, Program
+from mycelia.codegen.invoke import list_of_words
+from mycelia.loops import Buffer, Invoke, Item, Launch, Plan, Program, Stack
 from mycelia.options import Options
-from mycelia.runtime.bind import Bound, bind
+from mycelia.runtime.bind import prepared
 from mycelia.runtime.onednn import library
-from mycelia.runtime.threads import at_most
 from mycelia.schedule import buffer_bytes, plan_memory
+from mycelia.sizes import Hints, Name, Sym, evaluated, evaluator, hint, names
 from mycelia.target import Target
+from mycelia.types import Array
 
 STREAMED = 1 << 24  # bytes from which a result is written past the cache
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """A unit for code generation and the table that its code will be given."""
+    """A unit for code generation, and what is known of the table that its code will be given."""
 
     unit: Unit
     table: tuple[int, ...]  # known pointers; 0 where they come with each call
@@ -26,6 +32,92 @@ class Assembled:
     outputs: tuple[int, ...]
     donated: tuple[int | None, ...]  # for each output, the input whose memory it takes over
     keep: tuple[object, ...]  # what the pointers point to
+    threads: int
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        """The sizes that the program depends on, in the order in which its inputs mention them."""
+        found = [n for b in self.unit.program.inputs for d in b.type.shape for n in sorted(names(d), key=repr)]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def calls(self) -> tuple[Invoke, ...]:
+        """The library calls, in the main block and in routines."""
+        blocks = [self.unit.program.block, *(r.block for r in self.unit.program.routines)]
+        return tuple(s for b in blocks for s in b.walk() if isinstance(s, Invoke))
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """How the places of the main block and of routines depend on sizes, where they do."""
+        plans = [self.unit.plan, *self.unit.routines.values()]
+        return tuple(p.stack for p in plans if p.stack is not None)
+
+    @cached_property
+    def item_sizes(self) -> tuple[Callable[..., tuple[int, ...]], ...]:
+        """For each stack, the bytes of its items from the sizes; library calls say theirs when they are prepared."""
+        return tuple(evaluator([_bytes(item) for item in stack.items], self.names) for stack in self.stacks)
+
+
+def _bytes(item: Item) -> int:
+    return 0 if isinstance(item.who, Invoke) else item.nbytes
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A program at actual sizes: its table, its numbers, its memory. `keep` is what the pointers point to."""
+
+    table: Array
+    arena: int
+    shapes: tuple[tuple[int, ...], ...]  # of the outputs
+    keep: tuple[object, ...]
+
+
+def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> Arrangement:
+    """Prepare the library calls and find the places for actual sizes, given in the order of `assembled.names`."""
+    at = dict(zip(assembled.names, sizes, strict=True))
+    bound = {id(s): prepared(evaluated(s.call, at), assembled.threads) for s in assembled.calls}
+    places: list[int] = []
+    arena = 0
+    for stack, measure in zip(assembled.stacks, assembled.item_sizes, strict=True):
+        measured = measure(*sizes)
+        nbytes = [
+            bound[id(item.who)].room if isinstance(item.who, Invoke) else n
+            for item, n in zip(stack.items, measured, strict=True)
+        ]
+        places += stack.offsets(nbytes)
+    if assembled.unit.plan.stack is None:
+        arena = assembled.unit.plan.arena
+    else:
+        arena = places[len(assembled.unit.plan.stack.items)]
+    table = np.array(assembled.table, np.uint64)
+    keep: list[object] = [bound]
+    for s in assembled.calls:
+        words = list_of_words(bound[id(s)].executions)
+        keep.append(words)
+        table[assembled.unit.calls[id(s)]] = words.ctypes.data
+    known = np.array(numbers.values(*sizes, *places), np.int64)
+    keep.append(known)
+    table[assembled.unit.slots.numbers] = known.ctypes.data
+    return Arrangement(table, arena, numbers.shapes(*sizes), tuple(keep))
+
+
+class Numbers:
+    """What the code of a program wants to know of sizes and places, as functions of the sizes."""
+
+    def __init__(self, assembled: Assembled, wanted: tuple[Sym, ...]) -> None:
+        given = [*assembled.names]
+        for stack in assembled.stacks:
+            given += [*stack.names, stack.arena]
+        self.values = evaluator(wanted, given)
+        program = assembled.unit.program
+        flat = evaluator([n for b in program.outputs for n in b.type.shape], assembled.names)
+        ranks = [b.type.rank for b in program.outputs]
+
+        def shapes(*sizes: int) -> tuple[tuple[int, ...], ...]:
+            extents = iter(flat(*sizes))
+            return tuple(tuple(next(extents) for _ in range(rank)) for rank in ranks)
+
+        self.shapes = shapes
 
 
 def assemble(program: Program, options: Options) -> Assembled:
@@ -46,66 +138,40 @@ def assemble(program: Program, options: Options) -> Assembled:
         fixed[b] = slot(data.ctypes.data)
         keep.append(data)
     lib = library()
-    slots = Slots(
-        slot(), slot(), slot(lib.address("dnnl_memory_set_data_handle")), slot(lib.address("dnnl_primitive_execute"))
-    )
+    set_handle, execute = (slot(lib.address(f"dnnl_{f}")) for f in ("memory_set_data_handle", "primitive_execute"))
+    slots = Slots(slot(), slot(), set_handle, execute, slot())
     blocks = [program.block, *(r.block for r in program.routines)]
-    calls = [s for b in blocks for s in b.walk() if isinstance(s, Invoke)]
-    with at_most(options.threads):  # the library divides its work when it is prepared
-        prepared: dict[LibraryCall, Bound] = {s.call: bind(s.call) for s in {s.call: s for s in calls}.values()}
-    bound = {id(s): prepared[s.call] for s in calls}
-    known: dict[int, int] = {}
+    calls = {id(s): slot() for b in blocks for s in b.walk() if isinstance(s, Invoke)}
 
-    def once(pointer: int) -> int:
-        if pointer not in known:
-            known[pointer] = slot(pointer)
-        return known[pointer]
-
-    executions = {}
-    for s in calls:
-        made = []
-        for primitive, where in bound[id(s)].primitives:
-            memories = tuple((once(k.memory), *w) for k, w in zip(primitive.slots, where, strict=True))
-            made.append(
-                Execution(once(primitive.primitive), once(primitive.stream), once(primitive.args), len(where), memories)
-            )
-            keep.append(primitive)
-        executions[id(s)] = tuple(made)
-
-    def room(s: Invoke) -> int:
-        return bound[id(s)].room
+    def room(step: Invoke) -> int:
+        return prepared(evaluated(step.call, Hints()), options.threads).room
 
     plan = plan_memory(program.block, fixed, program.shared, room)
-    routines = {}
+    routines: dict[str, Plan] = {}
     for r in program.routines:
         passed = dict.fromkeys((*r.inputs, *r.outputs), 0)
         routines[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room)
     handles = any(b in program.handles for b in program.outputs)
-    unit = Unit(
-        program,
-        plan,
-        routines,
-        executions,
-        slots,
-        _streamed(program, fixed, options.target),
-        handles,
-        slot() if options.clocked else None,
-    )
-    return Assembled(
-        unit, tuple(table), tuple(fixed[b] for b in program.inputs), tuple(fixed[b] for b in program.outputs),
-        donated, tuple(keep),
-    )  # fmt: skip
+    streamed = _streamed(program, fixed, options.target)
+    clock = slot() if options.clocked else None
+    unit = Unit(program, plan, routines, calls, slots, streamed, handles, clock)
+    inputs, outputs = (tuple(fixed[b] for b in side) for side in (program.inputs, program.outputs))
+    return Assembled(unit, tuple(table), inputs, outputs, donated, tuple(keep), options.threads)
 
 
 def _streamed(program: Program, fixed: dict[Buffer, int], target: Target) -> frozenset[Buffer]:
-    """Large results that no kernel reads again: the cache is better used otherwise."""
+    """Large results that no kernel reads again: the cache is better used otherwise. What the program was written at
+    decides; that stores are aligned must be known.
+    """
     read = {b for s in program.block.walk() for b in s.reads()}
-    large = {b for b in program.outputs if buffer_bytes(b) >= STREAMED and b not in read and b not in program.inputs}
+    large = {
+        b for b in program.outputs if hint(buffer_bytes(b)) >= STREAMED and b not in read and b not in program.inputs
+    }
     lanes = target.vector_bytes
     for s in program.block.walk():
         if isinstance(s, Launch) and s.kernel.rows:
             for b in s.writes():
                 inner = b.type.shape[-1] if b.type.shape else 1
-                if inner * b.type.dtype.itemsize % lanes:
+                if not isinstance(inner, int) or inner * b.type.dtype.itemsize % lanes:
                     large.discard(b)
     return frozenset(large)

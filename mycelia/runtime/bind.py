@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
-from mycelia.loops import Convolution, Matmul
+from mycelia.codegen.invoke import Execution
+from mycelia.loops import Convolution, LibraryCall, Matmul
 from mycelia.loops import Layout as Strided
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Prepared
+from mycelia.runtime.threads import at_most
 
 ROOM = -1  # not an operand: memory that belongs to the call
 
@@ -19,6 +21,21 @@ class Bound:
 
     primitives: tuple[tuple[Prepared, tuple[tuple[int, int], ...]], ...]
     room: int
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """What machine code is told."""
+        return tuple(
+            Execution(p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.slots, where, strict=True)))
+            for p, where in self.primitives
+        )
+
+
+@lru_cache(maxsize=1024)
+def prepared(call: LibraryCall, threads: int) -> Bound:
+    """A call made ready, once for all programs: they take turns. It remembers how many threads it was made for."""
+    with at_most(threads):
+        return bind(call)
 
 
 @singledispatch

@@ -35,10 +35,11 @@ def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Execu
     show("program", program, options)
     unit = assemble(program, options)  # where everything lies in memory
     show("memory", unit.unit.plan, options)
-    modules = emit_program(unit.unit, options, "run")  # LLVM IR
-    show("llvm", "\n".join(modules), options)
+    emitted = emit_program(unit.unit, options, "run")  # LLVM IR
+    show("llvm", "\n".join(emitted.modules), options)
     try:
-        return Executable(machine_code(modules, options), unit, options.threads)  # objects, from the cache or made now
+        code = machine_code(emitted.modules, options)  # objects, from the cache or made now
+        return Executable(code, unit, emitted.numbers)
     except CompileError as failure:
         return Reference(fn, donated, failure)  # slower, and right
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +12,13 @@ import numpy as np
 from mycelia.codegen.driver import TOO_DEEP
 from mycelia.codegen.heap import WORDS
 from mycelia.errors import MyceliaError
-from mycelia.runtime.assemble import Assembled
+from mycelia.runtime.arena import Arena
+from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.link import RELEASE, Code
-from mycelia.runtime.memory import ALIGN, address, maker
+from mycelia.runtime.memory import address, maker
 from mycelia.runtime.threads import restricted
+from mycelia.sizes import Sym, evaluated, solver
 from mycelia.types import Array
 
 STACK = 1 << 32  # bytes for the tensors of recursive calls
@@ -47,57 +48,80 @@ class Calls:
     count = 0
 
 
+KEPT = 64  # arrangements of one program: sizes that come again cost nothing
+
+
+class Running:
+    """A program arranged for actual sizes, with what was learned of its arguments."""
+
+    def __init__(self, executable: Executable, sizes: tuple[int, ...]) -> None:
+        assembled = executable.assembled
+        self.arrangement = arrange(assembled, executable.numbers, sizes)
+        self.table = self.arrangement.table
+        self.address = self.table.ctypes.data
+        program, unit = assembled.unit.program, assembled.unit
+        self.table[unit.slots.heap] = executable.heap.ctypes.data
+        if unit.clock is not None:
+            self.table[unit.clock] = executable.clock.ctypes.data
+        at = dict(zip(assembled.names, sizes, strict=True))
+        self.inputs = [  # those that are updated come first, so that the others can be compared with them
+            (i, s, b.type.dtype.numpy, evaluated(b.type.shape, at))
+            for i, (s, b) in enumerate(zip(assembled.inputs, program.inputs, strict=True))
+        ]
+        self.inputs.sort(key=lambda about: about[0] not in executable.owned)
+        self.known: list[Callable[[], Array | None]] = [lambda: None] * len(self.inputs)
+        about = zip(assembled.outputs, program.outputs, self.arrangement.shapes, assembled.donated, strict=True)
+        self.fresh = [
+            (i, s, maker(b.type.with_shape(shape))) for i, (s, b, shape, donor) in enumerate(about) if donor is None
+        ]
+
+
 class Executable:
     """A compiled function of arrays."""
 
-    def __init__(self, code: Code, assembled: Assembled, threads: int) -> None:
-        self.code, self.assembled = code, assembled
+    def __init__(self, code: Code, assembled: Assembled, numbers: tuple[Sym, ...]) -> None:
+        self.code, self.assembled, self.numbers = code, assembled, Numbers(assembled, numbers)
         unit = assembled.unit
-        self._run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), threads)
-        self._arena = np.empty(unit.plan.arena + ALIGN, np.uint8)
-        self._heap = np.zeros(WORDS, np.int64)
+        self._run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
+        self.heap = np.zeros(WORDS, np.int64)
         if unit.program.routines:
             self._stack = np.empty(STACK, np.uint8)  # pages that are never reached are never there
-            self._heap[4:7] = self._stack.ctypes.data, self._stack.ctypes.data + STACK, DEEPEST
+            self.heap[4:7] = self._stack.ctypes.data, self._stack.ctypes.data + STACK, DEEPEST
             self._run = on_deep_stack(self._run)
-        table = np.array(assembled.table, np.uint64)
-        table[unit.slots.arena] = -(-self._arena.ctypes.data // ALIGN) * ALIGN
-        table[unit.slots.heap] = self._heap.ctypes.data
         self.clock = np.zeros(len(unit.program.block.steps) + 1, np.int64)  # in cycles, when it was asked for
-        if unit.clock is not None:
-            table[unit.clock] = self.clock.ctypes.data
-        self._table, self._address = table, table.ctypes.data
-        program = unit.program
-        self._owned = {d for d in assembled.donated if d is not None}
-        self._inputs = [  # those that are updated come first, so that the others can be compared with them
-            (i, s, b.type.dtype.numpy, b.type.shape)
-            for i, (s, b) in enumerate(zip(assembled.inputs, program.inputs, strict=True))
-        ]
-        self._inputs.sort(key=lambda about: about[0] not in self._owned)
-        self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self._owned)], np.intp)
-        self._known: list[Callable[[], Array | None]] = [lambda: None] * len(self._inputs)
-        self._lock = threading.Lock()
+        self.owned = {d for d in assembled.donated if d is not None}
+        self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self.owned)], np.intp)
         self._release = code.function(RELEASE, None, ctypes.c_void_p)
-        self._handles = [i for i, b in enumerate(program.outputs) if b in program.handles]
-        self._fresh = [
-            (i, s, maker(b.type))
-            for i, (s, b, d) in enumerate(zip(assembled.outputs, program.outputs, assembled.donated, strict=True))
-            if d is None
-        ]
+        self._handles = [i for i, b in enumerate(unit.program.outputs) if b in unit.program.handles]
+        self._solve = solver([b.type.shape for b in unit.program.inputs], assembled.names)
+        self._running: dict[tuple[int, ...], Running] = {}
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
-        """The results. Arrays are taken as they are when they are dense and of the right type, else copied. The table
-        and the arena serve one call at a time; another thread waits.
+        """The results. Arrays are taken as they are when they are dense and of the right type, else copied. Programs
+        take turns; another thread waits.
         """
-        with self._lock:
-            return self._call(arrays)
+        wanted = len(self.assembled.inputs)
+        assert len(arrays) == wanted, f"{len(arrays)} arrays where {wanted} were compiled"
+        with Arena.turn:
+            return self._call(self._at(arrays), arrays)
 
-    def _call(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-        table = self._table
-        assert len(arrays) == len(self._inputs), f"{len(arrays)} arrays where {len(self._inputs)} were compiled"
+    def _at(self, arrays: tuple[Array, ...]) -> Running:
+        """The program at the sizes of these arrays, made now if they are new."""
+        sizes = self._solve(*[x.shape for x in arrays]) if self.assembled.names else ()
+        running = self._running.get(sizes)
+        if running is None:
+            running = self._running[sizes] = Running(self, sizes)
+            while len(self._running) > KEPT:
+                del self._running[next(iter(self._running))]
+        elif len(self._running) > 1:  # the one that was used last goes last
+            self._running[sizes] = self._running.pop(sizes)
+        return running
+
+    def _call(self, running: Running, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+        table = running.table
         held = list(arrays)
-        known = self._known
-        for i, slot, dtype, shape in self._inputs:
+        known = running.known
+        for i, slot, dtype, shape in running.inputs:
             x = arrays[i]
             if known[i]() is x:
                 continue
@@ -105,26 +129,32 @@ class Executable:
                 assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
                 x = np.ascontiguousarray(x, dtype).reshape(shape)
             pointer = address(x)
-            if i in self._owned:  # a parameter that is updated in place comes again
+            if i in self.owned:  # a parameter that is updated in place comes again
                 known[i] = weakref.ref(x)
-            elif self._owned and pointer in table[self._owned_slots]:
+            elif self.owned and pointer in table[self._owned_slots]:
                 x = x.copy()  # it must not change while it is read
                 pointer = address(x)
             held[i] = x
             table[slot] = pointer
         results: list[Any] = [None] * len(self.assembled.outputs)
-        for i, slot, make in self._fresh:
+        for i, slot, make in running.fresh:
             results[i] = out = make()
             table[slot] = address(out)
         Calls.count += 1
-        status = self._run(self._address)
+        slots = self.assembled.unit.slots
+        self.heap[8] = table[slots.numbers]
+        table[slots.arena] = Arena.take(running.arrangement.arena)
+        try:
+            status = self._run(running.address)
+        finally:
+            Arena.give_back()
         if status:
             self._complain(status)
         for i, donor in enumerate(self.assembled.donated):
             if donor is not None:
                 results[i] = held[donor]
         if self._handles:
-            owner = Kept(self._heap, self._release, self.code)
+            owner = Kept(self.heap, self._release, self.code)
             for i in self._handles:
                 results[i] = results[i].view(Handle)
                 results[i].owner = owner

@@ -1,47 +1,64 @@
-"""One arena for everything that lives only during a call: buffers that are never alive together share room."""
+"""One arena for everything that lives only during a call: buffers that are never alive together share room.
+
+Where all sizes are numbers, the plan is a list of offsets. Where they are not, an offset is a name, and the plan says
+what must lie below what: `Stack.offsets` finds the offsets for actual sizes, in one pass and without looking at
+lifetimes again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from mycelia.loops import Block, Branch, Buffer, Invoke, Place, Plan, Repeat, Step
-
-ALIGN = 64
+from mycelia.loops import Block, Branch, Buffer, Invoke, Item, Place, Plan, Repeat, Stack, Step
+from mycelia.loops.program import ALIGN
+from mycelia.sizes import Dim, Scope, Sym, hint
 
 
 def plan_memory(
     block: Block, fixed: Mapping[Buffer, int], shared: Mapping[Buffer, Buffer], room: Callable[[Invoke], int]
 ) -> Plan:
-    """Give every buffer of `block` a place. `fixed` ones have a slot of their own; `shared` ones lie in another's."""
+    """Give every buffer of `block` a place. `fixed` ones have a slot of their own; `shared` ones lie in another's.
+    `room` is what a library call needs for itself.
+    """
     spans = _Spans(shared)
     spans.visit(block)
+    items = [
+        Item(buffer, buffer_bytes(buffer), first, last)
+        for buffer, (first, last) in spans.life.items()
+        if buffer not in fixed
+    ]
+    symbolic = any(isinstance(item.nbytes, Sym) for item in items) or any(_sized(step) for step, _ in spans.calls)
+    items += [Item(step, room(step), when, when) for step, when in spans.calls if symbolic or room(step)]
+    items.sort(key=lambda item: (-hint(item.nbytes), item.first))
+    offsets, arena = _placed(items)
+    stack = _stacked(items, offsets) if symbolic else None
+    if stack is not None:
+        found: dict[Buffer | int, Dim] = {}
+        for item, name in zip(stack.items, stack.names, strict=True):
+            found[_key(item.who)] = Sym((((name,), 1),))  # type: ignore[assignment]  # a size is typed as an int
+        arena = Sym((((stack.arena,), 1),))  # type: ignore[assignment]
+    else:
+        found = {_key(item.who): at for item, at in zip(items, offsets, strict=True)}
     places = {b: Place(slot) for b, slot in fixed.items()}
-    wanted: list[tuple[int, int, int, Buffer | int]] = []  # bytes, first, last, who
-    for buffer, (first, last) in spans.life.items():
-        if buffer not in places:
-            wanted.append((max(buffer_bytes(buffer), 1), first, last, buffer))
-    for step, when in spans.calls:
-        if size := room(step):
-            wanted.append((size, when, when, id(step)))
-    wanted.sort(key=lambda w: (-w[0], w[1]))
-    taken: list[tuple[int, int, int, int]] = []  # offset, end, first, last
-    rooms: dict[int, int] = {}
-    arena = 0
-    for size, first, last, who in wanted:
-        offset = _first_fit(size, sorted(t for t in taken if t[2] <= last and first <= t[3]))
-        taken.append((offset, offset + size, first, last))
-        arena = max(arena, offset + size)
-        if isinstance(who, Buffer):
-            places[who] = Place(None, offset)
-        else:
-            rooms[who] = offset
+    places |= {who: Place(None, at) for who, at in found.items() if isinstance(who, Buffer)}
     for b in shared:
         if (home := spans.home(b)) in places:
             places[b] = places[home]
-    return Plan(places, rooms, _aligned(arena))
+    rooms = {who: at for who, at in found.items() if isinstance(who, int)}
+    return Plan(places, rooms, arena, stack)
 
 
-def buffer_bytes(buffer: Buffer) -> int:
+def _key(who: Buffer | Invoke) -> Buffer | int:
+    return who if isinstance(who, Buffer) else id(who)
+
+
+def _sized(step: Invoke) -> bool:
+    """Whether a library call depends on sizes that are not known yet."""
+    operands = (*step.inputs, *step.outputs)
+    return any(not o.buffer.type.static or isinstance(o.offset, Sym) for o in operands)
+
+
+def buffer_bytes(buffer: Buffer) -> Dim:
     """The room that a buffer takes, also when its strides leave gaps."""
     if not buffer.type.size:
         return 0
@@ -49,13 +66,46 @@ def buffer_bytes(buffer: Buffer) -> int:
     return (last + 1) * buffer.type.dtype.itemsize
 
 
-def _first_fit(size: int, busy: list[tuple[int, int, int, int]]) -> int:
+def _placed(items: Sequence[Item]) -> tuple[list[int], int]:
+    """Each item at the lowest place that is free while it lives, the largest first; and the size of the whole."""
+    taken: list[tuple[int, int, Item]] = []  # offset, end, who
+    offsets = []
+    for item in items:
+        busy = sorted((at, end) for at, end, other in taken if item.meets(other))
+        at = _first_fit(max(hint(item.nbytes), 1), busy)
+        taken.append((at, at + max(hint(item.nbytes), 1), item))
+        offsets.append(at)
+    return offsets, _aligned(max((end for _, end, _ in taken), default=0))
+
+
+def _first_fit(size: int, busy: Sequence[tuple[int, int]]) -> int:
     at = 0
-    for offset, end, _, _ in busy:
+    for offset, end in busy:
         if offset - at >= size:
             return at
         at = max(at, _aligned(end))
     return at
+
+
+def _stacked(items: Sequence[Item], offsets: Sequence[int]) -> Stack:
+    """Which items must stay below which, as they lie at the sizes that the program is written at.
+
+    Two items that are alive together lie one above the other, and must do so at all sizes. What follows from two such
+    pairs needs not be said again.
+    """
+    order = sorted(range(len(items)), key=lambda i: offsets[i])
+    below: list[tuple[int, ...]] = []
+    for n, i in enumerate(order):
+        kept: list[int] = []
+        for m in range(n - 1, -1, -1):
+            other = items[order[m]]
+            if items[i].meets(other) and not any(items[order[k]].meets(other) for k in kept):
+                kept.append(m)
+        below.append(tuple(kept))
+    scope = Scope()
+    names = [scope.name(f"o{n}", low=0) for n in range(len(order) + 1)]
+    (*places, arena) = (next(iter(name.names())) for name in names)
+    return Stack(tuple(places), tuple(items[i] for i in order), tuple(below), arena)
 
 
 def _aligned(n: int) -> int:

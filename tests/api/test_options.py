@@ -125,7 +125,7 @@ def test_one_thread_means_one_thread():
 
     def driver(threads):
         chosen = replace(options(), threads=threads)
-        return emit_program(assemble(lower(fn), chosen).unit, chosen, "run")[0]
+        return emit_program(assemble(lower(fn), chosen).unit, chosen, "run").modules[0]
 
     assert "GOMP_parallel" in driver(2)
     assert "GOMP_parallel" not in driver(1)
