@@ -28,6 +28,7 @@ from mycelia.dataset.dataset import zip_datasets as zip
 from mycelia.dataset.errors import DataError, WorkerDied
 from mycelia.dataset.iterators import DictIterator, TupleIterator
 from mycelia.dataset.obs import OBSMindDataset, sync_wait_for_dataset
+from mycelia.dataset.parquet import ParquetDataset
 from mycelia.dataset.readers import (
     AGNewsDataset,
     AmazonReviewDataset,
@@ -107,7 +108,6 @@ from mycelia.dataset.samplers import (
 )
 from mycelia.dataset.schema import Schema
 from mycelia.dataset.serialisation import compare, deserialize, serialize, show
-from mycelia.dataset.shards import ParquetDataset, WebDataset
 from mycelia.dataset.sources import (
     GeneratorDataset,
     MappableDataset,
@@ -116,6 +116,7 @@ from mycelia.dataset.sources import (
     RandomDataset,
     SourceDataset,
 )
+from mycelia.dataset.tars import WebDataset
 from mycelia.dataset.textfiles import CSVDataset, TextFileDataset
 
 __all__ = [

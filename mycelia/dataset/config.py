@@ -13,6 +13,7 @@ from typing import Any
 from mycelia.dataset import random
 from mycelia.dataset.debug import DebugHook
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord import limits
 
 
 class ErrorSamplesMode(IntEnum):
@@ -55,6 +56,8 @@ class Options:
     sending_batches: int = 0
     fast_recovery: bool = True
     monitor_sampling_interval: int = 1000
+    largest_sample: int = 1 << 30
+    own_jpeg_decoder: bool = True
 
 
 class _Settings:
@@ -79,10 +82,11 @@ def restore(options: Options) -> None:
     True
     """
     _Settings.options = options
+    limits.set_largest(options.largest_sample)
 
 
 def _set(**changes: Any) -> None:
-    _Settings.options = replace(_Settings.options, **changes)
+    restore(replace(_Settings.options, **changes))
 
 
 def _whole(name: str, value: object, low: int, high: int = 2**31 - 1) -> int:
@@ -412,6 +416,47 @@ def set_sending_batches(batch_num: int) -> None:
     7
     """
     _set(sending_batches=_whole("batch_num", batch_num, 0))
+
+
+def set_largest_sample(size: int) -> None:
+    """How many bytes a file may declare for one picture, record, sound, member of an archive or unfolded file.
+
+    A file that declares more is refused before memory is asked for.
+
+    >>> before = current_options(); set_largest_sample(1 << 20); get_largest_sample(); restore(before)
+    1048576
+    """
+    _set(largest_sample=_whole("size", size, 1, 2**62))
+
+
+def get_largest_sample() -> int:
+    """How many bytes a file may declare for one picture, record, sound, member of an archive or unfolded file.
+
+    >>> get_largest_sample()
+    1073741824
+    """
+    return _Settings.options.largest_sample
+
+
+def set_own_jpeg_decoder(enable: bool) -> None:
+    """Whether crops of JPEG files are decoded by our own decoder, which makes only the rectangle that is needed.
+
+    Whole pictures are decoded by a library where there is one. Turned off, the library decodes for crops too; pixels
+    are the same.
+
+    >>> before = current_options(); set_own_jpeg_decoder(False); get_own_jpeg_decoder(); restore(before)
+    False
+    """
+    _set(own_jpeg_decoder=_truth("enable", enable))
+
+
+def get_own_jpeg_decoder() -> bool:
+    """Whether crops of JPEG files are decoded by our own decoder.
+
+    >>> get_own_jpeg_decoder()
+    True
+    """
+    return _Settings.options.own_jpeg_decoder
 
 
 def set_auto_num_workers(enable: bool) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -156,6 +157,13 @@ class Data(Protocol):
     def labels(self, column: str) -> Array: ...
 
 
+@runtime_checkable
+class Runs(Protocol):
+    """A source that reads rows which lie together in one run."""
+
+    def ahead(self, indices: Array) -> None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class SourceNode(Node):
     """Rows read by index, in the order of a sampler."""
@@ -191,6 +199,12 @@ class SourceNode(Node):
 
     def where(self, index: int) -> str:
         return self.data.where(index)
+
+    def ahead(self, indices: Array) -> None:
+        """Tell a source that reads in runs which rows come next; what goes wrong is told when they are fetched."""
+        if len(indices) > 1 and isinstance(self.data, Runs) and not self.exclusive:
+            with suppress(Exception):
+                self.data.ahead(indices)
 
     @lazy
     def whole(self) -> bool:

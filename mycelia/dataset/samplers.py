@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, run
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.random import Generator, generator_for
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
@@ -57,7 +60,7 @@ class Sampler:
     def __iter__(self) -> Iterator[int]:
         raise ArgumentError(f"{type(self).__name__} has no __iter__", hint="write __iter__ so that it yields indices")
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         """Which of `count` rows, in which order: what `__iter__` gives; `self.generator` is made for this epoch."""
         self.dataset_size, self.generator = count, rng
         return np.fromiter((int(i) for i in self), np.int64)
@@ -72,7 +75,7 @@ class Sampler:
         own = type(self).pick is Sampler.pick
         return own or (self.child is not None and self.child.written)
 
-    def order(self, count: int, place: Place, labels: Labels | None = None) -> Array:
+    def order(self, count: int, place: Place, labels: Labels | None = None) -> Ordered:
         """The indices of one epoch, at a random place.
 
         >>> SequentialSampler(2).order(5, (0,)).tolist()
@@ -85,15 +88,15 @@ class Sampler:
             if labels is None:
                 raise DataError(f"{type(self).__name__} needs the column {column!r}, which this dataset cannot give")
             values = labels(column)
-            return values if base is None else values[base]
+            return values if base is None else values[base[np.arange(len(base))]]
 
         picked = self.pick(size, generator_for(*place), below)
         if self.num_samples is not None:
             picked = picked[: self.num_samples]
-        if len(picked) and not (picked.min() >= 0 and picked.max() < size):
+        if not isinstance(picked, Indices) and len(picked) and not (picked.min() >= 0 and picked.max() < size):
             wrong = int(picked[(picked < 0) | (picked >= size)][0])
             raise DataError(f"{type(self).__name__} gave index {wrong}, and there are {size} rows")
-        return picked if base is None else base[picked]
+        return picked if base is None else _through(base, picked)
 
     def add_child(self, sampler: Sampler) -> None:
         """Let another sampler choose first; this one then chooses among its rows.
@@ -152,6 +155,15 @@ class Sampler:
 BuiltinSampler = Sampler
 
 
+def _through(base: Ordered, picked: Ordered) -> Ordered:
+    """What stands in `base` at the places `picked`."""
+    if isinstance(picked, Indices):
+        whole = base if isinstance(base, Indices) else Indices(len(base), base.__getitem__)
+        return Indices(len(picked), lambda at: whole.at(picked.at(at)))
+    chosen: Array = base[picked]
+    return chosen
+
+
 def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
@@ -175,10 +187,10 @@ class SequentialSampler(Sampler):
         if self.start_index < 0:
             raise ArgumentError(f"start_index must not be negative, and is {start_index}")
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.start_index > count:
             raise DataError(f"start_index is {self.start_index}, and there are {count} rows")
-        return np.arange(self.start_index, count)
+        return run(self.start_index, count)
 
 
 class RandomSampler(Sampler):
@@ -198,21 +210,10 @@ class RandomSampler(Sampler):
         super().__init__(num_samples)
         self.replacement, self.shuffle = replacement, Shuffle(shuffle)
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.replacement and count:
-            return rng.integers(count, size=self.num_samples or count)
+            return drawn(count, self.num_samples or count, rng)
         return permutation(count, rng)
-
-
-def permutation(count: int, rng: Generator) -> Array:
-    """A random order of `count` rows, in as few bytes as they need.
-
-    >>> sorted(permutation(3, np.random.default_rng(0)).tolist())
-    [0, 1, 2]
-    """
-    order = np.arange(count, dtype=np.int32 if count < 2**31 else np.int64)
-    rng.shuffle(order)
-    return order
 
 
 class DistributedSampler(Sampler):
@@ -260,13 +261,22 @@ class DistributedSampler(Sampler):
     def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings
         return self.shuffle
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
-        order = permutation(count, rng) if self.shuffle else np.arange(count)
-        first = (self.shard_id - max(self.offset, 0)) % self.num_shards
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
+        order = permutation(count, rng) if self.shuffle else run(0, count)
+        return self.share(order)
+
+    def share(self, order: Ordered) -> Ordered:
+        """What of an order belongs to this reader.
+
+        >>> DistributedSampler(3, 1).share(np.arange(5)).tolist()
+        [1, 4]
+        """
+        first, count = (self.shard_id - max(self.offset, 0)) % self.num_shards, len(order)
         if self.equal_rows and count:
             rows = -(-count // self.num_shards)
-            return order[(first + np.arange(rows) * self.num_shards) % count]
-        return order[first :: self.num_shards]
+            return _through(order, Indices(rows, lambda at: (first + at * self.num_shards) % count))
+        chosen: Ordered = order[first :: self.num_shards]
+        return chosen
 
 
 class PKSampler(Sampler):
@@ -293,7 +303,7 @@ class PKSampler(Sampler):
     def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings
         return self.shuffle
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         values = labels(self.class_column).reshape(count, -1)[:, 0]
         classes = np.unique(values)
         if self.shuffle:
@@ -319,7 +329,7 @@ class SubsetSampler(Sampler):
             raise ArgumentError("indices must be whole numbers", given={"got": listed[:10]})
         self.indices = np.asarray(listed, np.int64)
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         return self.indices
 
 
@@ -332,8 +342,8 @@ class SubsetRandomSampler(SubsetSampler):
 
     shuffled = True
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
-        return self.indices[permutation(len(self.indices), rng)]
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
+        return _through(self.indices, permutation(len(self.indices), rng))
 
 
 class WeightedRandomSampler(Sampler):
@@ -352,7 +362,7 @@ class WeightedRandomSampler(Sampler):
         if not len(self.weights) or (self.weights < 0).any() or not self.weights.sum() > 0:
             raise ArgumentError(f"weights must not be negative, and one must be positive; got {self.weights[:10]}")
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if len(self.weights) > count:
             raise DataError(f"there are {len(self.weights)} weights and {count} rows")
         wanted = self.num_samples or len(self.weights)
@@ -394,18 +404,75 @@ class FileSampler(Sampler):
         super().__init__(num_samples)
         self.sizes, self.mode = list(sizes), Shuffle(mode)
 
-    def pick(self, count: int, rng: Generator, labels: Labels) -> Array:
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.mode in (Shuffle.GLOBAL, Shuffle.ADAPTIVE):
             return permutation(count, rng)
-        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]]).astype(np.int64)
         files = np.arange(len(self.sizes))
         if self.mode is not Shuffle.INFILE:
             rng.shuffle(files)
-        parts = []
-        for f in files.tolist():
-            rows = np.arange(self.sizes[f]) if self.mode is Shuffle.FILES else permutation(self.sizes[f], rng)
-            parts.append(starts[f] + rows)
-        return np.concatenate(parts) if parts else np.arange(0)
+        key = int(rng.integers(2**62))
+        inner = Filed(tuple(self.sizes), files, None if self.mode is Shuffle.FILES else key)
+        return inner.all() if count < LARGE else Indices(count, inner.at)
+
+
+@dataclass(frozen=True)
+class Filed:
+    """Rows of files, the files in an order of their own; with a key, the rows of each are mixed.
+
+    >>> Filed((2, 3), np.array([1, 0]), None).all().tolist()
+    [2, 3, 4, 0, 1]
+    """
+
+    sizes: tuple[int, ...]
+    files: Array
+    key: int | None
+
+    @lazy
+    def borders(self) -> tuple[Array, Array]:
+        """Where the files end in their order, and where each begins among all rows."""
+        sizes = np.array(self.sizes, np.int64)
+        return np.cumsum(sizes[self.files]), np.cumsum(sizes) - sizes
+
+    def at(self, places: Array) -> Array:
+        """The rows at some places."""
+        ends, starts = self.borders
+        turn = np.searchsorted(ends, places, side="right")
+        out = np.empty(len(places), np.int64)
+        for t in np.unique(turn).tolist():
+            file, chosen = int(self.files[t]), turn == t
+            within = places[chosen] - (int(ends[t]) - self.sizes[file])
+            if self.key is not None:
+                within = mixed_within(within, self.sizes[file], self.key, file)
+            out[chosen] = starts[file] + within
+        return out
+
+    def all(self) -> Array:
+        """All rows."""
+        return self.at(np.arange(sum(self.sizes)))
+
+
+class WindowSampler(Sampler):
+    """Rows that lie in groups: the groups in random order, and the rows of every `window` of them mixed.
+
+    >>> order = WindowSampler([2, 3, 2, 3], 2).order(10, (0,)).tolist()
+    >>> sorted(order) == list(range(10))
+    True
+    """
+
+    shuffled = True
+
+    def __init__(self, sizes: Sequence[int], window: int, num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        self.sizes, self.window = list(sizes), window
+
+    def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
+        groups = rng.permutation(len(self.sizes))
+        key = int(rng.integers(2**62))
+        rows = Filed(tuple(self.sizes), groups, None)
+        starts = np.arange(0, len(groups), self.window)
+        lengths = np.add.reduceat(np.array(self.sizes, np.int64)[groups], starts) if len(groups) else starts
+        within = Filed(tuple(lengths.tolist()), np.arange(len(lengths)), key)
+        return Indices(count, lambda at: rows.at(within.at(at)))
 
 
 def as_sampler(sampler: Sampler | Iterable[int]) -> Sampler:

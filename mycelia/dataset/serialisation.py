@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mycelia.dataset import readers, records, samplers, shards, textfiles
+from mycelia.dataset import parquet, readers, records, samplers, tars, textfiles
 from mycelia.dataset.dataset import Dataset, zip_datasets
 from mycelia.dataset.describing import Functions, Known, named
 from mycelia.dataset.errors import DataError
@@ -29,7 +29,7 @@ def _classes(module: ModuleType, kind: type) -> dict[str, type]:
 
 SOURCES = {
     name: made
-    for module in (readers, records, shards, textfiles)
+    for module in (parquet, readers, records, tars, textfiles)
     for name, made in _classes(module, Dataset).items()
     if made not in (Dataset, MappableDataset, readers.HubDataset)  # their rows are objects, which JSON has not
 }

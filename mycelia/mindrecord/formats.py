@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import pickle
 import struct
 import zlib
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.limits import unfolded
 from mycelia.types import Array
 
 IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -27,7 +27,7 @@ def read_idx(path: Path) -> Array:
     >>> read_idx(place).tolist()
     [7, 9]
     """
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    raw = unfolded(path) if path.suffix == ".gz" else path.read_bytes()
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in IDX_TYPES:
         raise RecordError("this is not an idx file", given={"file": str(path)})
     axes = raw[3]
@@ -74,6 +74,9 @@ def png(image: Array) -> bytes:
     )
 
 
+EXHAUSTED = (EOFError, MemoryError, OverflowError, RecursionError, ImportError, UnicodeDecodeError)
+
+
 class _Plain(pickle.Unpickler):
     """Reads pickled arrays and lists, and nothing that could run code."""
 
@@ -115,5 +118,5 @@ def _pickled(path: Path, hundred: bool) -> tuple[Array, Array]:
             told = _Plain(file, encoding="bytes").load()
             names = (b"coarse_labels", b"fine_labels") if hundred else (b"labels",)
             return told[b"data"], np.stack([told[n] for n in names], axis=1).astype(np.uint32)
-        except (pickle.UnpicklingError, KeyError, EOFError) as error:
+        except (pickle.UnpicklingError, AttributeError, LookupError, TypeError, ValueError, *EXHAUSTED) as error:
             raise RecordError(f"a CIFAR file is damaged: {error}", given={"file": str(path)}) from error

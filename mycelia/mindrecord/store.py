@@ -9,6 +9,7 @@ import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.layout import START, WORD, Column, Header, checksums, footer
+from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
 
@@ -50,7 +51,7 @@ class OwnStore:
         """Where the columns of a record begin and end."""
         spans, at, varying = [], 0, iter(lengths.tolist())
         for column in self.header.columns:
-            size = next(varying) if column.varies else column.bytes
+            size = believed(next(varying) if column.varies else column.bytes, "a record", file=self.path)
             spans.append((at, at + size))
             at += size
         return spans

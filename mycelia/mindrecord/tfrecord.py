@@ -6,7 +6,6 @@ https://www.tensorflow.org/tutorials/load_data/tfrecord
 
 from __future__ import annotations
 
-import gzip
 import mmap
 import struct
 import zlib
@@ -19,6 +18,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.limits import TooLarge, believed, unfolded
 from mycelia.types import Array
 
 BLOCK = 1024
@@ -89,6 +89,8 @@ class TFRecordFile:
         self.path, self.compression = path, compression
         try:
             self.raw = _opened(path, compression)
+        except TooLarge:
+            raise
         except (OSError, ValueError, EOFError, zlib.error) as error:
             raise RecordError(f"cannot open a TFRecord file: {error}", given={"file": path}) from error
         self.starts, self.sizes = self._scan()
@@ -112,6 +114,7 @@ class TFRecordFile:
                 )
             if at + 16 + size > end:
                 raise self._short(len(starts), at)
+            believed(size, "a record", file=self.path, record=len(starts))
             starts.append(at + 12)
             sizes.append(size)
             at += 16 + size
@@ -149,11 +152,8 @@ def _opened(path: str, compression: str | None) -> memoryview:
             return memoryview(b"")
         with Path(path).open("rb") as file:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    if compression == "GZIP":
-        with gzip.open(path, "rb") as zipped:
-            return memoryview(zipped.read())
-    if compression == "ZLIB":
-        return memoryview(zlib.decompress(Path(path).read_bytes()))
+    if compression in ("GZIP", "ZLIB"):
+        return memoryview(unfolded(path, compression))
     raise ArgumentError(f'compression_type is None, "GZIP" or "ZLIB", and was {compression!r}')
 
 
@@ -264,11 +264,12 @@ def build_example(row: dict[str, Any]) -> bytes:
     """
     entries = b""
     for name, value in row.items():
-        texts = isinstance(value, list) and bool(value) and isinstance(value[0], bytes | str)
-        array = np.array([value] if isinstance(value, bytes | str) else value, object if texts else None)
+        words = [value] if isinstance(value, bytes | str) else value
+        texts = isinstance(words, list) and bool(words) and isinstance(words[0], bytes | str)
+        array = np.array(words, object if texts else None)  # NumPy's own bytes lose zeros at their end
         if array.dtype.kind in "USO":
-            words = [v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()]
-            feature = _packed(1, b"".join(_packed(1, w) for w in words))
+            encoded = [v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()]
+            feature = _packed(1, b"".join(_packed(1, w) for w in encoded))
         elif array.dtype.kind == "f":
             feature = _packed(2, _packed(1, array.astype("<f4").tobytes()))
         elif array.dtype.kind in "iub":

@@ -27,7 +27,7 @@ from mycelia.mindrecord import (
     TFRecordToMR,
     set_enc_key,
 )
-from mycelia.mindrecord.tfrecord import TFRecordFile, crc32c, masked, write_tfrecord
+from mycelia.mindrecord.tfrecord import TFRecordFile, build_example, crc32c, masked, parse_example, write_tfrecord
 
 from . import published
 
@@ -273,3 +273,9 @@ def test_encrypted_files_need_their_key(tmp_path):
             RecordFile(place)
     finally:
         set_enc_key(None)
+
+
+def test_bytes_keep_their_zeros_in_a_tfrecord():
+    for value in (b"ab\0\0", b"\0", [b"a\0", b"\0\0"]):
+        whole = [value] if isinstance(value, bytes) else value
+        assert parse_example(build_example({"x": value}))["x"] == whole

@@ -14,7 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -22,7 +22,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from mycelia.dataset.config import Options
+from mycelia.dataset.config import Options, restore
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.sharing import Giver, Taker, available
@@ -32,8 +32,11 @@ QUEUED = 1 << 16  # a request below this may wait in a busy worker's pipe withou
 log = logging.getLogger("mycelia.dataset")
 
 
-def serve(connection: Connection, blueprint: Blueprint, reader: int, limit: float, processors: set[int]) -> None:
+def serve(
+    connection: Connection, blueprint: Blueprint, options: Options, reader: int, limit: float, processors: set[int]
+) -> None:
     """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
+    restore(options)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the reader's; it tells us to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -186,7 +189,7 @@ class ProcessWorkers(Workers):
         processors = _processors(index) if self.options.numa_enable else set()
         with _starting, _uninterrupted(self.context.get_start_method()):
             here, there = self.context.Pipe(duplex=True)
-            args = (there, self.blueprint, os.getpid(), self.limit, processors)
+            args = (there, self.blueprint, replace(self.options, debug_hooks=()), os.getpid(), self.limit, processors)
             process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
             with warnings.catch_warnings():  # newer Pythons warn of any fork beside threads; `serve` makes locks anew
                 warnings.simplefilter("ignore", DeprecationWarning)

@@ -31,6 +31,7 @@ class Source(Protocol):
     def fetch(self, index: int) -> Row: ...
     def gather(self, indices: Array) -> Row | None: ...
     def where(self, index: int) -> str: ...
+    def ahead(self, indices: Array) -> None: ...
 
 
 class Mapper(Protocol):
@@ -111,6 +112,7 @@ class Fetch(Request):
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         source: Source = run.nodes[self.node]
+        source.ahead(self.indices)
         for index in self.indices.tolist():
             start = perf_counter()
             try:

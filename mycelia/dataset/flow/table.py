@@ -17,6 +17,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Apply, Collate, Fetch, Request, Select, Side, chained
+from mycelia.dataset.indices import LARGE, Ordered, permutation, windowed
 from mycelia.dataset.random import generator_for
 from mycelia.types import Array
 
@@ -46,7 +47,7 @@ class Seals:
     expected: Mapping[int, str] = field(default_factory=dict)
     seen: OrderedDict[int, str] = field(default_factory=OrderedDict)
 
-    def check(self, epoch: int, order: Array) -> None:
+    def check(self, epoch: int, order: Ordered) -> None:
         """Note the order of an epoch; raise when a state was taken in another.
 
         >>> seals = Seals(); seals.check(0, np.arange(3)); Seals(dict(seals.seen)).check(0, np.arange(4))
@@ -54,7 +55,7 @@ class Seals:
         mycelia.dataset.errors.DataError: a sampler gives other indices for epoch 0 than when the state was taken
         ...
         """
-        word = hashlib.sha256(np.ascontiguousarray(order, np.int64).tobytes()).hexdigest()[:16]
+        word = hashlib.sha256(np.ascontiguousarray(order[np.arange(len(order))], np.int64).tobytes()).hexdigest()[:16]
         if self.expected.get(epoch, word) != word:
             raise DataError(
                 f"a sampler gives other indices for epoch {epoch} than when the state was taken",
@@ -67,14 +68,14 @@ class Seals:
 
 @dataclass
 class Order:
-    """Which position holds which: an array per epoch. The one before is kept while rows of both are asked for."""
+    """Which position holds which, for every epoch. The one before is kept while rows of both are asked for."""
 
-    make: Callable[[int], Array]
-    kept: OrderedDict[int, Array] = field(default_factory=OrderedDict)
+    make: Callable[[int], Ordered]
+    kept: OrderedDict[int, Ordered] = field(default_factory=OrderedDict)
     alone: int = 0  # how often only the newest was asked for
     seals: Seals | None = None  # when what is made may differ from call to call
 
-    def of(self, epoch: int) -> Array:
+    def of(self, epoch: int) -> Ordered:
         """The order of an epoch.
 
         >>> Order(lambda epoch: np.arange(3) + epoch).of(2)
@@ -264,7 +265,7 @@ class ShuffleTable(Table):
         return self.child.request(epoch, self.order.of(epoch)[positions])
 
 
-def buffer_order(count: int, buffer: int, seed: int, node: int, epoch: int) -> Array:
+def buffer_order(count: int, buffer: int, seed: int, node: int, epoch: int) -> Ordered:
     """The order in which a shuffle buffer lets `count` rows out, without the rows.
 
     The buffer is filled; then a random slot is emptied and refilled with the next row, until the rows end; what is
@@ -277,11 +278,11 @@ def buffer_order(count: int, buffer: int, seed: int, node: int, epoch: int) -> A
     [0, 1, 2, 3, 4]
     """
     rng = generator_for(seed, epoch, node)
-    kind = np.int32 if count < 2**31 else np.int64
     if buffer >= count:
-        order = np.arange(count, dtype=kind)
-        rng.shuffle(order)
-        return order
+        return permutation(count, rng)
+    if count >= LARGE:
+        return windowed(count, buffer, rng)
+    kind = np.int32
     slots = rng.integers(buffer, size=count - buffer, dtype=kind)
     by_slot = np.argsort(slots, kind="stable")
     same = slots[by_slot][1:] == slots[by_slot][:-1]

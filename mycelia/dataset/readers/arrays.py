@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import struct
 import zlib
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources import ArrayData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.formats import cifar_batches, read_idx
+from mycelia.mindrecord.limits import unfolded
 from mycelia.types import Array
 
 
@@ -229,8 +229,8 @@ class USPSDataset(Reader):
         if path.suffix != ".bz2":
             return text_of(path)
         try:
-            return bz2.decompress(path.read_bytes()).decode("ascii")
-        except (OSError, ValueError) as error:
+            return unfolded(path, "BZ2").decode("ascii")
+        except (OSError, EOFError, ValueError) as error:
             raise DataError(f"a bzip2 file is damaged: {error}", given={"file": str(path)}) from error
 
     @staticmethod

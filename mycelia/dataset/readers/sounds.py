@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import wave
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from mycelia.dataset.readers.base import (
 )
 from mycelia.dataset.readers.lines import numbered, parsed, text_of
 from mycelia.dataset.readers.names import GTZAN
+from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
 STREAMED = 0x7FFFFF00  # a file written as a stream says about this many bytes, not knowing how many will come
@@ -47,11 +49,20 @@ def read_wave(path: str | Path) -> tuple[Array, int]:
         with wave.open(str(path), "rb") as file:
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
             count = file.getnframes()
-            frames = file.readframes(count)
+            there = Path(path).stat().st_size  # a header may declare more than there is, and memory for it
+            believed(min(4 * count * channels, 4 * there), "a recording", file=str(path))
+            frames = file.readframes(min(count, there))
     except EOFError as error:
         raise DataError("a recording is cut short", given={"file": str(path)}) from error
     except (wave.Error, OSError):
         return _other(path)
+    except TooLarge:
+        raise
+    except (RuntimeError, ValueError, ZeroDivisionError, struct.error) as error:  # what Python's reader ends in
+        raise DataError(f"a recording is damaged: {error}", given={"file": str(path)}) from error
+    if width not in (*SCALES, 3) or not channels:
+        given = {"file": str(path), "bytes of a sample": width, "channels": channels}
+        raise DataError("a recording is damaged: it has samples of no known kind", given=given)
     missing = count * width * channels - len(frames)
     if missing and count * width * channels < STREAMED:
         raise DataError("a recording is cut short", given={"file": str(path), "bytes missing": missing})
@@ -72,7 +83,9 @@ def _other(path: str | Path) -> tuple[Array, int]:
         raise DataError("a recording is missing", given={"file": str(path)})
     library = optional("soundfile", "soundfile", f"reading {Path(path).suffix or 'this'} recordings")
     try:
-        samples, rate = library.read(str(path), dtype="float32", always_2d=True)
+        with library.SoundFile(str(path)) as file:
+            believed(4 * file.frames * file.channels, "a recording", file=str(path))
+            samples, rate = file.read(dtype="float32", always_2d=True), file.samplerate
     except RuntimeError as error:
         raise DataError(f"cannot read a recording: {error}", given={"file": str(path)}) from error
     return np.ascontiguousarray(samples.T), int(rate)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.config import current_options
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra, installed
 from mycelia.dataset.transforms.validators import flag, integer, member, pair_of
 from mycelia.dataset.vision import jpeg
@@ -21,8 +22,8 @@ from mycelia.dataset.vision.jpeg import Box
 from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.mindrecord.limits import TooLarge, believed
 
-LARGEST = 1 << 30  # pixels of an image, as in OpenCV
 SMALL = 1 << 24  # pixels that any file may claim to have
 DENSEST = 1024  # pixels in a byte: a block of 8 x 8 takes one bit at least
 
@@ -55,11 +56,14 @@ def encoded(value: Any) -> Array:
 def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Array:
     """Encoded bytes as an RGB image (H, W, 3), or the rectangle of it that is chosen by its height and width.
 
-    The orientation tag is not followed, as in MindSpore. Files and rectangles are the same for every decoder.
+    The orientation tag is not followed, as in MindSpore. Files and rectangles are the same for every decoder: a library
+    decodes whole pictures, and ours the rectangles, unless `config.set_own_jpeg_decoder(False)` turns it off.
     """
     if is_jpeg(data):
         libraries = installed("simplejpeg") or installed("PIL.Image")
-        about = jpeg.header_of(data) if jpeg.ready() or not libraries else None
+        enabled = current_options().own_jpeg_decoder
+        own = enabled and (not libraries or (choose is not None and jpeg.ready()))
+        about = jpeg.header_of(data) if own else None
         _believable(data, (about.height, about.width) if about else jpeg.size_of(data))
         if about is not None:
             box = choose(about.height, about.width) if choose else None
@@ -74,11 +78,12 @@ def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Arra
 def _believable(data: Array, size: tuple[int, int] | None) -> None:
     """Raise if a JPEG of so many bytes cannot have so many pixels: memory for them is not asked for."""
     height, width = size or (0, 0)
-    if height * width > min(max(DENSEST * data.size, SMALL), LARGEST):
+    if height * width > max(DENSEST * data.size, SMALL):
         raise ArgumentError(
             f"the header of a JPEG claims {height} x {width} pixels, which cannot be decoded from {data.size} bytes",
-            hint="the file is damaged, or made to exhaust memory" if height * width <= LARGEST else "cut it in parts",
+            hint="the file is damaged, or made to exhaust memory",
         )
+    believed(3 * height * width, "a picture", height=height, width=width)
 
 
 def part(image: Array, box: Box | None) -> Array:
@@ -107,7 +112,11 @@ def open_pil(data: Array) -> Any:
     pillow = extra("PIL.Image", "pillow", "decoding an image")
     try:
         image = pillow.open(io.BytesIO(data.tobytes()))
+        width, height = image.size
+        believed(max(3, len(image.getbands())) * width * height, "a picture", height=height, width=width)
         image.load()
+    except TooLarge:
+        raise
     except Exception as error:  # of any kind: its readers of formats do not foresee all that a damaged file can hold
         raise ArgumentError(
             f"the bytes are not an image that can be decoded: {str(error).split(' <')[0]}",  # not where they lie

@@ -18,6 +18,7 @@ from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
 from mycelia.dataset.vision.jpeg.header import Header, coder, header_of, size_of
+from mycelia.errors import ArgumentError
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
@@ -63,6 +64,12 @@ _scratch = _Scratch()
 def pixels(data: Array, about: Header, box: Box | None = None, out: Array | None = None) -> Array | None:
     """The rectangle `box` of the picture in `data` as RGB, in `out` if given; None if the file is broken."""
     top, left, height, width = box or (0, 0, about.height, about.width)
+    if min(top, left) < 0 or min(height, width) < 1 or top + height > about.height or left + width > about.width:
+        raise ArgumentError(
+            "a rectangle lies outside its picture", given={"box": box, "picture": (about.height, about.width)}
+        )
+    if out is not None and (out.shape != (height, width, 3) or out.dtype != np.uint8 or not out.flags.c_contiguous):
+        raise ArgumentError("the place of a rectangle does not fit it", given={"box": box, "place": out.shape})
     (across, down, _), *_ = about.parts
     wide, tall = 8 * across, 8 * down  # of an MCU
     bounds = max(top - 2, 0) // tall, max(left - 2, 0) // wide

@@ -87,8 +87,10 @@ def block(
             coming = eight(data, place)
         if full_byte(coming):
             while count <= 56:
-                byte = data[place]
-                if byte == 255 and data[place + 1] != 0:
+                byte, after = 255, 255
+                if place < last + 7:  # both lie within the file; behind its end there is a marker, so to say
+                    byte, after = data[place], data[place + 1]
+                if byte == 255 and after != 0:
                     byte = 0  # a marker: zeros from here on, which must not be used
                     false += 8
                 else:

@@ -1,0 +1,278 @@
+"""Parquet and Arrow tables: only what they say of themselves is read at first, then one group of rows at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.arrays import as_value
+from mycelia.dataset.errors import DataError, missing
+from mycelia.dataset.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
+from mycelia.dataset.samplers import Sampler, Shuffle, WindowSampler, choose
+from mycelia.dataset.sources import MappableDataset
+from mycelia.mindrecord.limits import TooLarge, believed
+from mycelia.types import Array
+
+HELD = 1 << 28  # bytes of groups that stay in memory
+Columns = dict[str, Any]
+
+
+class Groups:
+    """Groups of rows that were read last, up to a number of bytes; threads that want the same one wait for it."""
+
+    def __init__(self, read: Callable[[tuple[int, int]], Columns]) -> None:
+        self.read = read
+        self.lock = threading.Lock()
+        self.kept: OrderedDict[tuple[int, int], tuple[Columns, int]] = OrderedDict()
+        self.turns: dict[tuple[int, int], threading.Lock] = {}
+
+    def get(self, key: tuple[int, int]) -> Columns:
+        """The columns of a group."""
+        with self.lock:
+            if key in self.kept:
+                self.kept.move_to_end(key)
+                return self.kept[key][0]
+            turn = self.turns.setdefault(key, threading.Lock())
+        with turn:
+            with self.lock:
+                if key in self.kept:
+                    return self.kept[key][0]
+            columns = self.read(key)
+            weight = sum(_weight(c) for c in columns.values())
+            with self.lock:
+                self.kept[key] = columns, weight
+                self.turns.pop(key, None)
+                while len(self.kept) > 2 and sum(w for _, w in self.kept.values()) > HELD:
+                    self.kept.popitem(last=False)
+        return columns
+
+
+def _weight(column: Any) -> int:
+    return int(column.nbytes) + (sum(getattr(c, "nbytes", 64) for c in column) if column.dtype.hasobject else 0)
+
+
+class ArrowData(FileData):
+    """Rows of Parquet or Arrow files. A file is opened for what it says of itself, and closed again."""
+
+    def __init__(self, paths: Sequence[str], columns: Sequence[str] | None) -> None:
+        super().__init__(paths)
+        if find_spec("pyarrow") is None:
+            raise missing("pyarrow", "reading Parquet and Arrow files")
+        self.wanted = None if columns is None else list(columns)
+        self.groups: list[list[int]] = []  # the rows of every group of every file
+        self.weight = 0  # bytes of all columns, unfolded
+        schemas = [self._look(path) for path in paths]
+        self.columns = tuple(self.wanted or schemas[0].names)
+        for path, schema in zip(paths, schemas, strict=True):
+            if not schema.equals(schemas[0]):
+                given = {"file": path, "columns": str(schema), "of the first file": str(schemas[0])}
+                raise DataError("Parquet or Arrow files have different columns", given=given)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.held = Groups(self._read)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "held"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def _look(self, path: str) -> Any:
+        """The columns that are read of a file; how many rows its groups have is noted."""
+        with _told(path):
+            if _is_parquet(path):
+                with import_module("pyarrow.parquet").ParquetFile(path, memory_map=True) as file:
+                    about = file.metadata
+                    sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+                    weights = [about.row_group(i).total_byte_size for i in range(about.num_row_groups)]
+                    schema = file.schema_arrow
+            else:
+                batches = _batches(path)
+                sizes, weights, schema = [b.num_rows for b in batches], [b.nbytes for b in batches], batches.schema
+            if any(s < 0 for s in (*sizes, *weights)) or sum(sizes) != (
+                about.num_rows if _is_parquet(path) else sum(sizes)
+            ):
+                raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
+            for weight in weights:
+                believed(weight, "a group of rows", file=path)
+            self.groups.append(sizes)
+            self.weight += sum(weights)
+            return _chosen(schema, self.wanted)
+
+    def _read(self, key: tuple[int, int]) -> Columns:
+        """The columns of a group as arrays."""
+        path, group = self.paths[key[0]], key[1]
+        with _told(path):
+            if _is_parquet(path):
+                with import_module("pyarrow.parquet").ParquetFile(path, memory_map=True) as file:
+                    table = file.read_row_group(group, columns=list(self.columns), use_threads=False)
+            else:
+                table = _batches(path)[group]
+            made = {c: _numpy(table.column(c)) for c in self.columns}
+            if any(len(c) != self.groups[key[0]][group] for c in made.values()):
+                raise DataError("a group of rows is not as long as its file says", given={"file": path, "group": group})
+            return made
+
+    @lazy
+    def sizes(self) -> list[int]:
+        return [sum(g) for g in self.groups]
+
+    @lazy
+    def group_sizes(self) -> list[int]:
+        """How many rows every group has, file after file."""
+        return [size for file in self.groups for size in file]
+
+    @lazy
+    def group_ends(self) -> Array:
+        return np.array(list(accumulate(self.group_sizes)), np.int64)
+
+    @lazy
+    def group_keys(self) -> list[tuple[int, int]]:
+        return [(f, g) for f, file in enumerate(self.groups) for g in range(len(file))]
+
+    def _group(self, number: int) -> Columns:
+        return self.held.get(self.group_keys[number])
+
+    def fetch(self, index: int) -> Row:
+        number = int(np.searchsorted(self.group_ends, index, side="right"))
+        row = index - (int(self.group_ends[number - 1]) if number else 0)
+        columns = self._group(number)
+        return tuple(_cell(columns[c], row) for c in self.columns)
+
+    def gather(self, indices: Array) -> Row | None:
+        numbers = np.searchsorted(self.group_ends, indices, side="right")
+        out: list[Any] = []
+        for number in np.unique(numbers).tolist():
+            chosen = numbers == number
+            columns = self._group(number)
+            rows = indices[chosen] - (int(self.group_ends[number - 1]) if number else 0)
+            for i, name in enumerate(self.columns):
+                column = columns[name]
+                if column.dtype.hasobject:
+                    return None
+                if len(out) <= i:
+                    out.append(np.empty((len(indices), *column.shape[1:]), column.dtype))
+                if column.shape[1:] != out[i].shape[1:] or column.dtype != out[i].dtype:
+                    return None
+                out[i][chosen] = column[rows]
+        return tuple(out)
+
+    def labels(self, column: str) -> Array:
+        return np.concatenate([np.asarray(self._group(n)[column]) for n in range(len(self.group_sizes))])
+
+
+def _cell(column: Any, row: int) -> Any:
+    value = column[row]
+    return as_value(value) if column.dtype.hasobject else np.array(value)
+
+
+def _is_parquet(path: str) -> bool:
+    return path.endswith((".parquet", ".pq"))
+
+
+class _told:
+    """What a library raises about a file, told with the file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, DataError | TooLarge):
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise DataError(f"cannot read an Arrow file: {reason}", given={"file": self.path}) from error
+
+
+class _batches(list[Any]):
+    """The batches of an Arrow file, mapped into memory."""
+
+    def __init__(self, path: str) -> None:
+        arrow = import_module("pyarrow")
+        source = arrow.memory_map(path)
+        try:
+            # files of Hugging Face's `datasets` are streams, without the mark of Arrow files
+            if source.read(6) == b"ARROW1":
+                file = arrow.ipc.open_file(source)
+                super().__init__(file.get_batch(i) for i in range(file.num_record_batches))
+            else:
+                source.seek(0)
+                file = arrow.ipc.open_stream(source)
+                super().__init__(file)
+            self.schema = file.schema
+            for batch in self:
+                batch.validate(full=True)
+        finally:
+            source.close()
+
+
+def _chosen(schema: Any, columns: Sequence[str] | None) -> Any:
+    absent = [c for c in columns or () if c not in schema.names]
+    if absent:
+        raise DataError(f"there is no column {absent}", given={"columns": list(schema.names)})
+    return schema if columns is None else import_module("pyarrow").schema([schema.field(c) for c in columns])
+
+
+def _numpy(column: Any) -> Any:
+    """A column as an array; bytes as arrays of bytes, and lists of lists as arrays with more axes where they fit."""
+    array = column.to_numpy() if hasattr(column, "num_chunks") else column.to_numpy(zero_copy_only=False)
+    if array.dtype.hasobject and len(array):
+        filled = _cells(array)
+        shapes = {getattr(a, "shape", None) for a in filled}
+        return np.stack(filled) if len(shapes) == 1 and None not in shapes else filled
+    return array
+
+
+def _cells(array: Any) -> Any:
+    """Cells that NumPy would spoil or nest: bytes, which lose their zeros at the end, and arrays of arrays."""
+    filled = np.empty(len(array), object)
+    for i, cell in enumerate(array):
+        filled[i] = np.frombuffer(cell, np.uint8) if isinstance(cell, bytes) else cell
+        if isinstance(cell, np.ndarray) and cell.dtype.hasobject and len(cell):
+            inner = _cells(cell)
+            shapes = {getattr(a, "shape", None) for a in inner}
+            filled[i] = np.stack(inner) if len(shapes) == 1 and None not in shapes else cell
+    return filled
+
+
+class ParquetDataset(MappableDataset):
+    """Rows of Parquet (`.parquet`, `.pq`) or Arrow IPC files; needs pyarrow.
+
+    Files are read a group of rows at a time, and the groups that were read last are kept. Where all of them do not fit,
+    `shuffle` mixes the groups, and the rows of as many groups as do; `Shuffle.GLOBAL` mixes all rows at any cost.
+    """
+
+    def __init__(
+        self,
+        dataset_files: Files,
+        columns_list: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: Mode = None,
+        sampler: Sampler | Iterable[int] | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        paths = listed(dataset_files, "ParquetDataset")
+        data = ArrowData(paths, columns_list)
+        adaptive = shuffle is None or shuffle is True or shuffle == Shuffle.ADAPTIVE
+        if adaptive and sampler is None and data.weight > HELD:
+            window = max(1, HELD // 2 * len(data.group_sizes) // data.weight)
+            mixed = WindowSampler(data.group_sizes, window)
+            order = choose(num_samples, None, False, num_shards, shard_id)
+            order.add_child(mixed)
+        else:
+            order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
+        told = {"dataset_files": paths, "columns_list": columns_list}
+        super().__init__(data, order, workers=num_parallel_workers, arguments=told)

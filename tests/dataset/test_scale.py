@@ -1,0 +1,223 @@
+"""What very many rows cost: orders are arithmetic, tables and archives are read in parts."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import tarfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import mycelia.dataset as ds
+from mycelia.dataset import indices, parquet, samplers, tars
+from mycelia.dataset.indices import Indices, keyed, mixed_within, windowed
+
+BILLION = 10**9
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 5000), st.integers(0, 2**62))
+def test_a_keyed_order_holds_every_row_once(count, key):
+    assert sorted(mixed_within(np.arange(count), count, key, 3).tolist()) == list(range(count))
+
+
+@pytest.mark.parametrize("count", [60, 64, 65])
+def test_a_keyed_order_is_uniform(count):
+    seen, pairs = np.zeros((count, count)), np.zeros((count, count))
+    for seed in range(3000):
+        keys = np.random.default_rng(seed).integers(0, 2**63, indices.ROUNDS, np.uint64)
+        order = keyed(np.arange(count), count, keys)
+        seen[np.arange(count), order] += 1
+        pairs[order[0], order[1]] += 1
+    assert stats.chisquare(seen.ravel()).pvalue > 1e-4
+    assert stats.chisquare(pairs[~np.eye(count, dtype=bool)]).pvalue > 1e-4
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 400), st.integers(1, 60), st.integers(0, 1000))
+def test_windows_keep_the_promise_of_a_buffer(count, buffer, seed):
+    order = windowed(count, buffer, np.random.default_rng(seed)).tolist()
+    assert sorted(order) == list(range(count))
+    assert all(row < place + buffer for place, row in enumerate(order))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 300), st.data())
+def test_computed_orders_are_indexed_as_arrays_are(count, data):
+    whole = np.random.default_rng(0).permutation(count)
+    lazy = Indices(count, whole.__getitem__)
+    part = slice(
+        *(data.draw(st.one_of(st.none(), st.integers(-400, 400))) for _ in range(2)), data.draw(st.integers(1, 9))
+    )
+    assert lazy[part].tolist() == whole[part].tolist()
+    inner = lazy[part]
+    assert lazy[Indices(len(inner), lambda at: at)].tolist() == whole[: len(inner)].tolist()
+
+
+def small(monkeypatch):
+    """Let orders be computed for as few rows as there are here."""
+    for module in (indices, samplers):
+        monkeypatch.setattr(module, "LARGE", 1)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("how", ["mixed", "plain", "equal", "files", "infile", "drawn", "some"])
+def test_samplers_compute_what_they_would_store(how, shards, monkeypatch):
+    small(monkeypatch)
+    made = []
+    for shard in range(shards):
+        first = {
+            "mixed": ds.RandomSampler(),
+            "plain": ds.SequentialSampler(),
+            "equal": ds.RandomSampler(),
+            "files": samplers.FileSampler([10, 0, 7, 3], ds.Shuffle.FILES),
+            "infile": samplers.FileSampler([10, 0, 7, 3], ds.Shuffle.INFILE),
+            "drawn": ds.RandomSampler(replacement=True, num_samples=20),
+            "some": ds.SequentialSampler(3, 11),
+        }[how]
+        share = ds.DistributedSampler(shards, shard, shuffle=False, equal_rows=how == "equal")
+        share.add_child(first)
+        made += share.order(20, (1, 2, 3)).tolist()
+    if how == "drawn":
+        assert len(made) == 20
+        assert set(made) <= set(range(20))
+    elif how == "some":
+        assert sorted(made) == list(range(3, 14))
+    else:
+        assert set(made) == set(range(20))
+        assert len(made) == (21 if how == "equal" and shards == 3 else 20)
+
+
+class Many:
+    """So many rows that nobody could store their order."""
+
+    def __len__(self) -> int:
+        return BILLION
+
+    def __getitem__(self, index: int) -> np.int64:
+        return np.int64(index)
+
+
+def memory() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+@pytest.mark.parametrize("how", ["source", "shard", "shuffle", "buffer"])
+def test_a_billion_rows_are_shuffled_in_no_memory(how):
+    options = {"source": {"shuffle": True}, "shard": {"num_shards": 3, "shard_id": 1}}.get(how, {"shuffle": False})
+    warm = ds.GeneratorDataset([1, 2, 3], ["x"], shuffle=True).shuffle(2).batch(2)
+    list(warm.create_tuple_iterator(num_epochs=1))
+    before = memory()
+    dataset = ds.GeneratorDataset(Many(), ["x"], **options)
+    dataset = (
+        dataset.shuffle({"shuffle": BILLION, "buffer": 10_000}[how]) if "uf" in how and how != "source" else dataset
+    )
+    rows = dataset.batch(100).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    seen = np.concatenate([next(rows)[0] for _ in range(20)])
+    state = rows.state_dict()
+    rows.stop()
+    assert memory() - before < 20
+    assert len(set(seen.tolist())) == len(seen)
+    again = dataset.batch(100).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    again.load_state_dict(state)
+    assert not set(next(again)[0].tolist()) & set(seen.tolist())
+    again.stop()
+    assert seen.max() < (12_000 if how == "buffer" else BILLION)
+
+
+@pytest.fixture
+def tables(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    query = pytest.importorskip("pyarrow.parquet")
+    for name, (first, count) in {"a": (0, 50), "b": (50, 33)}.items():
+        x = np.arange(first, first + count)
+        table = arrow.table({"x": x, "s": [f"t{i}" for i in x], "v": [[i, 2 * i] for i in x]})
+        query.write_table(table, tmp_path / f"{name}.parquet", row_group_size=7)
+    return str(tmp_path / "*.parquet")
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_a_table_is_read_group_by_group_and_only_where_rows_are_asked_for(tables, monkeypatch):
+    read = []
+    real = parquet.ArrowData._read
+    monkeypatch.setattr(parquet.ArrowData, "_read", lambda self, key: read.append(key) or real(self, key))
+    dataset = ds.ParquetDataset(tables, shuffle=False, num_parallel_workers=1)
+    assert dataset.get_dataset_size() == 83
+    assert not read
+    rows = dataset.skip(52).take(3).create_dict_iterator(num_epochs=1, output_numpy=True)
+    got = [(int(r["x"]), str(r["s"]), r["v"].tolist()) for r in rows]
+    assert got == [(i, f"t{i}", [i, 2 * i]) for i in (52, 53, 54)]
+    assert read == [(1, 0)]
+    whole = ds.ParquetDataset(tables, ["v", "x"], shuffle=False).batch(10)
+    batches = [r["x"].tolist() for r in whole.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert [x for b in batches for x in b] == list(range(83))
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_groups_beyond_what_is_held_are_let_go_and_read_again(tables, monkeypatch):
+    monkeypatch.setattr(parquet, "HELD", 200)
+    dataset = ds.ParquetDataset(tables, ["x"])
+    data = dataset.plan.data
+    first, second = ([int(r["x"]) for r in dataset.create_dict_iterator(1, output_numpy=True)] for _ in range(2))
+    assert sorted(first) == sorted(second) == list(range(83))
+    assert first != list(range(83))
+    assert len(data.held.kept) <= 3
+    shares = [ds.ParquetDataset(tables, ["x"], num_shards=3, shard_id=i) for i in range(3)]
+    assert sorted(int(r["x"]) for s in shares for r in s.create_dict_iterator(1, output_numpy=True)) == list(range(83))
+    assert pickle.loads(pickle.dumps(data)).fetch(60)[0] == 60
+
+
+def archive(path: Path, names: list[str], format: int = tarfile.USTAR_FORMAT) -> None:
+    with tarfile.open(path, "w", format=format) as tar:
+        for name in names:
+            info = tarfile.TarInfo(name)
+            body = name.encode() * 3
+            info.size = len(body)
+            tar.addfile(info, io.BytesIO(body))
+
+
+NAMES = {
+    "plain": ["0.txt", "0.cls", "1.txt", "1.cls"],
+    "apart": ["0.txt", "1.txt", "0.cls", "1.cls"],
+    "folders": ["a/0.txt", "a/0.cls", "b/0.txt", "b/0.cls"],
+    "long": [
+        "x" * 150 + ".txt",
+        "x" * 150 + ".cls",
+        "y" * 90 + "/" + "z" * 90 + ".txt",
+        "y" * 90 + "/" + "z" * 90 + ".cls",
+    ],
+    "other letters": ["é.txt", "é.cls", "ü.txt", "ü.cls"],
+}
+
+
+@pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@pytest.mark.parametrize("names", NAMES)
+def test_archives_of_every_kind_give_what_pythons_reader_finds(names, format, tmp_path):
+    if names == "long" and format == tarfile.USTAR_FORMAT:
+        pytest.skip("such names do not fit")
+    archive(tmp_path / "a.tar", NAMES[names], format)
+    rows = list(ds.WebDataset(str(tmp_path / "a.tar"), shuffle=False).create_dict_iterator(1, output_numpy=True))
+    expected: dict[str, dict[str, bytes]] = {}
+    with tarfile.open(tmp_path / "a.tar") as tar:
+        for member in tar:
+            stem, ending = tars.split(member.name)
+            expected.setdefault(stem, {})[ending] = tar.extractfile(member).read()
+    assert [str(r["__key__"]) for r in rows] == list(expected)
+    assert [{c: r[c].tobytes() for c in ("txt", "cls")} for r in rows] == list(expected.values())
+
+
+def test_samples_of_many_shards_come_in_order_and_at_random(tmp_path):
+    for shard in range(5):
+        archive(tmp_path / f"{shard}.tar", [f"{shard}{i:02d}.txt" for i in range(30)])
+    for workers in (1, 3):
+        dataset = ds.WebDataset(str(tmp_path / "*.tar"), ["txt"], shuffle=False, num_parallel_workers=workers)
+        got = [r["txt"].tobytes().decode()[:3] for r in dataset.create_dict_iterator(1, output_numpy=True)]
+        assert got == [f"{s}{i:02d}" for s in range(5) for i in range(30)]
+        mixed = ds.WebDataset(str(tmp_path / "*.tar"), ["txt"], num_parallel_workers=workers)
+        assert sorted(r["txt"].tobytes().decode()[:3] for r in mixed.create_dict_iterator(1, output_numpy=True)) == got
