@@ -22,6 +22,7 @@ from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature
+from mycelia.codegen.tiles import Size, emit_tiles, routine_name, routine_type
 from mycelia.loops import (
     Block,
     Branch,
@@ -37,6 +38,8 @@ from mycelia.loops import (
     Routine,
     Runtime,
     Stream,
+    TileKind,
+    Tiles,
 )
 from mycelia.options import Options
 from mycelia.sizes import Dim, Sym, known_equal
@@ -91,7 +94,8 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     module.triple = options.target.triple
     driver = Driver(module, unit, options, name)
     driver.run()
-    return Emitted((str(module), *(str(m) for m in driver.modules)), tuple(driver.numbers))
+    tiles = [emit_tiles(kind, options) for kind in driver.tiles]
+    return Emitted((str(module), *(str(m) for m in driver.modules), *tiles), tuple(driver.numbers))
 
 
 class Driver:
@@ -102,6 +106,7 @@ class Driver:
         self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[ir.Module] = []
+        self.tiles: dict[TileKind, ir.Function] = {}
         self.numbers: list[Sym] = []
         self.places: dict[tuple[Sym, ...], int] = {}
         self.routines: dict[str, ir.Function] = {}
@@ -160,6 +165,32 @@ class Driver:
             self.modules.append(own)
             self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
         return self.kernels[key]
+
+    def tile_routine(self, kind: TileKind) -> ir.Function:
+        """The routine for products of this kind, which is a module of its own."""
+        if kind not in self.tiles:
+            self.tiles[kind] = ir.Function(self.module, routine_type(), routine_name(kind))
+        return self.tiles[kind]
+
+    def share_tiles(self) -> ir.Function:
+        """The function that runs one thread's part of tiles; of a record (routine, operands, sizes, threads)."""
+        found = self.module.globals.get("share.tiles")
+        if found is not None:
+            return found
+        f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share.tiles")
+        f.linkage = "internal"
+        b = ir.IRBuilder(f.append_basic_block("entry"))
+        flush(b, self.module, self.options.fast_math.flush)
+        routine, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
+        most = Heap.get(b, f.args[0], 3, i64)
+        me, all_ = (
+            b.sext(b.call(self.heap.external(n, i32), []), i64) for n in ("omp_get_thread_num", "omp_get_num_threads")
+        )
+        all_ = b.select(b.icmp_signed("<", all_, most), all_, most)
+        with b.if_then(b.icmp_signed("<", me, all_)):  # there is room for so many
+            b.call(seen_as(routine, routine_type().as_pointer()), [operands, sizes, me, all_])
+        b.ret_void()
+        return f
 
     def share(self) -> ir.Function:
         """The function that runs one thread's part of a kernel; of a record (kernel, buffers, span, grain)."""
@@ -356,10 +387,27 @@ class Frame:
         places = [self.at(o.buffer, o.offset * o.buffer.type.dtype.itemsize) for o in operands]
         own = self.plan.rooms.get(id(step))
         places.append(pointer(None) if own is None else Heap.beyond(self.b, self.base, self.number(own)))
+        if isinstance(step.call, Tiles):
+            self._multiply(step.call.kind, self._pointers(places), self.slot(unit.calls[id(step)]))
+            return
         library = [self.slot(unit.slots.set_handle), self.slot(unit.slots.execute)]
         given = [self.slot(unit.calls[id(step)]), self._pointers(places), i64(len(operands)), *library]
         code = self.b.call(invoke(self.heap), given)
         self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
+
+    def _multiply(self, kind: TileKind, operands: ir.Value, sizes: ir.Value) -> None:
+        """Run a routine of tiles, on several threads where the work is worth it."""
+        routine = self.driver.tile_routine(kind)
+        work = room(self.top, ir.ArrayType(i64, 4))
+        run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
+        threads = Heap.get(self.b, sizes, Size.threads, i64)
+        with self.b.if_else(self.b.icmp_signed("==", threads, i64(1))) as (alone, together):
+            with alone:
+                self.b.call(routine, [operands, sizes, i64(0), i64(1)])
+            with together:
+                for n, value in enumerate((seen_as(routine, pointer), operands, sizes, threads)):
+                    Heap.set(self.b, work, n, value)
+                self.b.call(run, [seen_as(self.driver.share_tiles(), pointer), work, i32(0), i32(0)])
 
     @step.register
     def _(self, step: Copy) -> None:

@@ -1,6 +1,6 @@
 """The loop IR: index expressions, scalar expressions, kernels, programs. Codegen gives them machine code."""
 
-from mycelia.loops.calls import Convolution, Layout, LibraryCall, Matmul, Window
+from mycelia.loops.calls import Axis, Convolution, Layout, LibraryCall, Matmul, TileKind, Tiles, Window
 from mycelia.loops.convert import converted, stepping_stone
 from mycelia.loops.expr import (
     Buffer,
@@ -39,6 +39,7 @@ from mycelia.loops.program import (
 )
 
 __all__ = [
+    "Axis",
     "Block",
     "Branch",
     "Buffer",
@@ -70,6 +71,8 @@ __all__ = [
     "Step",
     "Store",
     "Stream",
+    "TileKind",
+    "Tiles",
     "Update",
     "Variable",
     "Window",

@@ -54,4 +54,46 @@ class Convolution:
     bias: bool = False
 
 
-LibraryCall = Matmul | Convolution
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a product: its extent, and the step of each operand along it, in elements."""
+
+    extent: Dim
+    lhs: Dim
+    rhs: Dim
+    out: Dim
+
+
+@dataclass(frozen=True)
+class TileKind:
+    """What a routine of tiles is written for: the element types of the operands, that of the result, in which sums are
+    made, and the tile of the result that registers hold, as rows and vectors of so many columns.
+    """
+
+    lhs: DType
+    rhs: DType
+    out: DType
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        """The columns of a tile."""
+        return self.vectors * self.lanes
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """out[b, i, j] = the sum over k of lhs[b, i, k] * rhs[b, k, j], where b, i, j and k each run over several axes: our
+    own routine, for element types and layouts that the library has not.
+    """
+
+    kind: TileKind
+    batch: tuple[Axis, ...]
+    rows: tuple[Axis, ...]
+    columns: tuple[Axis, ...]
+    summed: tuple[Axis, ...]
+
+
+LibraryCall = Matmul | Convolution | Tiles

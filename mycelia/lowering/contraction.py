@@ -35,6 +35,7 @@ from mycelia.lowering.body import Body, View
 from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
+from mycelia.lowering.tiles import SMALL, tile_kind, tiled_contraction
 from mycelia.lowering.values import worth
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
@@ -43,7 +44,6 @@ from mycelia.types import TensorType, float32
 
 Sizes = dict[str, Dim]  # of each letter
 
-SMALL = 1 << 13  # multiplications below which a call costs more than loops do
 CONFLICT = 256  # elements: columns a multiple of this apart share cache lines
 GAP = 16
 COLUMNS = 512  # of the result that loops keep at hand
@@ -87,6 +87,13 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
     single = all(t.dtype is float32 for t in (x, y, out.type))
+    if bias is None and not single and hint(work) >= SMALL:
+        kind = tile_kind(x.dtype, y.dtype, out.type.dtype, body.shared.options)
+        parts, letters = (axes.batch, axes.rows, axes.columns, axes.summed), (op.lhs, op.rhs, op.out)
+        step = kind and tiled_contraction(kind, parts, letters, size, lhs, rhs, out)
+        if step:
+            body.steps.append(step)
+            return
     if bias is None and (not single or hint(work) < SMALL or not work or not axes.columns or not axes.rows):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return

@@ -19,6 +19,7 @@ from mycelia.loops import (
     Operand,
     Stage,
     Store,
+    TileKind,
     Variable,
     binary,
     cast,
@@ -31,15 +32,17 @@ from mycelia.loops import (
 )
 from mycelia.loops import Convolution as Call
 from mycelia.loops import Window as Moves
+from mycelia.lowering import tiled_convolution
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import layout_of, lower_step
+from mycelia.lowering.tiles import SMALL, tile_kind
 from mycelia.lowering.values import full_index, in_order, worth
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
 from mycelia.primitives.product_types import summed_in
-from mycelia.sizes import Dim, known_less, low
+from mycelia.sizes import Dim, hint, known_less, low
 from mycelia.types import TensorType, float32, int64, row_major
 
 
@@ -60,6 +63,12 @@ def _(op: Convolution, result: int, type: TensorType) -> tuple[Dim, ...] | None:
 def _in_library(v: Value) -> bool:
     """Whether the library has this convolution."""
     return all(x.dtype is float32 for x in (v, *v.inputs))
+
+
+def _tiled(v: Value, body: Body, work: Dim) -> TileKind | None:
+    """The tiles for a convolution that the library has not; None where loops are better."""
+    x, y = v.inputs
+    return tile_kind(x.dtype, y.dtype, v.dtype, body.shared.options) if hint(work) >= SMALL else None
 
 
 def _image(x: Value, body: Body) -> tuple[Buffer, Layout]:
@@ -85,7 +94,11 @@ def _(op: Conv, v: Value, body: Body) -> None:
     x, w = v.inputs
     out = body.memory[v]
     if not _in_library(v) or 0 in (*x.shape, *w.shape, *v.shape):
-        _forward_loops(op, x, w, v, body)
+        kind = _tiled(v, body, prod(v.shape) * prod(w.shape[1:]))
+        if kind:
+            tiled_convolution.forward(op, x, w, out, kind, body)
+        else:
+            _forward_loops(op, x, w, v, body)
         return
     image, layout = _image(x, body)
     _invoke(body, _call(op, "forward", layout, w.tensor, _laid(out)), [image, body.dense(w)], out)
@@ -104,7 +117,11 @@ def _(op: ConvInputGrad, v: Value, body: Body) -> None:
     ct, w = v.inputs
     out = body.memory[v]
     if not _in_library(v) or 0 in (*ct.shape, *w.shape, *v.shape):
-        _input_loops(op, ct, w, v, body)
+        kind = _tiled(v, body, prod(ct.shape) * prod(w.shape[1:]))
+        if kind:
+            tiled_convolution.input_gradient(op, ct, w, out, kind, body)
+        else:
+            _input_loops(op, ct, w, v, body)
         return
     image, layout = _image(ct, body)
     _invoke(body, _call(op, "input", _laid(out), w.tensor, layout), [image, body.dense(w)], out)
@@ -115,7 +132,11 @@ def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
     x, ct = v.inputs
     out = body.memory[v]
     if not _in_library(v) or 0 in (*x.shape, *ct.shape, *v.shape):
-        _weight_loops(op, x, ct, v, body)
+        kind = _tiled(v, body, prod(ct.shape) * prod(v.shape[1:]))
+        if kind:
+            tiled_convolution.weight_gradient(op, x, ct, out, kind, body)
+        else:
+            _weight_loops(op, x, ct, v, body)
         return
     (image, x_layout), (cotangent, ct_layout) = _image(x, body), _image(ct, body)
     _invoke(body, _call(op, "weight", x_layout, v.tensor, ct_layout), [image, cotangent], out)

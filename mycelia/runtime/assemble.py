@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
-from mycelia.codegen.invoke import list_of_words
 from mycelia.loops import Buffer, Invoke, Item, Launch, Plan, Program, Stack
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
@@ -92,7 +91,7 @@ def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> A
     table = np.array(assembled.table, np.uint64)
     keep: list[object] = [bound]
     for s in assembled.calls:
-        words = list_of_words(bound[id(s)].executions)
+        words = bound[id(s)].words
         keep.append(words)
         table[assembled.unit.calls[id(s)]] = words.ctypes.data
     known = np.array(numbers.values(*sizes, *places), np.int64)

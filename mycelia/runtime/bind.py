@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 
-from mycelia.codegen.invoke import Execution
-from mycelia.loops import Convolution, LibraryCall, Matmul
+from mycelia.codegen.invoke import Execution, list_of_words
+from mycelia.loops import Convolution, LibraryCall, Matmul, Tiles
 from mycelia.loops import Layout as Strided
 from mycelia.runtime import onednn
 from mycelia.runtime.onednn import DataType, Prepared
 from mycelia.runtime.threads import at_most
+from mycelia.runtime.tiles import Tiled, tiled
+from mycelia.types import Array
 
 ROOM = -1  # not an operand: memory that belongs to the call
 
@@ -23,17 +25,23 @@ class Bound:
     room: int
 
     @property
-    def executions(self) -> tuple[Execution, ...]:
+    def words(self) -> Array:
         """What machine code is told."""
-        return tuple(
-            Execution(p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.slots, where, strict=True)))
-            for p, where in self.primitives
+        return list_of_words(
+            [
+                Execution(
+                    p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.slots, where, strict=True))
+                )
+                for p, where in self.primitives
+            ]
         )
 
 
 @lru_cache(maxsize=1024)
-def prepared(call: LibraryCall, threads: int) -> Bound:
+def prepared(call: LibraryCall, threads: int) -> Bound | Tiled:
     """A call made ready, once for all programs: they take turns. It remembers how many threads it was made for."""
+    if isinstance(call, Tiles):
+        return tiled(call, threads)
     with at_most(threads):
         return bind(call)
 
