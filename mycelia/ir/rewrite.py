@@ -43,26 +43,30 @@ def rule(pattern: Callable[..., Any]) -> Callable[[Callable[..., Value | None]],
 
 
 def rule_for(*roots: type) -> Callable[[Callable[[Value], Value | None]], tuple[Rule, ...]]:
-    """A rule whose left side is any value made by one of these ops."""
+    """A rule whose left side is any value made by one of these ops; a family stands for its members."""
     return lambda body: tuple(Rule(body.__name__, root, body) for root in roots)
 
 
 def rewrite(fn: Function, rules: Iterable[Rule | tuple[Rule, ...]], limit: int = 50) -> Function:
     """Apply `rules` everywhere, inner values first, until none applies."""
-    by_root: dict[type, list[Rule]] = {}
-    for r in rules:
-        for single in r if isinstance(r, tuple) else (r,):
-            by_root.setdefault(single.root, []).append(single)
+    every = [single for r in rules for single in (r if isinstance(r, tuple) else (r,))]
+    by_root: dict[type, tuple[Rule, ...]] = {}
     for _ in range(limit):
-        new = _once(fn, by_root)
+        new = _once(fn, every, by_root)
         if new == fn:
             return fn
         fn = new
     return fn
 
 
-def _once(fn: Function, rules: dict[type, list[Rule]]) -> Function:
-    return fn.mapped(lambda v, inputs: _rewritten(v.again(inputs), rules.get(type(v.op), ())))
+def _once(fn: Function, rules: Sequence[Rule], by_root: dict[type, tuple[Rule, ...]]) -> Function:
+    def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
+        root = type(v.op)
+        if root not in by_root:  # a rule for a family is one for its members
+            by_root[root] = tuple(r for r in rules if issubclass(root, r.root))
+        return _rewritten(v.again(inputs), by_root[root])
+
+    return fn.mapped(visit)
 
 
 def _rewritten(value: Value, rules: Sequence[Rule]) -> Value:

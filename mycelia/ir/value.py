@@ -8,14 +8,15 @@ one function only: see `mycelia.ir.region`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakValueDictionary
 
 from mycelia.errors import Location, caller
+from mycelia.interning import Interned
 from mycelia.ir.purity import Purity
 from mycelia.ir.region import innermost
 from mycelia.types import DType, Shape, TensorType, Type
@@ -24,39 +25,42 @@ if TYPE_CHECKING:
     from mycelia.ir.op import Op
 
 serials = count()
-_interned: WeakValueDictionary[tuple[object, ...], Value] = WeakValueDictionary()
+_interned = Interned["Value"]()
 
 # Arithmetic on values is looked up here. `mycelia.primitives` fills it; `mycelia.ir` knows no operation by name.
 operators: dict[str, Callable[..., Any]] = {}
 
 
-class _Here:
+class _Here(threading.local):
     """Where new values come from: asked from the user's frame while capturing, copied while transforming."""
 
     location: Location | None = None
     ask: bool = False
 
 
+_here = _Here()
+
+
 @contextmanager
 def located(location: Location | None) -> Iterator[None]:
     """New values inside the block are said to come from `location`."""
-    before = _Here.location, _Here.ask
-    _Here.location, _Here.ask = location, False
+    before = _here.location, _here.ask
+    _here.location, _here.ask = location, False
     try:
         yield
     finally:
-        _Here.location, _Here.ask = before
+        _here.location, _here.ask = before
 
 
 @contextmanager
 def asking() -> Iterator[None]:
     """New values inside the block come from the line of the user's file that is running."""
-    before = _Here.location, _Here.ask
-    _Here.ask = True
+    before = _here.location, _here.ask
+    _here.ask = True
     try:
         yield
     finally:
-        _Here.location, _Here.ask = before
+        _here.location, _here.ask = before
 
 
 class Arithmetic:
@@ -134,14 +138,13 @@ class Value(Arithmetic):
     def _made(cls, key: tuple[object, ...], op: Op | Param, inputs: tuple[Value, ...], mark: int) -> Value:
         made = object.__new__(cls)
         made.op, made.inputs, made.known, made.serial, made.mark = op, inputs, None, next(serials), mark
-        made.location = caller() if _Here.ask else _Here.location
+        made.location = caller() if _here.ask else _here.location
         if type(op) is Param:
             made.type, made.closed = op.type, False
         else:
             made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
             made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs) and made.type.static
-        _interned[key] = made
-        return made
+        return _interned.keep(key, made)
 
     @staticmethod
     def apply(op: Op, inputs: tuple[Any, ...]) -> Any:

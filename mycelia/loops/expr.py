@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 from typing import Any
-from weakref import WeakValueDictionary
 
+from mycelia.interning import Interned
 from mycelia.loops.index import Atom, Index, Variable
 from mycelia.sizes import Dim
 from mycelia.types import DType, TensorType, bool_, row_major
@@ -25,7 +25,7 @@ from mycelia.types import DType, TensorType, bool_, row_major
 PREDICATES = frozenset(("isnan", "signbit"))
 COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 
-_interned: WeakValueDictionary[tuple[object, ...], Expr] = WeakValueDictionary()
+_interned = Interned["Expr"]()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,9 +72,9 @@ class Expr:
             key = (kind, repr(attribute), dtype)  # type: ignore[assignment]
         found = _interned.get(key)
         if found is None:
-            found = object.__new__(cls)
-            found.kind, found.args, found.dtype, found.attribute = kind, args, dtype, attribute
-            _interned[key] = found
+            made = object.__new__(cls)
+            made.kind, made.args, made.dtype, made.attribute = kind, args, dtype, attribute
+            found = _interned.keep(key, made)
         return found
 
     def __add__(self, other: Expr) -> Expr:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 from math import gcd
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
+from mycelia.interning import Interned
 from mycelia.sizes import Dim, divided, known_equal, known_less, low, text
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Datum(Atom):
         return f"[{self.value}]"
 
 
-_interned: WeakValueDictionary[tuple[object, ...], Atom] = WeakValueDictionary()
+_interned = Interned[Atom]()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +147,7 @@ class Index:
         if step > 1:
             return whole + coarse // (divisor // step)
         key = ("quotient", rest, divisor)
-        atom = _interned.setdefault(key, Quotient(rest, divisor))
+        atom = _interned.keep(key, Quotient(rest, divisor))
         return whole + Index(0, ((atom, 1),))
 
     def __mod__(self, divisor: Dim) -> Index:
@@ -160,7 +160,7 @@ class Index:
         if step > 1:
             return coarse % (divisor // step) * step + (rest - coarse * step)
         key = ("remainder", rest, divisor)
-        return Index(0, ((_interned.setdefault(key, Remainder(rest, divisor)), 1),))
+        return Index(0, ((_interned.keep(key, Remainder(rest, divisor)), 1),))
 
     def _split(self, divisor: Dim) -> tuple[Index, Index]:
         """`(whole, rest)` with self = whole * divisor + rest, and as much as possible in `whole`."""
@@ -255,5 +255,5 @@ def index(of: Variable | Dim) -> Index:
 
 def datum(value: Expr, low: Dim, high: Dim) -> Index:
     """An integer from the data as an index. Whoever writes this promises the bounds."""
-    atom = _interned.setdefault(("datum", value, low, high), Datum(value, low, high))
+    atom = _interned.keep(("datum", value, low, high), Datum(value, low, high))
     return Index(0, ((atom, 1),))

@@ -13,7 +13,7 @@ LARGE = 1 << 16  # elements from which one thread is too few
 PARTS = (64, 48, 32, 24, 16, 12, 8)
 
 
-@rule_for(*Reduction.__subclasses__())
+@rule_for(Reduction)
 def reduce_in_two_rounds(v: Value) -> Value | None:
     """A part for each row first, then the parts."""
     (x,) = v.inputs

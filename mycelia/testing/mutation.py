@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakValueDictionary
 
+from mycelia.interning import Interned
 from mycelia.ir import Op, registry, value
 from mycelia.testing.executors import EXECUTORS
 from mycelia.testing.laws import LAWS
@@ -81,7 +81,7 @@ class Fault:
         interned = value._interned
         native = {name: EXECUTORS.pop(name) for name in list(EXECUTORS) if name != "elements"}
         setattr(self.owner, self.rule, self.function)
-        value._interned = WeakValueDictionary()
+        value._interned = Interned()
         _forget()
         try:
             yield

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
-from mycelia.ir import Function, interpret, verify
+from mycelia.ir import Function, interpret, rewrite, rule_for, verify
+from mycelia.loops import Launch
 from mycelia.passes import everywhere, expand, fold, inline, simplify
 from mycelia.passes.simplify import RULES
-from mycelia.testing import check_pass, optimise
+from mycelia.testing import check_pass, lower, optimise
 from mycelia.types import TensorType, bool_, float16, float32, float64, int32
 from tests.fuzz.programs import mapped, pulled_back, random_case
 
@@ -110,6 +111,25 @@ def test_after_expanding_no_op_is_left_that_is_defined_by_others():
     x = np.array([[1, 5, 5], [7, -1, 2]], "f")
     for got, want in zip(interpret(expanded, x), (x.argmax(1), x.argmin(0)), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_all", "reduce_any"])
+def test_a_large_reduction_of_any_kind_is_shared_by_threads(name):
+    dtype = bool_ if name in ("reduce_all", "reduce_any") else float32
+    fn = optimise(Function.build(getattr(p, name), TensorType(dtype, (1 << 18,))))
+    assert sum(isinstance(v.op, p.Reduction) for v in fn.values()) == 2  # parts first, then the parts of them
+    program = lower(fn, threads=2)
+    assert any(isinstance(s, Launch) and s.parallel for s in program.block.walk())
+
+
+def test_a_rule_for_a_family_is_one_for_its_members():
+    @rule_for(p.Reduction)
+    def forget(v):
+        return p.zeros(v.dtype, v.shape)
+
+    for member in (p.Sum, p.Max, p.Any):
+        fn = Function.build(member((0,)), TensorType(bool_ if member is p.Any else float32, (3,)))
+        assert not any(isinstance(v.op, p.Reduction) for v in rewrite(fn, [forget]).values())
 
 
 def test_passes_go_into_branches_and_loops():
