@@ -21,6 +21,7 @@ from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
 LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
 FULL = frozenset("fd")  # the codes of element types that NumPy computes with as they are
+SPECIALISATIONS = 64  # kernels of one op, each for its types: shapes that are new all the time are NumPy's from then on
 MEMORY = 4096  # signatures remembered for one op; a program that shows more of them has no pattern to remember
 
 
@@ -55,10 +56,11 @@ class Concrete(BaseException):  # which no program catches by accident
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
-    __slots__ = ("aligned", "backs", "kinds", "op", "plans")
+    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans")
 
     def __init__(self, op: Op) -> None:
         self.op = op
+        self.natives = 0  # how many kernels there are
         self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.backs: dict[tuple[Any, ...], Callable[..., Sequence[Any]]] = {}  # of ops with one result
@@ -81,7 +83,7 @@ class Ready:
         """Infer the type, which is where a mistake is reported, and choose who computes."""
         types = tuple(type_of(a) for a in arrays)
         kind = self.op.infer(*types)
-        function = _native(self.op, types, kind) or self.op.reference
+        function = self._native(types, kind) or self.op.reference
         if len(self.kinds) >= MEMORY:
             self.kinds.clear()
         self.kinds[key] = kind, function
@@ -95,8 +97,38 @@ class Ready:
             if len(self.plans) >= MEMORY:
                 self.plans.clear()
             types = tuple(getattr(a, "type", None) or type_of(a) for a in arrays)
-            plan = self.plans[key] = _natively(plan_for(self.op, types, needed, live))
+            plan = self.plans[key] = self._natively(plan_for(self.op, types, needed, live))
         return plan
+
+    def _native(self, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
+        """The op as a native kernel."""
+        kernel = self._kernel(Function.build(self.op, *types)) if native is not None else None
+        if kernel is None or isinstance(kind, TupleType):
+            return kernel
+        return lambda *arrays: kernel(*arrays)[0]
+
+    def _natively(self, plan: Plan) -> Plan:
+        """The plan, run by a native kernel where it has to do with large arrays."""
+        kernel = self._kernel(plan.function)
+        if kernel is None:
+            return plan
+
+        def compiled(*arrays: Any) -> Sequence[Any]:
+            got = iter(kernel(*[np.asarray(a) for a in arrays]))
+            return [next(got) if flows else None for flows in plan.flows]
+
+        return replace(plan, compiled=compiled, any_type=False)  # a kernel is for the types that it was compiled for
+
+    def _kernel(self, fn: Function) -> Callable[..., Sequence[Array]] | None:
+        """A native kernel for a function of large operands, if there is one, and there are not too many already."""
+        if native is None or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
+            return None
+        elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
+        if elements < LARGE or self.natives >= SPECIALISATIONS:
+            return None
+        kernel = native(fn)
+        self.natives += kernel is not None
+        return kernel
 
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         if ct.__class__ is tuple:
@@ -162,32 +194,3 @@ def typed(out: Any, kind: TensorType) -> Array:
         out = np.asarray(out)
     dtype = kind.dtype.numpy
     return out if out.dtype is dtype else quietly(out.astype, dtype)  # type: ignore[no-any-return]
-
-
-def _kernel(fn: Function) -> Callable[..., Sequence[Array]] | None:
-    """A native kernel for a function of large operands, if there is one."""
-    if native is None or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
-        return None
-    elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
-    return native(fn) if elements >= LARGE else None
-
-
-def _native(op: Op, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
-    """The op as a native kernel."""
-    kernel = _kernel(Function.build(op, *types)) if native is not None else None
-    if kernel is None or isinstance(kind, TupleType):
-        return kernel
-    return lambda *arrays: kernel(*arrays)[0]
-
-
-def _natively(plan: Plan) -> Plan:
-    """The plan, run by a native kernel where it has to do with large arrays."""
-    kernel = _kernel(plan.function)
-    if kernel is None:
-        return plan
-
-    def compiled(*arrays: Any) -> Sequence[Any]:
-        got = iter(kernel(*[np.asarray(a) for a in arrays]))
-        return [next(got) if flows else None for flows in plan.flows]
-
-    return replace(plan, compiled=compiled, any_type=False)  # a kernel is for the types that it was compiled for

@@ -1,4 +1,9 @@
-"""Native kernels for eager mode: an op on large arrays that comes again and again is compiled."""
+"""Native kernels for eager mode: an op on large arrays is compiled.
+
+Who computes is decided by the op and the types, never by how often it was called: NumPy and a kernel round differently,
+and the same program must give the same bits every time. Where no number is rounded (elements that are moved or chosen,
+integers) both give the same, and a kernel is compiled only for what comes again and again.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +11,70 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from mycelia.eager import dispatch
-from mycelia.ir import Function, Param, interpret
-from mycelia.lowering.values import is_view
+from mycelia.ir import Function, Op, Param, Value, interpret
+from mycelia.loops import Buffer
+from mycelia.lowering.values import full_index, is_expression, is_view, op_of, reader_of
 from mycelia.options import Options
 from mycelia.runtime import compile
 from mycelia.types import Array
 
-PATIENCE = 3  # calls by NumPy before a kernel is worth compiling: shapes that change all the time never are
+PATIENCE = 3  # calls by NumPy before a kernel that gives the same is worth compiling
+MOVING = frozenset(("load", "const", "select", "position"))  # what changes no number
 
 
-def after_a_while(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]] | None:
-    """`fn` on arrays: by NumPy at first, by machine code when it turns out to be needed often. None for what only
-    looks at its operand in another way: NumPy does that without copying.
+def kernel_for(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]] | None:
+    """`fn` on arrays, by machine code. None for what only looks at its operand in another way: NumPy does that without
+    copying.
     """
     if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
         return None
-    calls = 0
+    return _after_a_while(fn, options) if all(map(rounds_nothing, fn.values())) else _at_once(fn, options)
+
+
+def _at_once(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]]:
     kernel: Callable[..., Sequence[Array]] | None = None
 
     def run(*arrays: Array) -> Sequence[Array]:
-        nonlocal calls, kernel
+        nonlocal kernel
         if kernel is None:
-            calls += 1
-            if calls <= PATIENCE:
-                return interpret(fn, *arrays)
             kernel = compile(fn, {}, options())
         return kernel(*arrays)
 
     return run
 
 
+def _after_a_while(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]]:
+    calls = 0
+    native = _at_once(fn, options)
+
+    def run(*arrays: Array) -> Sequence[Array]:
+        nonlocal calls
+        calls += 1
+        return interpret(fn, *arrays) if calls <= PATIENCE else native(*arrays)
+
+    return run
+
+
+def rounds_nothing(v: Value) -> bool:
+    """Whether a value is the same to the last bit, whoever computes it.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import TensorType, float32
+    >>> x, y = Function.build(lambda x: p.flip(x, (0,)), TensorType(float32, (4,))).results[0], p.ones(float32, (4,))
+    >>> rounds_nothing(x), rounds_nothing(x + y), rounds_nothing(p.equal(x, y))
+    (True, False, False)
+    """
+    if not isinstance(v.op, Op):
+        return True
+    tensors = [t for t in (v.type, *(x.type for x in v.inputs)) if not t.differentiable]
+    if len(tensors) == 1 + len(v.inputs):
+        return True  # no floats
+    if not is_expression(v):
+        return False
+    readers = [reader_of(Buffer.dense("probe", x.tensor)) for x in v.inputs]
+    return all(e.kind in MOVING for e in op_of(v).element(full_index(v.shape)[1], *readers).walk())
+
+
 def install(options: Callable[[], Options]) -> None:
     """Let eager mode use native kernels, compiled with these options."""
-    dispatch.native = partial(after_a_while, options=options)
+    dispatch.native = partial(kernel_for, options=options)
