@@ -103,5 +103,9 @@ class CompileError(MyceliaError, RuntimeError):
     """A program could not be turned into machine code."""
 
 
+class OutOfMemory(MyceliaError, MemoryError):
+    """A compiled program asked for memory that there is not."""
+
+
 class DependencyError(MyceliaError, ImportError):
     """Something outside Python packages is missing, or an extra was not installed."""

@@ -17,7 +17,7 @@ from hashlib import sha256
 from llvmlite import ir
 
 from mycelia.codegen.examples import examples, join, split
-from mycelia.codegen.heap import Heap, count, item_bytes
+from mycelia.codegen.heap import JUMP, TOO_DEEP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
@@ -48,7 +48,6 @@ from mycelia.types import TensorType
 VOID = ir.VoidType()
 FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
 GRADUAL = 0x1F80  # the same, with subnormal numbers
-TOO_DEEP = 1 << 16
 NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with routines run
 RESERVE = 1 << 23  # of those, for kernels and libraries
 
@@ -123,6 +122,8 @@ class Driver:
         frame.flush_subnormals()
         if self.unit.program.routines:
             frame.bound_stack()
+        if self._uses_heap():
+            frame.guard_memory()
         for n, step in enumerate(self.unit.program.block.steps):
             frame.tick(n)
             frame.step(step)
@@ -245,7 +246,7 @@ class Frame:
         self.known: dict[tuple[bool, int], ir.Value] = {}
         self.status = room(self.top, i32)
         self.top.store(i32(0), self.status)
-        self.stack_before: ir.Value | None = None
+        self.stack_before: tuple[ir.Value, ir.Value] | None = None  # the free byte, and whether a segment was added
         self.module, self.heap = driver.module, driver.heap
 
     # -------------------------------------------------------------------------------------------- pointers
@@ -292,24 +293,34 @@ class Frame:
         flush(self.b, self.module, self.driver.options.fast_math.flush)
 
     def enter(self, arena: Dim) -> None:
-        """Take room from the stack of routines, or give up when that or the thread's own stack is at its end."""
+        """Take room from the stack of routines, or give up when calls or the thread's own stack are at their end."""
         b, record = self.b, self.heap_record()
         free = Heap.get(b, record, 4, i64)
         end, deepest = Heap.get(b, record, 5, i64), Heap.get(b, record, 6, i64)
         following = b.add(free, self.number(arena))
-        bad = b.or_(b.icmp_unsigned(">", following, end), b.icmp_unsigned(">", self.depth, deepest))
         here = b.ptrtoint(self.status, i64)
-        bad = b.or_(bad, b.icmp_unsigned("<", here, Heap.get(b, record, 7, i64)))
+        bad = b.or_(b.icmp_unsigned(">", self.depth, deepest), b.icmp_unsigned("<", here, Heap.get(b, record, 7, i64)))
         with b.if_then(bad, likely=False):
             b.ret(i32(TOO_DEEP))
-        Heap.set(b, record, 4, following)
-        self.stack_before = free
+        full = b.icmp_unsigned(">", following, end)
+        with b.if_then(full, likely=False):
+            b.call(self.heap.grow(), [record, self.number(arena)])
+        free = Heap.get(b, record, 4, i64)
+        Heap.set(b, record, 4, b.add(free, self.number(arena)))
+        self.stack_before = free, full
         self.base = b.inttoptr(free, pointer)
 
     def bound_stack(self) -> None:
         """Note how far the stack of this thread may grow."""
         limit = self.b.sub(self.b.ptrtoint(self.status, i64), i64(NATIVE_STACK - RESERVE))
         Heap.set(self.b, self.heap_record(), 7, limit)
+
+    def guard_memory(self) -> None:
+        """Come back here when there is no memory left, wherever that is noticed."""
+        status = self.heap.guard(self.b, self.heap_record(), room(self.top, ir.ArrayType(i64, JUMP)))
+        with self.b.if_then(self.b.icmp_unsigned("!=", status, i32(0)), likely=False):
+            self.release()
+            self._leave(status)
 
     def release(self) -> None:
         self.b.call(self.driver.release, [self.heap_record()])
@@ -320,8 +331,13 @@ class Frame:
 
     def _leave(self, status: ir.Value) -> None:
         if self.stack_before is not None:
-            Heap.set(self.b, self.heap_record(), 4, self.stack_before)
+            free, grown = self.stack_before
+            Heap.set(self.b, self.heap_record(), 4, free)
+            with self.b.if_then(grown, likely=False):
+                self.b.call(self.heap.shrink(), [self.heap_record()])
         else:
+            if self.driver.unit.program.routines:
+                self.b.call(self.heap.unstack(), [self.heap_record()])
             load = self.module.globals["llvm.x86.sse.ldmxcsr"]
             self.b.call(load, [self.before])
         self.b.ret(status)
@@ -466,7 +482,7 @@ class Frame:
 
     def _append(self, s: Stream) -> None:
         nbytes = _item(s)
-        given = [self.b.load(self.at(s.handle), typ=pointer), self.at(s.item)]
+        given = [self.heap_record(), self.b.load(self.at(s.handle), typ=pointer), self.at(s.item)]
         if isinstance(nbytes, int):
             self.b.call(self.heap.append(nbytes), given)
         else:
@@ -580,4 +596,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "join": Frame.join,
 }
 
-__all__ = ["NATIVE_STACK", "TOO_DEEP", "Emitted", "Slots", "Unit", "emit_program"]
+__all__ = ["NATIVE_STACK", "Emitted", "Slots", "Unit", "emit_program"]

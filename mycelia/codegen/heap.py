@@ -4,6 +4,10 @@ Everything hangs on one record of words, so that it can be let go at once:
 
     0 sequences   1 slabs   2 free byte   3 end of slab   4 free byte of the stack   5 end of it   6 deepest call
     7 lowest address that the thread's own stack may reach   8 the table of numbers, for sizes that are not constants
+    9 where to go when there is no memory left   10 segment of the stack   11 a segment to spare
+
+The stack of routines is made of segments, each twice as large as the one before, so that nothing is reserved which is
+not used. A segment begins with the one before it, the free byte and the end there, and its own size.
 """
 
 from __future__ import annotations
@@ -12,13 +16,18 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from mycelia.codegen.scalar import FLOAT, INTEGER, i8, i32, i64, memory_type
+from mycelia.codegen.scalar import FLOAT, INTEGER, i8, i32, i64, memory_type, room
 from mycelia.sizes import Dim
 from mycelia.types import FrameType, SequenceType, TensorType, Type, frame_fields
 
 pointer = ir.PointerType()
-WORDS = 9
+WORDS = 12
 SLAB = 1 << 20
+SEGMENT = 1 << 16  # bytes of the first segment
+LARGEST = 1 << 31  # bytes of a segment that is too large
+HEAD = 32  # bytes at the beginning of a segment
+JUMP = 32  # words that hold a place to go to; C's library needs 25
+TOO_DEEP, NO_MEMORY = 1 << 16, 1 << 17
 VOID = ir.VoidType()
 
 
@@ -85,6 +94,101 @@ class Heap:
 
     # -------------------------------------------------------------------------------------------- allocation
 
+    def _allocate(self, b: ir.IRBuilder, heap: ir.Value, size: ir.Value, old: ir.Value | None = None) -> ir.Value:
+        """Memory of the C library; the program ends in an error where there is none."""
+        if old is None:
+            got = b.call(self.external("malloc", pointer, i64), [size])
+        else:
+            got = b.call(self.external("realloc", pointer, pointer, i64), [old, size])
+        self._fail(b, heap, b.icmp_unsigned("==", got, pointer(None)), NO_MEMORY)
+        return got
+
+    def _fail(self, b: ir.IRBuilder, heap: ir.Value, condition: ir.Value, status: int) -> None:
+        """If `condition` holds, leave everything that was called since `guard`."""
+        with b.if_then(condition, likely=False):
+            leave = self.external("longjmp", VOID, pointer, i32)
+            leave.attributes.add("noreturn")
+            b.call(leave, [self.get(b, heap, 9), i32(status)])
+            b.unreachable()
+
+    def guard(self, b: ir.IRBuilder, heap: ir.Value, place: ir.Value) -> ir.Value:
+        """The status with which something that was called from here failed, 0 at first."""
+        self.set(b, heap, 9, place)
+        come_back = self.external("_setjmp", i32, pointer)
+        come_back.attributes.add("returns_twice")
+        return b.call(come_back, [place])
+
+    def grow(self) -> ir.Function:
+        """Function `grow(heap, bytes)`: another segment of the stack, in which there is room for that."""
+        f, b = self.define("grow", VOID, pointer, i64)
+        if b is None:
+            return f
+        heap, need = f.args
+        need = b.add(need, i64(HEAD + 64))
+        before, spare = self.get(b, heap, 10), self.get(b, heap, 11)
+        twice = room(b, i64)
+        b.store(i64(SEGMENT), twice)
+        with b.if_then(b.icmp_unsigned("!=", before, pointer(None))):
+            b.store(b.shl(self.get(b, before, 3, i64), i64(1)), twice)
+        size = b.load(twice, typ=i64)
+        size = b.select(b.icmp_unsigned(">", need, size), need, size)
+        made = room(b, pointer)
+        b.store(spare, made)
+        fits = room(b, i8)
+        b.store(i8(0), fits)
+        with b.if_then(b.icmp_unsigned("!=", spare, pointer(None))):
+            b.store(b.zext(b.icmp_unsigned(">=", self.get(b, spare, 3, i64), need), i8), fits)
+        with b.if_else(b.icmp_unsigned("!=", b.load(fits, typ=i8), i8(0))) as (then, otherwise):
+            with then:
+                self.set(b, heap, 11, pointer(None))
+            with otherwise:
+                self._fail(b, heap, b.icmp_unsigned(">", size, i64(LARGEST)), TOO_DEEP)
+                b.store(self._allocate(b, heap, size), made)
+                self.set(b, b.load(made, typ=pointer), 3, size)
+        segment = b.load(made, typ=pointer)
+        for n, value in enumerate((before, self.get(b, heap, 4), self.get(b, heap, 5))):
+            self.set(b, segment, n, value)
+        begin = b.ptrtoint(segment, i64)
+        self.set(b, heap, 4, b.and_(b.add(begin, i64(HEAD + 63)), i64(-64)))
+        self.set(b, heap, 5, b.add(begin, self.get(b, segment, 3, i64)))
+        self.set(b, heap, 10, segment)
+        b.ret_void()
+        return f
+
+    def shrink(self) -> ir.Function:
+        """Function `shrink(heap)`: back to the segment before; this one is kept to spare."""
+        f, b = self.define("shrink", VOID, pointer)
+        if b is None:
+            return f
+        (heap,) = f.args
+        segment = self.get(b, heap, 10)
+        for n, word in enumerate((10, 4, 5)):
+            self.set(b, heap, word, self.get(b, segment, n))
+        b.call(self.external("free", VOID, pointer), [self.get(b, heap, 11)])
+        self.set(b, heap, 11, segment)
+        b.ret_void()
+        return f
+
+    def unstack(self) -> ir.Function:
+        """Function `unstack(heap)`: give back all segments of the stack."""
+        f, b = self.define("unstack", VOID, pointer)
+        if b is None:
+            return f
+        (heap,) = f.args
+        head, body, done = (b.append_basic_block(n) for n in ("head", "body", "done"))
+        b.branch(head)
+        b.position_at_end(head)
+        b.cbranch(b.icmp_unsigned("==", self.get(b, heap, 10), pointer(None)), done, body)
+        b.position_at_end(body)
+        b.call(self.shrink(), [heap])
+        b.branch(head)
+        b.position_at_end(done)
+        b.call(self.external("free", VOID, pointer), [self.get(b, heap, 11)])
+        for word in (4, 5, 11):
+            self.set(b, heap, word, i64(0))
+        b.ret_void()
+        return f
+
     def bump(self) -> ir.Function:
         """Function `bump(heap, bytes)`: room that lives until the heap is let go."""
         f, b = self.define("bump", pointer, pointer, i64)
@@ -95,7 +199,7 @@ class Heap:
         free, end = self.get(b, heap, 2, i64), self.get(b, heap, 3, i64)
         with b.if_then(b.icmp_unsigned(">", b.add(free, size), end), likely=False):
             ask = b.select(b.icmp_unsigned(">", size, i64(SLAB)), size, i64(SLAB))
-            slab = b.call(self.external("malloc", pointer, i64), [b.add(ask, i64(128))])
+            slab = self._allocate(b, heap, b.add(ask, i64(128)))
             b.store(self.get(b, heap, 1), slab)
             self.set(b, heap, 1, slab)
             start = b.and_(b.add(b.ptrtoint(slab, i64), i64(127)), i64(-64))
@@ -115,27 +219,25 @@ class Heap:
         made = b.call(self.bump(), [heap, i64(32)])
         self.set(b, made, 0, length)
         self.set(b, made, 1, length)
-        room = b.add(b.mul(length, size), i64(1))
-        self.set(b, made, 2, b.call(self.external("malloc", pointer, i64), [room]))
+        self.set(b, made, 2, self._allocate(b, heap, b.add(b.mul(length, size), i64(1))))
         self.set(b, made, 3, self.get(b, heap, 0))
         self.set(b, heap, 0, made)
         b.ret(made)
         return f
 
     def append(self, nbytes: int | None) -> ir.Function:
-        """Function `append(sequence, item)`: one more item; doubles the room when it is full. Without a known number
-        of bytes this is a third argument.
+        """Function `append(heap, sequence, item)`: one more item; doubles the room when it is full. Without a known
+        number of bytes this is a fourth argument.
         """
-        f, b = self.define(("append", nbytes), VOID, pointer, pointer, *([i64] if nbytes is None else []))
+        f, b = self.define(("append", nbytes), VOID, *[pointer] * 3, *([i64] if nbytes is None else []))
         if b is None:
             return f
-        sequence, item, *given = f.args
+        heap, sequence, item, *given = f.args
         size = given[0] if nbytes is None else i64(nbytes)
         length, capacity = self.get(b, sequence, 0, i64), self.get(b, sequence, 1, i64)
         with b.if_then(b.icmp_unsigned("==", length, capacity), likely=False):
             more = b.select(b.icmp_unsigned("==", length, i64(0)), i64(64), b.shl(length, i64(1)))
-            realloc = self.external("realloc", pointer, pointer, i64)
-            data = b.call(realloc, [self.get(b, sequence, 2), b.add(b.mul(more, size), i64(1))])
+            data = self._allocate(b, heap, b.add(b.mul(more, size), i64(1)), self.get(b, sequence, 2))
             self.set(b, sequence, 2, data)
             self.set(b, sequence, 1, more)
         data = self.get(b, sequence, 2)

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.driver import TOO_DEEP
-from mycelia.codegen.heap import WORDS
-from mycelia.errors import MyceliaError
+from mycelia.codegen.heap import NO_MEMORY, TOO_DEEP, WORDS
+from mycelia.errors import MyceliaError, OutOfMemory
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
@@ -20,8 +19,6 @@ from mycelia.runtime.memory import address, maker
 from mycelia.runtime.threads import restricted
 from mycelia.sizes import Sym, evaluated, solver
 from mycelia.types import Array
-
-STACK = 1 << 32  # bytes for the tensors of recursive calls
 
 
 class Handle(np.ndarray[Any, Any]):
@@ -34,7 +31,8 @@ class Kept:
     """What a program allocated and its results still need. It is let go with the last of them."""
 
     def __init__(self, heap: Array, release: Callable[[int], None], code: Code) -> None:
-        self._words = heap.copy()
+        self._words = np.zeros_like(heap)
+        self._words[:4] = heap[:4]
         self._release, self._code = release, code
         heap[:4] = 0
 
@@ -85,8 +83,7 @@ class Executable:
         self._run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
         self.heap = np.zeros(WORDS, np.int64)
         if unit.program.routines:
-            self._stack = np.empty(STACK, np.uint8)  # pages that are never reached are never there
-            self.heap[4:7] = self._stack.ctypes.data, self._stack.ctypes.data + STACK, DEEPEST
+            self.heap[6] = DEEPEST
             self._run = on_deep_stack(self._run)
         self.clock = np.zeros(len(unit.program.block.steps) + 1, np.int64)  # in cycles, when it was asked for
         self.owned = {d for d in assembled.donated if d is not None}
@@ -163,7 +160,12 @@ class Executable:
     def _complain(self, status: int) -> None:
         if status & TOO_DEEP:
             raise MyceliaError(
-                f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no memory left",
+                f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room for more",
                 hint="check that it ends, or write it as a loop",
+            )
+        if status & NO_MEMORY:
+            raise OutOfMemory(
+                "a compiled program needs more memory than there is, for what the turns of a loop or calls leave behind",
+                hint="check that the loop ends; with fewer turns, or gradients of fewer of them, it needs less",
             )
         raise MyceliaError(f"a library call failed with status {status}")

@@ -51,13 +51,14 @@ def tree() -> Function:
     return Function.build(lambda x, n: p.Recurse((("tree", body),), "tree")(x, n), S, S)
 
 
-def chain() -> Function:
+def chain(shape: tuple[int, ...] = (), factor: float = 0.999) -> Function:
     """A recursion with one call of itself, n deep."""
-    call = p.NamedCall("chain", (S,))
-    base = Function.build(lambda x, n: (x,), S, N)
-    step = Function.build(lambda x, n: (p.sin(call(x * 0.999, n - whole(1))[0]) + x,), S, N)
-    body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), S, N)
-    return Function.build(lambda x, n: p.Recurse((("chain", body),), "chain")(x, n), S, N)
+    v = TensorType(float64, shape)
+    call = p.NamedCall("chain", (v,))
+    base = Function.build(lambda x, n: (x,), v, N)
+    step = Function.build(lambda x, n: (p.sin(call(x * factor, n - whole(1))[0]) + x,), v, N)
+    body = Function.build(lambda x, n: p.Cond(base, step)(p.less(n, whole(1)), x, n), v, N)
+    return Function.build(lambda x, n: p.Recurse((("chain", body),), "chain")(x, n), v, N)
 
 
 def gradient(fn: Function) -> Function:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -145,3 +148,69 @@ def test_large_recursive_functions_run_out_of_depth_in_words_too():
     with pytest.raises(MyceliaError, match="a recursive function went too deep"):
         native(x, count(10**8))
     np.testing.assert_array_equal(native(x, count(2))[0], want)
+
+
+def in_a_process_of_its_own(code):
+    """What a script prints that ends as it should."""
+    done = subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()
+
+
+PRELUDE = """
+import resource
+import numpy as np
+from mycelia.testing import compile
+from tests.runtime.programs import *
+def reserved():
+    return int(open("/proc/self/statm").read().split()[0]) * 4096
+def limit(more):
+    resource.setrlimit(resource.RLIMIT_AS, (reserved() + more, -1))
+"""
+
+
+def test_a_loop_that_needs_more_memory_than_there_is_ends_in_an_error():
+    """Sequences that grow, in a loop whose length nobody knows, until there is no more."""
+    code = """
+native = compile(gradient(loop(1 << 12)))
+inputs = np.full(1 << 12, 0.1), count(100)
+before = [r.copy() for r in native(*inputs)]
+limit(1 << 28)
+for _ in range(3):
+    try:
+        native(np.full(1 << 12, 0.1), count(1_000_000))
+    except MemoryError as error:
+        print("told" if "more memory than there is" in str(error) else error)
+assert all((a == b).all() for a, b in zip(native(*inputs), before))
+print("right")
+"""
+    assert in_a_process_of_its_own(code) == ["told", "told", "told", "right"]
+
+
+def test_recursion_that_needs_more_memory_than_there_is_ends_in_an_error():
+    code = """
+native = compile(chain((1 << 14,)))
+inputs = np.full(1 << 14, 0.5), count(3)
+before = [r.copy() for r in native(*inputs)]
+limit(1 << 28)
+for _ in range(3):
+    try:
+        native(np.full(1 << 14, 0.5), count(100_000))
+    except MemoryError as error:
+        print("told" if "more memory than there is" in str(error) else error)
+assert all((a == b).all() for a, b in zip(native(*inputs), before))
+print("right")
+"""
+    assert in_a_process_of_its_own(code) == ["told", "told", "told", "right"]
+
+
+def test_a_recursive_program_reserves_nothing():
+    code = """
+programs = [compile(tree()), compile(gradient(tree()))]
+for native in programs:
+    native(number(0.4), number(5))  # the thread with the deep stack is there from now on
+before = reserved()
+programs += [compile(chain(factor=1 / n)) for n in range(2, 12)]
+print("little" if reserved() - before < 1 << 28 else reserved() - before)
+"""
+    assert in_a_process_of_its_own(code) == ["little"]
