@@ -11,6 +11,9 @@ Tensor(shape=[1, 3], dtype=Float32, value=
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from mycelia import platform_check as _platform_check  # first: the rest could not be loaded elsewhere
+
+# isort: split
 from mycelia import common, errors, nn, ops, train, types
 from mycelia import types as dtype
 from mycelia.api import (

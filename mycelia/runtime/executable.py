@@ -16,7 +16,7 @@ from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import address, maker
-from mycelia.runtime.threads import restricted
+from mycelia.runtime.threads import restricted, with_team
 from mycelia.sizes import Sym, evaluated, solver
 from mycelia.types import Array
 
@@ -80,11 +80,11 @@ class Executable:
     def __init__(self, code: Code, assembled: Assembled, numbers: tuple[Sym, ...]) -> None:
         self.code, self.assembled, self.numbers = code, assembled, Numbers(assembled, numbers)
         unit = assembled.unit
-        self._run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
+        run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
+        self._run = on_deep_stack(run) if unit.program.routines else with_team(run)
         self.heap = np.zeros(WORDS, np.int64)
         if unit.program.routines:
             self.heap[6] = DEEPEST
-            self._run = on_deep_stack(self._run)
         self.clock = np.zeros(len(unit.program.block.steps) + 1, np.int64)  # in cycles, when it was asked for
         self.owned = {d for d in assembled.donated if d is not None}
         self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self.owned)], np.intp)
@@ -160,12 +160,12 @@ class Executable:
     def _complain(self, status: int) -> None:
         if status & TOO_DEEP:
             raise MyceliaError(
-                f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room for more",
+                f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room left",
                 hint="check that it ends, or write it as a loop",
             )
         if status & NO_MEMORY:
             raise OutOfMemory(
-                "a compiled program needs more memory than there is, for what the turns of a loop or calls leave behind",
+                "a compiled program needs more memory than there is, for what turns of loops and calls leave behind",
                 hint="check that the loop ends; with fewer turns, or gradients of fewer of them, it needs less",
             )
         raise MyceliaError(f"a library call failed with status {status}")

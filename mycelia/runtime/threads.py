@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from mycelia.errors import DependencyError
+from mycelia.runtime.worker_thread import WorkerThread
 
 SPIN = 2_000  # turns that an idle thread waits awake: longer than a gap between kernels, short on a busy machine
 
@@ -29,9 +30,36 @@ def load_openmp() -> ctypes.CDLL:
             "GNU OpenMP (libgomp.so.1) is needed to run compiled code, and this system lacks it",
             hint="install it with the system's package manager; on Debian and Ubuntu: apt install libgomp1",
         ) from error
-    # a forked child has this thread only, and would wait forever for the others that its parent had
-    os.register_at_fork(after_in_child=lambda: library.omp_set_num_threads(1))
+    os.register_at_fork(after_in_child=_Team.leave)
     return library
+
+
+class _Team:
+    """Which thread runs compiled code. In a forked child it is another one than that which forked: OpenMP keeps a team
+    for each thread, and the team of this one stayed with the parent, so that it would wait for it forever. A thread
+    that is new has none, and gets one.
+    """
+
+    worker: WorkerThread | None = None
+
+    @classmethod
+    def leave(cls) -> None:
+        cls.worker = WorkerThread("team")
+        load_openmp().omp_set_num_threads(1)  # for what this thread may do by itself
+
+
+def with_team(run: Callable[[int], Any]) -> Callable[[int], Any]:
+    """`run` in a thread that can share work with others.
+
+    >>> with_team(lambda n: n + 1)(41)
+    42
+    """
+
+    def anywhere(address: int) -> Any:
+        worker = _Team.worker
+        return run(address) if worker is None else worker.do(run, address)
+
+    return anywhere
 
 
 @contextmanager

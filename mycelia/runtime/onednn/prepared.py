@@ -13,6 +13,7 @@ from mycelia.runtime.onednn.constants import Arg, Query, post_op_arg
 from mycelia.runtime.onednn.layout import Packed
 from mycelia.runtime.onednn.library import ExecArg, OneDnnError, Owned, Refused, library
 from mycelia.runtime.onednn.post_ops import PostOp
+from mycelia.runtime.threads import with_team
 
 ALIGNMENT = 64  # of the scratchpad that `run` makes; a cache line
 
@@ -99,7 +100,8 @@ class Prepared:
         lib = library()
         for slot, pointer in zip(self.slots, pointers, strict=True):
             lib.call("dnnl_memory_set_data_handle", slot.memory, pointer)
-        lib.call("dnnl_primitive_execute", self.primitive, self.stream, len(self.slots), self._args)
+        count = len(self.slots)
+        with_team(lambda n: lib.call("dnnl_primitive_execute", self.primitive, self.stream, n, self._args))(count)
 
     def close(self) -> None:
         """Give the primitive and its memory objects back; also happens when this object is collected."""

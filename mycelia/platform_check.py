@@ -1,0 +1,29 @@
+"""The machines that this version runs on, asked when this is imported, before anything else is."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+MACHINES = ("x86_64", "AMD64")
+
+
+def check(machine: str | None = None, width: int | None = None) -> None:
+    """Complain on a machine for which compiled code would be wrong: it sets registers that only x86-64 has.
+
+    >>> check("aarch64")
+    Traceback (most recent call last):
+    ImportError: Mycelia compiles for x86-64 processors only, and this is aarch64...
+    >>> check("x86_64", 64)
+    """
+    machine = platform.machine() if machine is None else machine
+    width = sys.maxsize.bit_length() + 1 if width is None else width
+    if machine not in MACHINES or width != 64:
+        word = "" if width == 64 else f" with a Python of {width} bits"
+        raise ImportError(
+            f"Mycelia compiles for x86-64 processors only, and this is {machine or 'an unknown machine'}{word}\n"
+            "hint: run it on an x86-64 machine, or in an x86-64 container or emulator"
+        )
+
+
+check()
