@@ -11,7 +11,7 @@ Tensor(shape=[1, 3], dtype=Float32, value=
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from mycelia import platform_check as _platform_check  # first: the rest could not be loaded elsewhere
+from mycelia import platform_check as _platform_check  # noqa: F401  # first: the rest could not be loaded elsewhere
 
 # isort: split
 from mycelia import common, errors, nn, ops, train, types
