@@ -12,13 +12,17 @@ import numpy as np
 from mycelia.dataset.batching import BatchNode, BucketNode, Padding
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback
+from mycelia.dataset.config import current_options
+from mycelia.dataset.flattening import FlatMapNode
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
 from mycelia.dataset.memo import Remembered
 from mycelia.dataset.operations import FilterNode, MapNode
-from mycelia.dataset.pipeline import walk
+from mycelia.dataset.packing import PackNode, WindowsNode
+from mycelia.dataset.pipeline import Frame, walk
 from mycelia.dataset.plan import (
     ConcatNode,
     Node,
+    PickNode,
     ProjectNode,
     RenameNode,
     RepeatNode,
@@ -26,6 +30,7 @@ from mycelia.dataset.plan import (
     SliceNode,
     SourceNode,
     ZipNode,
+    by_number,
 )
 from mycelia.dataset.reading import Names, Readable, megabytes, names_of, whole
 from mycelia.dataset.samplers import Sampler, as_sampler
@@ -33,6 +38,7 @@ from mycelia.dataset.syncing import Gate, SyncNode
 from mycelia.dataset.text.modes import SentencePieceModel
 from mycelia.dataset.text.sentencepiece import SentencePieceVocab
 from mycelia.dataset.text.vocab import Vocab
+from mycelia.dataset.weaving import STOPS, InterleaveNode, MixNode
 from mycelia.errors import ArgumentError
 
 
@@ -46,6 +52,26 @@ class Dataset(Readable):
     """
 
     # operations on rows
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A row of the first epoch by its number, as a dictionary of arrays; of a slice, a dataset of those rows.
+
+        >>> import mycelia.dataset as ds
+        >>> d = ds.NumpySlicesDataset([10, 20, 30], ["x"], shuffle=False).map(lambda x: x + 1)
+        >>> d[-1], [int(row["x"]) for row in d[::2].create_dict_iterator(1, output_numpy=True)]
+        ({'x': array(31)}, [11, 31])
+        """
+        options = current_options()
+        size = by_number(self.plan, Frame(self.plan, options, options.seed or 0)).size()
+        if isinstance(index, slice):
+            return Dataset(PickNode(range(size)[index], children=(self.plan,)))
+        if isinstance(index, bool) or not isinstance(index, int | np.integer):
+            raise ArgumentError(f"rows are asked for by a whole number or a slice, and not by {index!r}")
+        if not -size <= index < size:
+            raise IndexError(f"row {index} of {size}")
+        place = range(size)[index]
+        with self._all(PickNode(range(place, place + 1), children=(self.plan,))) as rows:
+            return dict(zip(self.plan.columns, next(rows), strict=True))
 
     def map(
         self,
@@ -346,11 +372,63 @@ class Dataset(Readable):
         >>> [int(r["x"]) for r in d.create_dict_iterator(1, output_numpy=True)]
         [1, 10, 2, 20]
         """
-        made = [func(row) for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True)]
-        wrong = [type(m).__name__ for m in made if not isinstance(m, Dataset)]
-        if not made or wrong:
-            raise ArgumentError(f"func must give a dataset for every row, and gave {wrong or 'nothing'}")
-        return made[0].concat(made[1:]) if len(made) > 1 else made[0]
+        if not callable(func):
+            raise ArgumentError(f"flat_map takes a function of a row, and got {type(func).__name__}")
+        node = FlatMapNode(func, self._first, children=(self.plan,))
+        return FlatMapDataset(node)
+
+    def pack(
+        self,
+        length: int,
+        columns: Names = None,
+        *,
+        split: bool = True,
+        pad: Any = 0,
+        end: Any = None,
+        drop_remainder: bool = False,
+    ) -> Dataset:
+        """Documents of tokens one after the other, in rows of `length`, with their borders.
+
+        Two columns are added: `segment_ids` has the number of each token's document in its row, from 1 on, 0 for
+        padding; `positions` has the token's place in its document. With `split` a document goes on in the next row;
+        without, it begins there when it does not fit, and what is left is padded. `end` is put after every document.
+        Other columns that go token by token (a mask, say) are packed along.
+
+        >>> import mycelia.dataset as ds
+        >>> tokens = [np.array([1, 2, 3]), np.array([4]), np.array([5, 6])]
+        >>> documents = ds.GeneratorDataset(tokens, ["x"], shuffle=False)
+        >>> rows = documents.pack(4).create_dict_iterator(1, output_numpy=True)
+        >>> [(r["x"].tolist(), r["segment_ids"].tolist(), r["positions"].tolist()) for r in rows]
+        [([1, 2, 3, 4], [1, 1, 1, 2], [0, 1, 2, 0]), ([5, 6, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0])]
+        """
+        names = names_of(columns) or self.plan.columns[:1]
+        fills = tuple(pad) if isinstance(pad, list | tuple) else (pad,) * len(names)
+        if len(fills) != len(names):
+            raise ArgumentError("pack: one value to pad with, or one for every column", given={"columns": list(names)})
+        node = PackNode(whole("length", length, 1), names, split, fills, end, drop_remainder, children=(self.plan,))
+        assert node.taken, "names are checked when they are made"
+        assert node.columns, "and so are the new ones"
+        return PackDataset(node)
+
+    def windows(self, length: int, stride: int | None = None, columns: Names = None, *, pad: Any = None) -> Dataset:
+        """Every row cut into windows of `length` tokens, each `stride` further on; other columns come with each.
+
+        What does not fill a window is left out or, with `pad`, filled up.
+
+        >>> import mycelia.dataset as ds
+        >>> d = ds.NumpySlicesDataset([[1, 2, 3, 4, 5]], ["x"]).windows(3, 2)
+        >>> [r["x"].tolist() for r in d.create_dict_iterator(1, output_numpy=True)]
+        [[1, 2, 3], [3, 4, 5]]
+        """
+        names = names_of(columns) or self.plan.columns[:1]
+        size = whole("length", length, 1)
+        step = size if stride is None else whole("stride", stride, 1)
+        fills = None if pad is None else tuple(pad) if isinstance(pad, list | tuple) else (pad,) * len(names)
+        if fills is not None and len(fills) != len(names):
+            raise ArgumentError("windows: one value to pad with, or one per column", given={"columns": list(names)})
+        node = WindowsNode(size, step, names, fills, children=(self.plan,))
+        assert node.taken, "names are checked when they are made"
+        return WindowsDataset(node)
 
     # vocabularies, by the names that MindSpore had before 2.0
 
@@ -526,6 +604,26 @@ class ProjectDataset(Dataset):
     """What `project` gives."""
 
 
+class FlatMapDataset(Dataset):
+    """What `flat_map` gives."""
+
+
+class PackDataset(Dataset):
+    """What `pack` gives."""
+
+
+class WindowsDataset(Dataset):
+    """What `windows` gives."""
+
+
+class MixDataset(Dataset):
+    """What `mix` gives."""
+
+
+class InterleaveDataset(Dataset):
+    """What `interleave` gives."""
+
+
 class SyncWaitDataset(Dataset):
     """What `sync_wait` gives."""
 
@@ -555,6 +653,57 @@ def zip_datasets(datasets: Sequence[Dataset]) -> Dataset:
     node = ZipNode(children=tuple(d.plan for d in datasets))
     assert node.names, "names are checked when they are made"
     return ZipDataset(node)
+
+
+def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, stop: str = "first") -> Dataset:
+    """Rows of several datasets in proportion to weights, in an order that the seed decides.
+
+    In every block of rows each dataset has its exact part. The rows end where the `first` dataset is asked for more
+    than it has, or where `all` have been, the shorter ones beginning anew; or `never`. A state resumes it at any row.
+
+    >>> import mycelia.dataset as ds
+    >>> a, b = (ds.NumpySlicesDataset([n] * 90, ["x"]) for n in (0, 1))
+    >>> rows = [int(r[0]) for r in ds.mix([a, b], [3, 1]).create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    >>> sum(rows[:40])
+    10
+    """
+    given = _several(datasets, "mix")
+    shares = [1.0] * len(given) if weights is None else list(weights)
+    if len(shares) != len(given):
+        raise ArgumentError(f"mix: there are {len(given)} datasets and {len(shares)} weights")
+    numbers = all(isinstance(w, int | float | np.number) and 0 <= w < float("inf") for w in shares)
+    if not numbers or not sum(shares) > 0:
+        raise ArgumentError(f"mix: weights must not be negative, and one must be positive; they are {shares}")
+    if stop not in STOPS:
+        raise ArgumentError(f"stop is one of {list(STOPS)}, and was {stop!r}")
+    node = MixNode(tuple(map(float, shares)), stop, children=tuple(d.plan for d in given))
+    assert node.names, "columns are compared when they are made"
+    return MixDataset(node)
+
+
+def interleave(datasets: Sequence[Dataset], cycle_length: int | None = None, block_length: int = 1) -> Dataset:
+    """`block_length` rows of each of `cycle_length` datasets in turn; where one ends, the next takes its place.
+
+    >>> import mycelia.dataset as ds
+    >>> a, b = (ds.NumpySlicesDataset([n, n, n], ["x"], shuffle=False) for n in (1, 2))
+    >>> rows = ds.interleave([a, b], block_length=2).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    >>> [int(r[0]) for r in rows]
+    [1, 1, 2, 2, 1, 2]
+    """
+    given = _several(datasets, "interleave")
+    cycle = len(given) if cycle_length is None else whole("cycle_length", cycle_length, 1)
+    block = whole("block_length", block_length, 1)
+    node = InterleaveNode(cycle, block, children=tuple(d.plan for d in given))
+    assert node.names, "columns are compared when they are made"
+    return InterleaveDataset(node)
+
+
+def _several(datasets: Sequence[Dataset], purpose: str) -> list[Dataset]:
+    given = list(datasets)
+    if not given or not all(isinstance(d, Dataset) for d in given):
+        kinds = [type(d).__name__ for d in given]
+        raise ArgumentError(f"{purpose} takes a list of datasets", given={"got": kinds})
+    return given
 
 
 def _arity(operation: Any) -> int:

@@ -23,6 +23,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.pipeline import Frame, Pipeline, walk
 from mycelia.dataset.plan import Node, SourceNode
 from mycelia.dataset.profile import Profile, profile
+from mycelia.dataset.resuming import consumed, rest, sampler_of
 from mycelia.dataset.tuning import Tuner
 from mycelia.errors import ArgumentError
 
@@ -54,6 +55,7 @@ class Iterator:
         self.seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
         self.epoch, self.step, self.total = 0, 0, 0
         self.position: Any = None
+        self.start = 0  # rows of this epoch that another number of readers has read
         self.seals: dict[str, dict[str, str]] = {}  # of the orders that samplers written by hand gave
         self.init_step = init_step
         self.pipeline: Pipeline | None = None
@@ -84,6 +86,10 @@ class Iterator:
             raise DataError("the iterator was stopped", hint="make a new one")
         item = (self.pipeline or self._start()).next()
         if item is None:
+            if self.start:  # the next epoch is shared as a whole
+                self.stop()
+                self.pipeline = self.tuner = self._finish = None
+                self.stopped, self.start = False, 0
             self.epoch += 1
             self.step, self.position = 0, None
             if 0 <= self.num_epochs <= self.epoch:
@@ -108,10 +114,10 @@ class Iterator:
         if self.init_step:
             self._seek(self.init_step)
         self.pipeline = Pipeline(
-            self.plan,
+            rest(self.plan, self.start),
             self.options,
             self.seed,
-            epochs=self.num_epochs,
+            epochs=self.epoch + 1 if self.start else self.num_epochs,
             epoch=self.epoch,
             state=self.position,
             seals=self.seals,
@@ -136,8 +142,14 @@ class Iterator:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, as plain data: save it beside the model."""
+        sampler = sampler_of(self.plan)
+        family = None if sampler is None else fingerprint(self.plan, self.options, shared=True)
+        together = 0 if sampler is None else consumed(self.plan, self.step, self.start)
         return {
             "version": 1,
+            "family": family,
+            "start": self.start,
+            "together": together,
             "plan": self.fingerprint,
             "seed": self.seed,
             "seeded": self.options.seed is not None,
@@ -153,8 +165,20 @@ class Iterator:
         return fingerprint(self.plan, self.options)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on after the row that `state_dict` was taken at. The dataset must be built as it was then."""
-        if state.get("version") != 1 or state.get("plan") != self.fingerprint:
+        """Go on after the row that `state_dict` was taken at. The dataset must be built as it was then.
+
+        A source may be shared among another number of readers, each of which takes up the state of any one: what is
+        left of the epoch is shared anew. The readers must have stood at the same step, and the steps after the source
+        must be maps, projections, renamings and batches of one size.
+        """
+        family = state.get("family")
+        anew = (
+            family is not None
+            and state.get("plan") != self.fingerprint
+            and sampler_of(self.plan) is not None
+            and family == fingerprint(self.plan, self.options, shared=True)
+        )
+        if state.get("version") != 1 or not (anew or state.get("plan") == self.fingerprint):
             raise DataError(
                 "this state belongs to another pipeline",
                 given={"its plan": state.get("plan"), "this plan": self.fingerprint},
@@ -167,7 +191,10 @@ class Iterator:
         self.seed, self.epoch, self.step = state["seed"], state["epoch"], state["step"]
         self.options = replace(self.options, seed=self.seed if state["seeded"] else None)
         self.position, self.init_step = position, 0
+        self.start = state.get("start", 0)
         self.seals = state.get("orders", {})
+        if anew:
+            self.start, self.position, self.step = state["together"], None, 0
 
     load_state = load_state_dict
 
@@ -290,9 +317,18 @@ class TupleIterator(Iterator):
         return [self._value(row[i]) for i in self.kept]
 
 
-def fingerprint(plan: Node, options: Options) -> str:
-    """A short word that two plans share when they have the same steps, columns and sizes, and treat bad rows alike."""
-    steps = [(n.label, n.columns, len(n.children), _sizes(n)) for n in walk(plan)]
+SHARES = ("num_shards", "shard_id", "offset")
+
+
+def fingerprint(plan: Node, options: Options, shared: bool = False) -> str:
+    """A short word that two plans share when they have the same steps, columns and sizes, and treat bad rows alike;
+    with `shared`, however their source is shared among readers.
+    """
+    unequal = SHARES if shared else ()
+    steps = [
+        (n.label, n.columns, len(n.children), [pair for pair in _sizes(n) if pair[0] not in unequal])
+        for n in walk(plan)
+    ]
     skips = options.error_samples_mode is ErrorSamplesMode.SKIP
     return hashlib.sha256(repr((steps, skips)).encode()).hexdigest()[:16]
 

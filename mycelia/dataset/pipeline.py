@@ -63,7 +63,7 @@ class Frame:
     ) -> None:
         self.root, self.options, self.seed = root, options, seed
         self.expected, self.seals = seals or {}, dict[int, Seals]()
-        self.nodes = list(walk(root))
+        self.nodes = list(upwards(root))
         self.numbers = {id(n): i for i, n in enumerate(self.nodes)}
         self.tables: dict[int, Table | None] = {}
 
@@ -238,6 +238,20 @@ def walk(node: Node) -> Iterator[Node]:
             yield n
             for child in n.children:
                 yield from visit(child)
+
+    return visit(node)
+
+
+def upwards(node: Node) -> Iterator[Node]:
+    """A node after all below it, each once: what is added on top changes no number below, and so no order or draw."""
+    seen: set[int] = set()
+
+    def visit(n: Node) -> Iterator[Node]:
+        if id(n) not in seen:
+            seen.add(id(n))
+            for child in n.children:
+                yield from visit(child)
+            yield n
 
     return visit(node)
 

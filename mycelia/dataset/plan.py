@@ -42,6 +42,7 @@ from mycelia.dataset.flow.table import (
     ZipTable,
     buffer_order,
 )
+from mycelia.dataset.indices import Indices
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Labels, Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
@@ -363,6 +364,38 @@ class SliceNode(Node):
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
         seen, below = state or (0, None)
         return SliceStream(c.stream(self.child, epoch, below), self.start, self.count, seen)
+
+
+def by_number(node: Node, c: Compiler) -> Table:
+    """A node as a table, or an error that tells that it is none."""
+    table = c.table(node)
+    if table is None:
+        raise ArgumentError(
+            f"rows of {node.label} cannot be asked for by number: they depend on the rows before",
+            hint="take(n) and skip(n) work with every dataset",
+        )
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class PickNode(Node):
+    """The rows at some positions of a table."""
+
+    rows: range
+
+    def describe(self) -> dict[str, Any]:
+        return {"start": self.rows.start, "stop": self.rows.stop, "step": self.rows.step}
+
+    def table(self, c: Compiler) -> Table | None:
+        below, rows = by_number(self.child, c), self.rows
+        return SliceTable(ShuffleTable(below, Order(lambda epoch: Indices(len(rows), self.at))), 0, len(rows))
+
+    def at(self, places: Array) -> Array:
+        """The positions of the rows at some places."""
+        return np.asarray(self.rows.start + places * self.rows.step)
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        raise AssertionError("a table")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from mycelia.dataset.pipeline import Frame, walk
 from mycelia.dataset.plan import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
 from mycelia.dataset.sinks import DeviceQueue, save
 from mycelia.dataset.syncing import Gate, SyncNode
+from mycelia.dataset.weaving import MixNode
 from mycelia.errors import ArgumentError
 
 Names = str | Sequence[str] | None
@@ -334,16 +335,25 @@ def describe(plan: Node) -> dict[str, Any]:
 
 def once(plan: Node) -> Node:
     """The plan without endless repetition, so that its rows can be counted."""
-    return _changed(plan, lambda n: replace(n, count=1) if isinstance(n, RepeatNode) and not n.count else n)
+
+    def ending(node: Node) -> Node:
+        if isinstance(node, MixNode) and node.stop == "never":
+            return replace(node, stop="all")
+        return replace(node, count=1) if isinstance(node, RepeatNode) and not node.count else node
+
+    return _changed(plan, ending)
 
 
 def endless(plan: Node) -> bool:
     """Whether a plan repeats for ever, with nothing above that ends it."""
     if isinstance(plan, RepeatNode) and not plan.count:
         return True
+    if isinstance(plan, MixNode) and plan.stop == "never":
+        return True
     if isinstance(plan, SliceNode) and plan.count < ENDLESS:
         return False
-    ends = all if isinstance(plan, ZipNode) else any
+    shortest = isinstance(plan, ZipNode) or (isinstance(plan, MixNode) and plan.stop == "first")
+    ends = all if shortest else any
     return bool(plan.children) and ends(map(endless, plan.children))
 
 

@@ -147,7 +147,7 @@ class Sampler:
         >>> SequentialSampler(3).describe()
         {'sampler': 'SequentialSampler', 'start_index': 3, 'num_samples': None}
         """
-        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size", "generator")}
+        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size", "generator", "start")}
         below = {} if self.child is None else {"child": self.child.describe()}
         return {"sampler": type(self).__name__, **own, **below}
 
@@ -245,6 +245,7 @@ class DistributedSampler(Sampler):
             )
         self.num_shards, self.shard_id, self.shuffle = num_shards, shard_id, shuffle
         self.equal_rows = equal_rows
+        self.start = 0  # rows of the epoch that were read before it was shared like this
         self.set_offset(offset)
 
     def set_offset(self, offset: int) -> None:
@@ -271,6 +272,7 @@ class DistributedSampler(Sampler):
         >>> DistributedSampler(3, 1).share(np.arange(5)).tolist()
         [1, 4]
         """
+        order = order[self.start :] if self.start else order
         first, count = (self.shard_id - max(self.offset, 0)) % self.num_shards, len(order)
         if self.equal_rows and count:
             rows = -(-count // self.num_shards)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from mycelia.dataset import parquet, readers, records, samplers, tars, textfiles
-from mycelia.dataset.dataset import Dataset, zip_datasets
+from mycelia.dataset.dataset import Dataset, interleave, mix, zip_datasets
 from mycelia.dataset.describing import Functions, Known, named
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.sources import MappableDataset
@@ -180,6 +180,11 @@ def _bucket(known: Known, below: list[Dataset], t: dict[str, Any]) -> Dataset:
     )
 
 
+def _positions(start: int, stop: int, step: int) -> slice:
+    """The slice that a range of positions was made by; a range that ends below 0 has no end to write down."""
+    return slice(start, None if stop < 0 else stop, step)
+
+
 STEPS: dict[str, Step] = {
     "Map": _map,
     "Batch": _batch,
@@ -193,4 +198,11 @@ STEPS: dict[str, Step] = {
     "Project": lambda known, below, t: below[0].project(t["columns"]),
     "Concat": lambda known, below, t: below[0].concat(below[1:]),
     "Zip": lambda known, below, t: zip_datasets(below),
+    "Mix": lambda known, below, t: mix(below, t["weights"], t["stop"]),
+    "Interleave": lambda known, below, t: interleave(below, t["cycle_length"], t["block_length"]),
+    "Pack": lambda known, below, t: below[0].pack(
+        t["length"], t["columns"], split=t["split"], pad=t["pad"], end=t["end"], drop_remainder=t["drop_remainder"]
+    ),
+    "Windows": lambda known, below, t: below[0].windows(t["length"], t["stride"], t["columns"], pad=t["pad"]),
+    "Pick": lambda known, below, t: below[0][_positions(t["start"], t["stop"], t["step"])],
 }

@@ -76,6 +76,7 @@ def test_replacing_puts_a_neighbour_in_its_place():
     expected = [12 if i == 13 else i for i in range(20)]
     assert flat(column(numbers().map(odd).batch(4))) == expected
     assert column(numbers().map(odd)) == expected
+    assert column(numbers().skip(13).map(odd)) == [14, *range(14, 20)]  # there is none before it
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

@@ -81,7 +81,7 @@ def _told(error: BaseException, request: Request, blueprint: Blueprint) -> Failu
     """What went wrong, in a form that crosses the border."""
     if isinstance(error, Failed):
         return error.failure
-    return Failure.of(error, " <- ".join(blueprint.labels), request.origin(0, blueprint.run()))
+    return Failure.of(error, " <- ".join(reversed(blueprint.labels)), request.origin(0, blueprint.run()))
 
 
 @dataclass
@@ -319,7 +319,7 @@ class ProcessWorkers(Workers):
         what = f"a worker process {how} while it made {len(promise.request)} rows"
         origin = promise.request.origin(0, run)
         hint = "out of memory? use fewer workers, or smaller batches; iterator.state_dict() resumes where it stopped"
-        failure = Failure(what, " <- ".join(self.blueprint.labels), origin, hint=hint, deadly=True)
+        failure = Failure(what, " <- ".join(reversed(self.blueprint.labels)), origin, hint=hint, deadly=True)
         if self.blueprint.tolerant:
             promise.settle(Answer([failure] * len(promise.request)))
         else:

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -167,7 +168,7 @@ class Stage:
         """What a user's function raised while the next rows were chosen: named, so that it cannot end an epoch."""
         if isinstance(error, Failed | MyceliaError):
             return error
-        stage = " <- ".join(self.workers.blueprint.labels)
+        stage = " <- ".join(reversed(self.workers.blueprint.labels))
         return Failed(Failure.of(error, stage, f"what comes after row {self.gauge.rows} of epoch {self.epoch}"))
 
     def _collect(self, task: _Task) -> None:
@@ -205,12 +206,13 @@ class Stage:
             self.ready_rows.append(Item(row, task.epoch, state))
 
     def _stand_in(self, task: _Task, i: int, failure: Failure) -> Row:
-        """The good row before a bad one. After a resume it has not been made here, and is made again."""
+        """The good row before a bad one, or else the first one after it; after a resume it is made again."""
         if self.last is not None:
             return self.last
         if task.table is not None:
             size = task.table.size()
-            for place in reversed(range(task.epoch * size + task.base + i)):
+            here = task.epoch * size + task.base + i
+            for place in chain(reversed(range(here)), range(here + 1, (task.epoch + 1) * size)):
                 request = task.table.request(place // size, np.array([place % size]))
                 (made,) = self.workers.submit(request).wait().outcomes
                 if isinstance(made, tuple):

@@ -102,7 +102,7 @@ class _Parts:
     def header(self, scan: bytes, start: int) -> Header | None:
         """All of it, if the picture is grey, or YCbCr in one scan."""
         frame = self.frame
-        if not frame or len(scan) != 4 + 2 * scan[0] or scan[0] != frame[5] or frame[5] not in (1, 3):
+        if not frame or not scan or len(scan) != 4 + 2 * scan[0] or scan[0] != frame[5] or frame[5] not in (1, 3):
             return None
         height, width = int.from_bytes(frame[1:3], "big"), int.from_bytes(frame[3:5], "big")
         about = [frame[6 + 3 * i : 9 + 3 * i] for i in range(frame[5])]

@@ -1,0 +1,238 @@
+"""Token sequences of many lengths made into rows of one: packed one after the other, or cut into windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.arrays import as_value
+from mycelia.dataset.errors import DataError
+from mycelia.dataset.flow.request import Literal, Request, Row
+from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.lazy import lazy
+from mycelia.dataset.plan import Compiler, Node, unique
+from mycelia.types import Array
+
+SEGMENTS, POSITIONS = "segment_ids", "positions"
+ASKED = 256  # documents that are asked for at a time
+
+
+@dataclass(frozen=True, eq=False)
+class PackNode(Node):
+    """Documents one after the other in rows of `length` tokens, with the number of each and the place in it."""
+
+    length: int
+    names: tuple[str, ...]  # the columns that hold tokens, and what goes with them, token by token
+    split: bool  # whether a document may go on in the next row
+    pad: tuple[Any, ...]
+    end: Any  # a token after every document
+    drop: bool
+
+    materialises = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return unique([*self.names, SEGMENTS, POSITIONS], "pack")
+
+    @lazy
+    def taken(self) -> tuple[int, ...]:
+        return self.child.index_of(self.names, "pack")
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "length": self.length,
+            "columns": list(self.names),
+            "split": self.split,
+            "pad": [as_value(p).tolist() for p in self.pad],
+            "end": None if self.end is None else as_value(self.end).tolist(),
+            "drop_remainder": self.drop,
+        }
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        held, below = state or (None, None)
+        child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
+        return PackStream(self, child, Held.of(held))
+
+    def tokens(self, row: Row) -> tuple[Array, ...]:
+        """What a document adds, column by column."""
+        made = [as_value(row[i]) for i in self.taken]
+        if any(a.ndim != 1 or len(a) != len(made[0]) for a in made):
+            shapes = {n: list(a.shape) for n, a in zip(self.names, made, strict=True)}
+            raise DataError("pack takes rows of tokens, of one length in all columns", given=shapes)
+        if self.end is None:
+            return tuple(made)
+        return (np.append(made[0], np.asarray(self.end, made[0].dtype)), *(np.append(a, a[-1:]) for a in made[1:]))
+
+
+@dataclass
+class Held:
+    """Tokens that are in no row yet: their columns, the length of each document that they belong to, how far into the
+    first one they begin, and its number in the row.
+    """
+
+    columns: tuple[Array, ...] = ()
+    lengths: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    begun: int = 0  # tokens of the first document that are in rows already
+
+    @staticmethod
+    def of(state: Any) -> Held:
+        return Held() if state is None else Held(tuple(state[0]), state[1], state[2])
+
+    def state(self) -> Any:
+        return [self.columns, self.lengths, self.begun]
+
+
+@dataclass
+class PackStream(Stream):
+    """Documents that fill rows."""
+
+    node: PackNode
+    child: Stream
+    held: Held
+    ended: bool = False
+
+    def pull(self, most: int) -> Request | None:
+        while not self.ended and not self._full():
+            below = self.child.pull(ASKED)
+            if below is None:
+                self.ended = True
+                break
+            assert isinstance(below, Literal), "rows below are made"
+            self._take([self.node.tokens(row) for row in below.ready if isinstance(row, tuple)])
+        if not len(self.held.lengths) or (not self._full() and self.node.drop):
+            return None
+        return Literal((self._row(),), ("a row of packed documents",))
+
+    def _full(self) -> bool:
+        """Whether a row is full, or the next document does not fit into it."""
+        return int(self.held.lengths.sum()) - self.held.begun >= self.node.length
+
+    def _take(self, documents: list[tuple[Array, ...]]) -> None:
+        fresh = [d for d in documents if len(d[0])]
+        if not fresh:
+            return
+        parts = [self.held.columns] if self.held.columns and len(self.held.columns[0]) else []
+        columns = tuple(np.concatenate(c) for c in zip(*parts, *fresh, strict=True))
+        lengths = np.concatenate([self.held.lengths, [len(d[0]) for d in fresh]])
+        self.held = Held(columns, lengths, self.held.begun)
+
+    def _row(self) -> Row:
+        """The next row; what does not go into it is held."""
+        node, held = self.node, self.held
+        ends = np.cumsum(held.lengths) - held.begun  # where the documents end among the tokens held
+        used = min(node.length, int(ends[-1]))
+        if not node.split and ends[0] <= node.length:
+            used = int(ends[np.searchsorted(ends, node.length, side="right") - 1])
+        at = np.arange(used)
+        document = np.searchsorted(ends, at, side="right")
+        starts = np.concatenate([[-held.begun], ends[:-1]])
+        segments, positions = np.zeros(node.length, np.int32), np.zeros(node.length, np.int32)
+        segments[:used], positions[:used] = document + 1, at - starts[document]
+        row = []
+        for column, pad in zip(held.columns, node.pad, strict=True):
+            whole = np.full(node.length, pad, column.dtype)
+            whole[:used] = column[:used]
+            row.append(whole)
+        left = int(np.searchsorted(ends, used, side="right"))
+        begun = used - int(starts[left]) if left < len(ends) else 0
+        self.held = Held(tuple(c[used:] for c in held.columns), held.lengths[left:], begun)
+        return (*row, segments, positions)
+
+    def snapshot(self) -> State:
+        return [self.held.state(), self.child.snapshot()]
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
+
+
+@dataclass(frozen=True, eq=False)
+class WindowsNode(Node):
+    """Every row cut into windows of `length`, each `stride` further on; other columns come with every window."""
+
+    length: int
+    stride: int
+    names: tuple[str, ...]
+    pad: tuple[Any, ...] | None  # None: a window that is not full is left out
+
+    materialises = True
+
+    @lazy
+    def taken(self) -> tuple[int, ...]:
+        return self.child.index_of(self.names, "windows")
+
+    def describe(self) -> dict[str, Any]:
+        pad = None if self.pad is None else [as_value(p).tolist() for p in self.pad]
+        return {"length": self.length, "stride": self.stride, "columns": list(self.names), "pad": pad}
+
+    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+        row, number, below = state or (None, 0, None)
+        child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
+        return WindowStream(self, child, row, number)
+
+    def count(self, size: int) -> int:
+        """How many windows a row of that length has.
+
+        >>> import mycelia.dataset as ds
+        >>> node = ds.NumpySlicesDataset([[1, 2, 3, 4, 5]], ["x"]).windows(2, 2).plan
+        >>> node.count(5), node.count(1)
+        (2, 0)
+        """
+        if self.pad is None:
+            return max(0, (size - self.length) // self.stride + 1)
+        return -(-max(size - self.length, 0) // self.stride) + 1 if size else 0
+
+    def window(self, row: Row, number: int) -> Row:
+        """One window of a row, with what else the row has."""
+        made = list(row)
+        start = number * self.stride
+        for i, column in enumerate(self.taken):
+            part = as_value(row[column])[start : start + self.length]
+            if len(part) < self.length:
+                assert self.pad is not None, "only whole windows are counted"
+                whole = np.full((self.length, *part.shape[1:]), self.pad[i], part.dtype)
+                whole[: len(part)] = part
+                part = whole
+            made[column] = part.copy()
+        return tuple(made)
+
+
+@dataclass
+class WindowStream(Stream):
+    """The windows of one row after the other."""
+
+    node: WindowsNode
+    child: Stream
+    row: Row | None
+    number: int
+
+    def pull(self, most: int) -> Request | None:
+        while self.row is None or self.number >= self._count(self.row):
+            below = self.child.pull(1)
+            if below is None:
+                return None
+            assert isinstance(below, Literal), "rows below are made"
+            row = below.ready[0]
+            assert isinstance(row, tuple), "bad rows were left out below"
+            self.row, self.number = row, 0
+        self.number += 1
+        return Literal((self.node.window(self.row, self.number - 1),), (f"window {self.number - 1} of a row",))
+
+    def _count(self, row: Row) -> int:
+        sizes = {len(as_value(row[i])) if np.ndim(row[i]) else -1 for i in self.node.taken}
+        if len(sizes) != 1 or -1 in sizes:
+            raise DataError("windows takes rows of tokens, of one length in all columns", given={"lengths": sizes})
+        return self.node.count(sizes.pop())
+
+    def snapshot(self) -> State:
+        return [self.row, self.number, self.child.snapshot()]
+
+    def ready(self) -> bool:
+        return self.child.ready()
+
+    def close(self) -> None:
+        self.child.close()
