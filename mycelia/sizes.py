@@ -12,8 +12,8 @@ printing in the user's code) raises `NeedsSize`: whoever catches it takes the si
 (4, 0, True)
 >>> n > 5, [str(g) for g in scope.guards]
 (True, ['-5 + n > 0'])
->>> scope.holds({"n": 100}), scope.holds({"n": 5})
-(True, False)
+>>> [scope.holds(dict.fromkeys(n.names(), size)) for size in (100, 5)]
+[True, False]
 
 A choice that is right either way, and only faster one way, takes `hint(n)`: that is no guard. `known_less` and
 `known_equal` never ask: they say no when they do not know.
@@ -312,10 +312,9 @@ class Scope:
         self.guards.setdefault(Guard(size, relation, answer))
         return answer
 
-    def holds(self, sizes: Mapping[str, int]) -> bool:
+    def holds(self, sizes: Mapping[Name, int]) -> bool:
         """Whether a program that was written in this scope is right at these sizes."""
-        at = {self.names[text]: n for text, n in sizes.items()}
-        return all(n.low <= v <= n.high for n, v in at.items()) and all(g.holds(at) for g in self.guards)
+        return all(n.low <= v <= n.high for n, v in sizes.items()) and all(g.holds(sizes) for g in self.guards)
 
 
 def hint(n: Size) -> int:
@@ -590,6 +589,8 @@ def _asked(difference: Size, relation: str) -> bool:
 def _from_ours() -> bool:
     """Whether our own code asks, and not the user's: that may not see what is no number yet."""
     frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "weakref":  # our tables are such
+        frame = frame.f_back
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == OURS
 
 

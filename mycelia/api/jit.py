@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from types import FunctionType
 from typing import Any, overload
 
 from mycelia import capture
+from mycelia.api.family import Family, kin, shapes_of
 from mycelia.api.numbers import CHANGING, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
 from mycelia.eager.dispatch import captures, mode
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.tree import Structure, flatten, unflatten
+from mycelia.types import Type
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "capture_mode": ("ast", "bytecode", "trace"),
@@ -34,6 +36,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {  # what MindSpore hands to its backends
     "debug_level": ("RELEASE", "DEBUG"),
     "ge_options": (),  # a dictionary of its own
 }
+REMEMBERED = 256  # kinds of arguments whose programs are kept
 MANY = 16  # specialisations of one kind of arguments, after which Python runs the function: its guards never settle
 
 
@@ -105,6 +108,7 @@ class Jitted:
         self._fallback, self._settings = fallback, settings
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
+        self._families: dict[Any, Family] = {}
         self._cuts: dict[int, tuple[Any, tuple[Jitted, ...]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -137,9 +141,50 @@ class Jitted:
         for way in self._ways.get(key, ()):
             if way.holds():
                 return way, leaves
+        way = self._for_all_sizes(key, args, kwargs, leaves)
+        if way is not None:
+            return way, leaves
         if has_numbers(leaves):
             return self._with_numbers(key, args, kwargs, leaves)
         return self._specialised(key, args, kwargs, leaves), leaves
+
+    def _for_all_sizes(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | None:
+        """A program for shapes like these, if calls with other shapes were seen before."""
+        shapes = shapes_of(leaves)
+        family = self._families.setdefault(kin(key), Family())
+        way: Compiled | None = family.fitting(shapes)
+        if way is None and not family.refused:
+            family.note(shapes)
+            if self._settings["dynamic"]:
+                family.open |= {(i, axis) for i, shape in enumerate(shapes) for axis in range(len(shape or ()))}
+            way = family.generalise(leaves, functools.partial(self._symbolic, family, args, kwargs, leaves))
+        if way is not None:
+            self._remember(key, way)
+        elif len(family.seen) > 1:
+            family.specialised(getattr(self.__captured__, "__qualname__", "a function"))
+        return way
+
+    def _symbolic(self, family: Family, args: Any, kwargs: Any, leaves: Any, types: Mapping[int, Type]) -> Any:
+        """The function captured and compiled for symbolic sizes; None if it has to be seen at actual ones."""
+        fn = self.__captured__
+        try:
+            with _no_collection():
+                way = Compiled(capture.capture(WORLD, fn, args, kwargs, types), fn, leaves)
+                way.native.prepare()
+        except capture.Unstageable:
+            family.refused = True  # Python runs it, at any size
+            return None
+        except Exception:  # the user's error, or ours: it shows at actual sizes, or it does not
+
+            family.refused = True
+            return None
+        return way
+
+    def _remember(self, key: Any, way: Compiled | Fallback) -> None:
+        """Find this way at once when arguments of this kind come again; what was not met for long is let go."""
+        self._ways.setdefault(key, []).insert(0, way)
+        while len(self._ways) > REMEMBERED:
+            del self._ways[next(iter(self._ways))]
 
     def _with_numbers(
         self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]
@@ -176,7 +221,7 @@ class Jitted:
             ways.clear()
         else:
             way = self._captured(args, kwargs, leaves)
-        ways.insert(0, way)
+        self._remember(key, way)
         return way
 
     def _captured(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:

@@ -17,7 +17,7 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
-from mycelia.ir import Function, Value, interpret
+from mycelia.ir import Function, Value, interpret, sized, sizes_of
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array, TensorType
 
@@ -32,7 +32,7 @@ def executor(fn: Function, donated: Mapping[int, int]) -> Callable[..., tuple[An
         raise
     except Exception as error:
         warnings.warn(f"a function is interpreted, because it could not be compiled: {error!r}", stacklevel=2)
-        return lambda *arrays: interpret(fn, *arrays)
+        return lambda *arrays: interpret(sized(fn, sizes_of(fn, arrays)), *arrays)
 
 
 class Native:
@@ -43,15 +43,20 @@ class Native:
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._spent = sorted(set(self.donated.values()))
 
-    def run(self, arrays: list[Array]) -> tuple[Any, ...]:
-        """The results at these arrays. A donated array that someone else holds is copied before."""
+    def prepare(self) -> Callable[..., tuple[Any, ...]]:
+        """Compile it now, if that has not been done."""
         if self._run is None:
             self._run = executor(self.function, self.donated)
+        return self._run
+
+    def run(self, arrays: list[Array]) -> tuple[Any, ...]:
+        """The results at these arrays. A donated array that someone else holds is copied before."""
+        run = self._run or self.prepare()
         for i in self._spent:
             # held by its tensor, by the list, and as an argument: nobody else may see it change
             if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
                 arrays[i] = arrays[i].copy()
-        return self._run(*arrays)
+        return run(*arrays)
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""

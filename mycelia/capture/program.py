@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType, GeneratorType, MethodType
 from typing import Any
@@ -16,6 +16,7 @@ from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
 from mycelia.ir import Function, Value, asking, fresh_params, located, region, toposort
+from mycelia.sizes import NeedsSize, Sym
 from mycelia.tree import LEAF, Structure, flatten, unflatten
 from mycelia.types import Type, type_of
 
@@ -78,12 +79,16 @@ class Captured:
     holds: Callable[[], bool]
 
 
-def capture(world: World, fn: Callable[..., Any], args: Any, kwargs: Any) -> Captured:
-    """What `fn` does with arguments of these types. The call has no effect outside."""
+def capture(
+    world: World, fn: Callable[..., Any], args: Any, kwargs: Any, types: Mapping[int, Type] | None = None
+) -> Captured:
+    """What `fn` does with arguments of these types. The call has no effect outside. `types` says otherwise for some of
+    the leaves: their sizes are symbolic.
+    """
     leaves, structure = flatten((args, kwargs))
     stage = Stage(world)
     try:
-        return _captured(stage, fn, leaves, structure)
+        return _captured(stage, fn, leaves, structure, types or {})
     except (Unstageable, world.concrete, RecursionError) as error:
         reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
         reason.holds = stage.guards.predicate()
@@ -112,7 +117,9 @@ def _why(error: BaseException) -> str:
     return "a call of itself does not end" if isinstance(error, RecursionError) else str(error)
 
 
-def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure: Structure) -> Captured:
+def _captured(
+    stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure: Structure, types: Mapping[int, Type]
+) -> Captured:
     world = stage.world
     with staging(stage), world.mode(stage), asking(), region():
         tensors: dict[int, int] = {}
@@ -124,7 +131,7 @@ def _captured(stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure
                 stage.lift(x)
             elif isinstance(x, world.tensor):
                 with located(None):
-                    (param,) = fresh_params((_type(world, x),))
+                    (param,) = fresh_params((types.get(i) or _type(world, x),))
                 params.append((i, param))
                 given[i] = world.wrap(param)
                 tensors[id(given[i])] = i
@@ -169,6 +176,8 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
             if isinstance(x, world.parameter):
                 raise Unstageable(f"{x} is made inside and kept")
             return computed(x)
+        if isinstance(x, Sym):
+            raise NeedsSize(x)  # the caller is given a number
         _refuse(stage, x)
         return Kept(x)
 

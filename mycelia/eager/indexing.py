@@ -22,6 +22,8 @@ from mycelia.eager.tape import tape_of
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
+from mycelia.primitives.family import broadcast_shapes
+from mycelia.sizes import Dim, NeedsSize, Sym, is_static
 from mycelia.types import Array, Shape, bool_, int32, int64
 
 FULL = slice(None)
@@ -62,7 +64,7 @@ def _parts(index: Any) -> tuple[Any, ...]:
 
 
 def _part(i: Any) -> Any:
-    if i is None or i is Ellipsis or (isinstance(i, int | np.integer) and not isinstance(i, bool)):
+    if i is None or i is Ellipsis or (isinstance(i, int | np.integer | Sym) and not isinstance(i, bool)):
         return i
     if isinstance(i, slice):
         return slice(*[None if b is None else _bound(b) for b in (i.start, i.stop, i.step)])
@@ -78,7 +80,9 @@ def _as_index(i: Any) -> Array:
     return np.zeros(0, np.int64) if isinstance(i, list | tuple | range) and not len(i) else as_array(i)
 
 
-def _bound(b: Any) -> int:
+def _bound(b: Any) -> Dim:
+    if isinstance(b, Sym):
+        return b  # type: ignore[return-value]  # a size is typed as an int
     if isinstance(b, float):
         raise DTypeError(f"a slice is bounded by whole numbers, not {b!r}")
     return b.__index__()  # type: ignore[no-any-return]
@@ -151,11 +155,16 @@ def within(i: Any, x: Tensor, axis: int) -> Tensor:
     if not isinstance(i, Tensor):
         i = wrap(np.asarray(i, np.int64))
     if i._data.__class__ is Value:
-        i = cast(i, int64 if extent > 2**31 - 1 else int32)
+        i = cast(i, int32 if isinstance(extent, int) and extent < 2**31 else int64)
         return p.select(p.less(i, 0), i + extent, i)  # type: ignore[no-any-return]
     numbers = i._data.astype(np.int64)
-    if numbers.size and not (-extent <= numbers.min() and numbers.max() < extent):
-        raise _out_of_bounds(x, IndexError(f"positions {numbers.min()} to {numbers.max()} on axis {axis}"))
+    least, most = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
+    if numbers.size and not (-extent <= least and most < extent):
+        raise _out_of_bounds(x, IndexError(f"positions {least} to {most} on axis {axis}"))
+    if least >= 0:
+        return wrap(numbers)
+    if not isinstance(extent, int):
+        return wrap(p.select(p.constant(numbers < 0), p.constant(numbers) + p.full(extent, int64, ()), numbers))
     return wrap(np.where(numbers < 0, numbers + extent, numbers))
 
 
@@ -186,26 +195,85 @@ def _sliced(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
 
 def _shape_of(x: Tensor, parts: tuple[Any, ...]) -> Shape:
     """The shape that NumPy gives; and its complaint, if it has one."""
+    if not is_static(x.shape) or any(isinstance(i, Sym) or _is_sized(i) for i in parts):
+        return _symbolic_shape(x, parts)
     try:
         return np.broadcast_to(np.empty((), bool), x.shape)[parts].shape  # type: ignore[no-any-return]
     except IndexError as error:
         raise _out_of_bounds(x, error) from None
 
 
-def _box(x: Tensor, parts: tuple[Any, ...]) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Bounds and steps along every axis of x, and the axes that are read backwards."""
+def _is_sized(i: Any) -> bool:
+    return isinstance(i, slice) and any(isinstance(b, Sym) for b in (i.start, i.stop, i.step))
+
+
+def _every_axis(x: Tensor, parts: tuple[Any, ...]) -> list[Any]:
+    """An int or a slice for each axis of x."""
     kept = [i for i in parts if i is not None]
     at = next((k for k, i in enumerate(kept) if i is Ellipsis), len(kept))
     rest = kept[at + 1 :]
-    every = [*kept[:at], *[FULL] * (x.ndim - at - len(rest)), *rest]
+    if at + len(rest) > x.ndim:
+        raise BoundsError(f"{at + len(rest)} indices for a tensor of shape {x.shape}")
+    return [*kept[:at], *[FULL] * (x.ndim - at - len(rest)), *rest]
+
+
+def _symbolic_shape(x: Tensor, parts: tuple[Any, ...]) -> Shape:
+    """The shape that NumPy would give, where not all extents are numbers."""
+    shape: list[Dim] = []
+    axes = iter(zip(_every_axis(x, parts), x.shape, strict=True))
+    missing = x.ndim - sum(1 for i in parts if i is not None and i is not Ellipsis)
+    spread = [q for i in parts for q in ([FULL] * missing if i is Ellipsis else [i])]
+    spread += [FULL] * (missing if Ellipsis not in [i for i in parts if not isinstance(i, Tensor)] else 0)
+    for part in spread:
+        if part is None:
+            shape.append(1)
+            continue
+        i, extent = next(axes)
+        if isinstance(i, slice):
+            shape.append(span(i, extent)[3])
+        elif not -extent <= i < extent:
+            raise BoundsError(f"index {i} does not fit an axis of {extent} elements")
+    return tuple(shape)
+
+
+def span(i: slice, extent: Dim) -> tuple[Dim, Dim, int, Dim]:
+    """Where a slice starts and stops on an axis, its step, and how many elements it takes.
+
+    >>> span(slice(-3, None), 10), span(slice(None, None, -2), 5)
+    ((7, 10, 1, 3), (4, -1, -2, 3))
+    """
+    if isinstance(extent, int) and not _is_sized(i):
+        low, high, step = i.indices(extent)
+        return low, high, step, len(range(low, high, step))
+    step = 1 if i.step is None else i.step
+    if not isinstance(step, int):
+        raise NeedsSize(step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    least, most = (0, extent) if step > 0 else (-1, extent - 1)
+
+    def bound(b: Dim | None, otherwise: Dim) -> Dim:
+        if b is None:
+            return otherwise
+        b = b + extent if b < 0 else b
+        return least if b < least else most if b > most else b
+
+    low = bound(i.start, least if step > 0 else most)
+    high = bound(i.stop, most if step > 0 else least)
+    length = high - low if step > 0 else low - high
+    size = abs(step)
+    return low, high, step, (length + size - 1) // size if length > 0 else 0
+
+
+def _box(x: Tensor, parts: tuple[Any, ...]) -> tuple[list[Dim], list[Dim], list[int], list[int]]:
+    """Bounds and steps along every axis of x, and the axes that are read backwards."""
     starts, stops, steps, backwards = [], [], [], []
-    for axis, (i, extent) in enumerate(zip(every, x.shape, strict=True)):
+    for axis, (i, extent) in enumerate(zip(_every_axis(x, parts), x.shape, strict=True)):
         if not isinstance(i, slice):
-            first = int(i) + (extent if i < 0 else 0)
+            first = (i if isinstance(i, Sym) else int(i)) + (extent if i < 0 else 0)
             low, high, step = first, first + 1, 1
         else:
-            low, high, step = i.indices(extent)
-            count = len(range(low, high, step))
+            low, high, step, count = span(i, extent)
             if step < 0:
                 backwards.append(axis)
                 low, step = low + (count - 1) * step, -step
@@ -236,15 +304,15 @@ def _gathered(x: Tensor, axes: _Axes) -> tuple[Tensor, int]:
     return p.transpose(out, order), before
 
 
-def _clamped(i: Tensor, extent: int) -> Tensor:
+def _clamped(i: Tensor, extent: Dim) -> Tensor:
     """Positions that stay on their axis: beyond its end they would be elements of the next row."""
     return p.minimum(p.maximum(i, 0), extent - 1)  # type: ignore[no-any-return]
 
 
-def linear(indices: Sequence[Tensor], extents: Sequence[int]) -> Tensor:
+def linear(indices: Sequence[Tensor], extents: Sequence[Dim]) -> Tensor:
     """Positions on several axes as positions on one that has all their elements."""
-    shape = np.broadcast_shapes(*[i.shape for i in indices])
-    if all(i._data.__class__ is not Value for i in indices):
+    shape = broadcast_shapes(*[i.shape for i in indices])
+    if all(i._data.__class__ is not Value for i in indices) and is_static(extents):
         flat = np.zeros(shape, np.int64)
         for i, extent in zip(indices, extents, strict=True):
             flat = flat * extent + i._data
@@ -350,8 +418,7 @@ def _fitted(new: Tensor, shape: Shape) -> Any:
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
     try:
-        np.broadcast_to(np.empty((), bool), own)
-        np.broadcast_shapes(own, shape)
+        broadcast_shapes(own, shape)
     except ValueError:
         raise ShapeError(f"data of shape {new.shape} cannot be written to a place of shape {shape}") from None
     return p.broadcast(p.reshape(new, own), shape)

@@ -19,6 +19,7 @@ from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.ir import Value
+from mycelia.sizes import Sym
 from mycelia.types import DType, bool_, int8
 
 NUMBERS: frozenset[Any] = frozenset((float, int, bool))
@@ -32,11 +33,11 @@ _ndarray = np.ndarray
 _run = quiet_context().run  # a second thread that is here at the same moment takes the long way
 
 
-def operand(x: Any) -> Tensor | float | int | bool | None:
+def operand(x: Any) -> Tensor | float | int | bool | Sym | None:
     """`x` as an operand: a tensor, or a Python number; None if it is neither."""
     if isinstance(x, np.generic):
         x = x.item()
-    if isinstance(x, Tensor | float | int):
+    if isinstance(x, Tensor | float | int | Sym):
         return x
     if isinstance(x, np.ndarray | list | tuple):
         return wrap(as_array(x))
@@ -49,9 +50,9 @@ def together(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> t
     if a is None or b is None:
         return None
     if isinstance(a, Tensor):
-        dtype = common(a.dtype, b.dtype) if isinstance(b, Tensor) else common_with_number(a.dtype, type(b))
+        dtype = common(a.dtype, b.dtype) if isinstance(b, Tensor) else common_with_number(a.dtype, _kind(b))
     elif isinstance(b, Tensor):
-        dtype = common_with_number(b.dtype, type(a))
+        dtype = common_with_number(b.dtype, _kind(a))
     else:
         a, b = wrap(as_array(a)), wrap(as_array(b))
         dtype = common(a.dtype, b.dtype)
@@ -60,7 +61,13 @@ def together(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> t
     return _as(a, dtype), _as(b, dtype)
 
 
-def _as(x: Tensor | float | int | bool, dtype: DType) -> Tensor:
+def _kind(number: Any) -> type:
+    return int if isinstance(number, Sym) else type(number)
+
+
+def _as(x: Tensor | float | int | bool | Sym, dtype: DType) -> Tensor:
+    if isinstance(x, Sym):
+        return wrap(p.full(x, dtype, ()))
     return cast(x, dtype) if isinstance(x, Tensor) else wrap(scalar(x, dtype.numpy))
 
 

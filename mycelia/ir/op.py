@@ -79,6 +79,7 @@ class Op(ABC):
     purity: ClassVar[Purity]  # a family says it for all its members; ops with functions inside derive it from those
     native: ClassVar[str] = ""
     commutative: ClassVar[bool] = False
+    static: ClassVar[bool] = True  # its attributes are numbers: an op that says no is computed when the program runs
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         if abstract:

@@ -143,7 +143,8 @@ class Value(Arithmetic):
             made.type, made.closed = op.type, False
         else:
             made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
-            made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs) and made.type.static
+            made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs)
+            made.closed = made.closed and made.type.static and op.static  # type: ignore[union-attr]
         return _interned.keep(key, made)
 
     @staticmethod

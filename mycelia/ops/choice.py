@@ -16,6 +16,7 @@ from mycelia.eager.indexing import linear, within
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, number, pair, tensor
 from mycelia.ops.math import truth
+from mycelia.primitives.family import broadcast_shapes
 from mycelia.primitives.indexing import batched_gather
 from mycelia.types import int64
 
@@ -88,7 +89,7 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     [1, 3]
     """
     x, chosen = tensor(input), truth(mask)
-    shape = np.broadcast_shapes(x.shape, chosen.shape)
+    shape = broadcast_shapes(x.shape, chosen.shape)
     return p.broadcast(x, shape)[p.broadcast(chosen, shape)]
 
 

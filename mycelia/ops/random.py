@@ -14,6 +14,7 @@ from mycelia import primitives as p
 from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, method, number, pair, sizes, tensor
+from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import DType, float32, float64, int64
 
 __all__ = [
@@ -82,7 +83,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         return randint(minval, maxval, shape, seed, dtype=wanted)
     low, high = (cast(tensor(x), wanted) for x in (minval, maxval))
     span = high - low
-    return low + span * _uniform(np.broadcast_shapes(sizes(shape), span.shape), wanted, seed)
+    return low + span * _uniform(broadcast_shapes(sizes(shape), span.shape), wanted, seed)
 
 
 def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
@@ -121,7 +122,7 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     """
     center, spread = pair(mean, stddev)
     center, spread = floated(center), floated(spread)
-    wanted = np.broadcast_shapes(sizes(shape), center.shape, spread.shape)
+    wanted = broadcast_shapes(sizes(shape), center.shape, spread.shape)
     return center + spread * _normal(wanted, center.dtype, seed)
 
 
@@ -154,7 +155,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     (3,)
     """
     center, scale = (floated(x) for x in pair(mean, lambda_param))
-    u = _uniform(np.broadcast_shapes(sizes(shape), center.shape, scale.shape), center.dtype, seed) - 0.5
+    u = _uniform(broadcast_shapes(sizes(shape), center.shape, scale.shape), center.dtype, seed) - 0.5
     return center - scale * p.sign(u) * p.log1p(p.abs(u) * -2.0)
 
 

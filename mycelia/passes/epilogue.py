@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mycelia.ir import Function, Value, users
 from mycelia.primitives import Add, Contract, Conv, Reshape, epilogue
+from mycelia.sizes import same
 from mycelia.types import float32
 
 
@@ -32,12 +33,12 @@ def _biased(v: Value) -> tuple[Value, Value] | None:
     for core, bias in (v.inputs, v.inputs[::-1]):
         if core.type != v.type or core.dtype is not float32 or not core.tensor.size:
             continue
-        if isinstance(core.op, Contract) and _ends_in_columns(core.op) and bias.shape == core.shape[-1:]:
+        if isinstance(core.op, Contract) and _ends_in_columns(core.op) and same(bias.shape, core.shape[-1:]):
             return core, bias
         if isinstance(core.op, Conv) and isinstance(bias.op, Reshape):
             (given,) = bias.inputs
             channels = core.shape[1]
-            if given.shape == (channels,) and bias.shape == (1, channels, *[1] * (len(core.shape) - 2)):
+            if same(given.shape, (channels,)) and same(bias.shape, (1, channels, *[1] * (len(core.shape) - 2))):
                 return core, given
     return None
 

@@ -16,6 +16,7 @@ from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, algebra
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
 from mycelia.primitives.family import ALL, NUMBERS, Shaped, mapping
+from mycelia.sizes import Dim, Sym
 from mycelia.types import (
     Array,
     DType,
@@ -37,6 +38,7 @@ __all__ = [
     "ADD",
     "ZEROS",
     "Constant",
+    "Extent",
     "Full",
     "Iota",
     "Number",
@@ -260,12 +262,60 @@ class Iota(Shaped):
         yield Mistake(lambda: iota(int32, (3,), 1), ShapeError, "has no axis 1")
 
 
-def full(number: Number, dtype: DType, shape: Shape) -> Value:
-    """A tensor with every element equal to `number`.
+@dataclass(frozen=True)
+class Extent(Op):
+    """A size as a number, which may be known only when the program runs.
+
+    >>> Extent(3, float32).reference()
+    array(3., dtype=float32)
+    """
+
+    size: Dim
+    dtype: DType
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    purity: ClassVar[Purity] = Purity.TOTAL
+
+    @property
+    def static(self) -> bool:  # type: ignore[override]  # here it depends on the attribute
+        return isinstance(self.size, int)
+
+    def infer(self) -> TensorType:
+        if self.dtype is bool_:
+            raise DTypeError("a size is a number, not bool", hint="compare it with 0")
+        return TensorType(self.dtype, ())
+
+    def reference(self) -> Array:
+        return np.asarray(self.size).astype(self.dtype.numpy)
+
+    def element(self, index: Sequence[Index]) -> Expr:
+        return position(Index(self.size), self.dtype)
+
+    def vjp(self, ct: Value, out: Value) -> Cotangents:
+        return ()
+
+    def vmap(self, size: int, mapped: tuple[bool, ...]) -> Value:
+        return p.broadcast(self(), (size,))  # type: ignore[no-any-return]  # of a value
+
+    def axes(self) -> str:
+        return mapping([], [])
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from (Sample(cls(7, dtype), ()) for dtype in NUMBERS)
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        yield Mistake(lambda: cls(2, bool_)(), DTypeError, "a size is a number")
+
+
+def full(number: Number | Sym, dtype: DType, shape: Shape) -> Value:
+    """A tensor with every element equal to `number`, which may be a size.
 
     >>> full(1, float32, (2,)).type
     TensorType(dtype=float32, shape=(2,))
     """
+    if isinstance(number, Sym):
+        return p.broadcast(Value(Extent(number, dtype)), shape)  # type: ignore[arg-type, no-any-return]  # typed as an int
     return Value(Full(number, dtype, tuple(shape)))
 
 
@@ -331,7 +381,7 @@ def lift(number: Any, like: Any) -> Any:
     >>> lift(2, like=zeros(float32, (3,))) is full(2.0, float32, ())
     True
     """
-    return number if isinstance(like, Pattern) else Value(Full(number, like.dtype, ()))
+    return number if isinstance(like, Pattern) else full(number, like.dtype, ())
 
 
 # Cotangents that are not tensors: the module that defines a kind of value says how to add two, and what zero is.

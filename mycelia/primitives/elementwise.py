@@ -27,6 +27,7 @@ from mycelia.primitives.family import (
     mapping,
     names,
 )
+from mycelia.sizes import Sym, same
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, float64, int32
 
 __all__ = [
@@ -67,7 +68,7 @@ class Elementwise(Op, abstract=True):
         shape: Shape | None = x.shape
         for y in others:
             check = check or y.dtype is not x.dtype
-            if shape is not None and y.shape != shape:
+            if shape is not None and (len(y.shape) != len(shape) or y.shape != shape):
                 shape = broadcast_shape(shape, y.shape)
         if check:
             check_dtype(self, x, *others)
@@ -151,14 +152,14 @@ def unbroadcast(ct: Any, shape: Shape) -> Any:
     >>> unbroadcast(zeros(float32, (2, 3, 4)), (3, 1)).shape
     (3, 1)
     """
-    if ct.shape == shape:
+    if same(ct.shape, shape):
         return ct
     extra = len(ct.shape) - len(shape)
     repeated = [extra + i for i, e in enumerate(shape) if e == 1 and ct.shape[extra + i] != 1]
     return p.reshape(p.reduce_sum(ct, (*range(extra), *repeated)), shape)
 
 
-NUMBER = (float, int, bool)
+NUMBER = (float, int, bool, Sym)
 
 
 def lifted(op: Op) -> Callable[[Any, Any], Any]:

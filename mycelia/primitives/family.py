@@ -107,6 +107,21 @@ def broadcast_shape(x: Shape, y: Shape) -> Shape | None:
     return tuple(b if a == 1 else a for a, b in zip(x, y, strict=True))
 
 
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """The shape that all broadcast to, as in NumPy.
+
+    >>> broadcast_shapes((3, 1), (2, 1, 4), ())
+    (2, 3, 4)
+    """
+    out: Shape = ()
+    for shape in shapes:
+        found = broadcast_shape(out, shape)
+        if found is None:
+            raise ShapeError(f"shapes {', '.join(map(str, shapes))} do not broadcast together")
+        out = found
+    return out
+
+
 def names(rank: int) -> list[str]:
     """A name for each axis.
 

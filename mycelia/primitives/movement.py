@@ -23,6 +23,7 @@ from mycelia.primitives.family import (
     mapping,
     names,
 )
+from mycelia.sizes import same
 from mycelia.types import Array, DType, Shape, TensorType, float32, row_major
 
 __all__ = [
@@ -257,7 +258,7 @@ def reshape(x: Any, shape: Sequence[int]) -> Any:
     if -1 in shape:
         known = -prod(shape)
         shape = tuple((prod(x.shape) // known if known else 0) if e == -1 else e for e in shape)
-    return x if x.shape == shape else Reshape(shape)(x)
+    return x if same(x.shape, shape) else Reshape(shape)(x)
 
 
 def transpose(x: Any, permutation: Sequence[int] | None = None) -> Any:
@@ -289,7 +290,7 @@ def broadcast(x: Any, shape: Sequence[int]) -> Any:
     (2, 3, 4)
     """
     shape = tuple(shape)
-    return x if x.shape == shape else Broadcast(shape)(x)
+    return x if same(x.shape, shape) else Broadcast(shape)(x)
 
 
 def align(x: Any, rank: int) -> Any:

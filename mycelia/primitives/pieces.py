@@ -24,6 +24,7 @@ from mycelia.primitives.family import (
     mapping,
     names,
 )
+from mycelia.sizes import same
 from mycelia.types import Array, DType, Shape, TensorType, float32, int32, int64
 
 __all__ = [
@@ -273,7 +274,7 @@ def slice_(x: Any, start: Sequence[int], stop: Sequence[int], step: Sequence[int
     (2, 4)
     """
     start, stop, step = tuple(start), tuple(stop), (1,) * len(x.shape) if step is None else tuple(step)
-    whole = stop == x.shape and not any(start) and all(s == 1 for s in step)
+    whole = same(stop, x.shape) and not any(start) and all(s == 1 for s in step)
     return x if whole else Slice(start, stop, step)(x)
 
 

@@ -18,6 +18,7 @@ from mycelia.primitives.creation import lift
 from mycelia.primitives.elementwise import NUMBER, Elementwise, unbroadcast
 from mycelia.primitives.family import ALL, draw, given
 from mycelia.primitives.unary import Unary
+from mycelia.sizes import same
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, float64, int32
 
 __all__ = [
@@ -47,7 +48,7 @@ class Select(Elementwise):
                 hint="compare it with something, for example `condition != 0`",
             )
         x = super().infer(*branches)
-        return x if condition.shape == x.shape else super().infer(condition.with_dtype(x.dtype), *branches)
+        return x if same(condition.shape, x.shape) else super().infer(condition.with_dtype(x.dtype), *branches)
 
     def scalar(self, condition: Expr, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of three elements
         return loops.select(condition, x, y)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import CompileError
-from mycelia.ir import Function
+from mycelia.ir import Function, names_of
 from mycelia.lowering import lower
 from mycelia.options import Options
 from mycelia.passes import optimise
@@ -15,9 +15,10 @@ from mycelia.runtime.assemble import assemble
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import machine_code, workers
 from mycelia.runtime.reference import Reference
+from mycelia.runtime.resizable import Resizable
 
 
-def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
+def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable:
     """`fn` as machine code. Result `i` may overwrite parameter `donated[i]`, which is then gone.
 
     >>> import numpy as np
@@ -29,6 +30,13 @@ def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Execu
     (array([0., 0., 0.], dtype=float32),)
     """
     workers(options.target).start()  # they get ready meanwhile
+    if names := names_of(fn):
+        return Resizable(fn, names, lambda fn: compiled(fn, donated, options))
+    return compiled(fn, donated, options)
+
+
+def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
+    """The stages, one after the other."""
     show("graph", fn, options)
     optimised = optimise(fn, options)  # the same function, with less to do
     program = lower(optimised, donated, options)  # kernels and library calls, in order

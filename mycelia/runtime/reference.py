@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mycelia.errors import CompileError
-from mycelia.ir import Function, interpret
+from mycelia.ir import Function, interpret, sized, sizes_of
 from mycelia.types import Array
 
 
@@ -21,7 +21,7 @@ class Reference:
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results; donated parameters are overwritten, as machine code would do."""
-        results = list(interpret(self.fn, *arrays))
+        results = list(interpret(sized(self.fn, sizes_of(self.fn, arrays)), *arrays))
         for result in self.donated:
             results[result] = np.array(results[result])
         for result, param in self.donated.items():

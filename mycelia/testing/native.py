@@ -12,6 +12,7 @@ from mycelia.ir import Function
 from mycelia.loops import Program
 from mycelia.runtime import Executable
 from mycelia.runtime.reference import Reference
+from mycelia.runtime.resizable import Resizable
 
 
 def optimise(fn: Function, **changes: Any) -> Function:
@@ -35,7 +36,9 @@ def lower(fn: Function, donated: Mapping[int, int] | None = None, **changes: Any
     return lowering.lower(fn, donated or {}, replace(options(), **changes))
 
 
-def compile(fn: Function, donated: Mapping[int, int] | None = None, **changes: Any) -> Executable | Reference:
+def compile(
+    fn: Function, donated: Mapping[int, int] | None = None, **changes: Any
+) -> Executable | Reference | Resizable:
     """`fn` as machine code.
 
     >>> import numpy as np

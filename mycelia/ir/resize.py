@@ -1,0 +1,77 @@
+"""A function of symbolic sizes at actual ones (specialisation): every size in its types and attributes is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from mycelia.ir.function import Function
+from mycelia.ir.op import Op
+from mycelia.ir.region import region
+from mycelia.ir.value import Param, Value, located
+from mycelia.sizes import Name, Sym, names, solver
+from mycelia.types import Array, SequenceType, TensorType, TupleType
+
+Sizes = Mapping[Name, int]
+
+
+def sized(fn: Function, sizes: Sizes) -> Function:
+    """`fn` where every size has its number.
+
+    >>> from mycelia.ir import Function
+    >>> from mycelia.sizes import Scope
+    >>> from mycelia.types import float32
+    >>> n = Scope().name("n")
+    >>> same = Function.build(lambda x: x, TensorType(float32, (n, n * 2)))
+    >>> str(sized(same, dict.fromkeys(n.names(), 3)).types[0])
+    'f32[3, 6]'
+    """
+    params = tuple(Value(Param(slot, _at(p.type, sizes))) for slot, p in enumerate(fn.params))
+    new = dict(zip(fn.params, params, strict=True))
+    with region(closed=True) as inside:
+        for v in fn.values():
+            if v not in new:
+                assert isinstance(v.op, Op), f"{v} belongs to another function"
+                with located(v.location):
+                    new[v] = Value(_at(v.op, sizes), tuple([new[x] for x in v.inputs]))
+    return Function(params, tuple(new[r] for r in fn.results), tuple(inside.effects))
+
+
+def sizes_of(fn: Function, arrays: Sequence[Array]) -> Sizes:
+    """The numbers that the sizes of `fn` are, when it is given these arrays."""
+    wanted = names_of(fn)
+    if not wanted:
+        return {}
+    shapes = [t.shape if isinstance(t, TensorType) else () for t in fn.types]
+    return dict(zip(wanted, solver(shapes, wanted)(*[x.shape for x in arrays]), strict=True))
+
+
+def names_of(fn: Function) -> tuple[Name, ...]:
+    """The names of sizes in the parameters of a function, in order."""
+    found: dict[Name, None] = {}
+    for t in fn.types:
+        for d in t.shape if isinstance(t, TensorType) else ():
+            found.update(dict.fromkeys(sorted(names(d), key=repr)))
+    return tuple(found)
+
+
+def _at(thing: Any, sizes: Sizes) -> Any:
+    """A type or an attribute with numbers for sizes."""
+    if isinstance(thing, Sym):
+        return thing.at(sizes)
+    if isinstance(thing, tuple):
+        return tuple(_at(part, sizes) for part in thing)
+    if isinstance(thing, Function):
+        return sized(thing, sizes)
+    if isinstance(thing, TensorType):
+        return thing if thing.static else thing.with_shape(_at(thing.shape, sizes))
+    if isinstance(thing, TupleType):
+        return TupleType(_at(thing.elements, sizes))
+    if isinstance(thing, SequenceType):
+        return SequenceType(_at(thing.element, sizes))
+    if isinstance(thing, Op):
+        given = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
+        new = {name: _at(part, sizes) for name, part in given.items()}
+        return thing if all(new[name] is given[name] for name in given) else replace(thing, **new)
+    return thing
