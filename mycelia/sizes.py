@@ -90,6 +90,7 @@ class Quotient:
 
 Atom: TypeAlias = Name | Quotient
 Monomial: TypeAlias = tuple[Atom, ...]  # sorted by text; () is the constant
+Monomials: TypeAlias = tuple[tuple[Monomial, int], ...]
 
 
 class Sym:
@@ -294,6 +295,8 @@ class Scope:
     names: dict[str, Name] = field(default_factory=dict)
     hints: dict[Name, int] = field(default_factory=dict)
     guards: dict[Guard, None] = field(default_factory=dict)
+    equal: set[Size] = field(default_factory=set)  # differences that are relied on to be zero
+    facts: dict[Monomials, int] = field(default_factory=dict)  # sums without their constant, and what they are at least
 
     def name(self, text: str, hint: int | None = None, low: int = SMALLEST, high: float = inf) -> Sym:
         """A new size, or the one that has this name already."""
@@ -310,7 +313,21 @@ class Scope:
         n = size.at(self.hints)
         answer = n == 0 if relation == "=" else n > 0
         self.guards.setdefault(Guard(size, relation, answer))
+        if relation == "=" and answer:
+            self.equal |= {size, -size}
+        elif relation == ">":  # size >= 1, or -size >= 0
+            sum_, constant = _without_constant(size if answer else -size)
+            self.facts[sum_] = max(int(answer) - constant, self.facts.get(sum_, int(answer) - constant))
         return answer
+
+    def least(self, size: Sym) -> float:
+        """What a size is at least, by the bounds of its names or by what is relied on."""
+        bound = size.low
+        if self.facts:
+            sum_, constant = _without_constant(size)
+            if sum_ in self.facts:
+                bound = max(bound, self.facts[sum_] + constant)
+        return bound
 
     def holds(self, sizes: Mapping[Name, int]) -> bool:
         """Whether a program that was written in this scope is right at these sizes."""
@@ -346,13 +363,28 @@ def value(n: Size, sizes: Mapping[Name, int]) -> int:
 
 
 def known_less(a: Size, b: Size) -> bool:
-    """Whether a < b at all sizes."""
-    return low(b - a) > 0
+    """Whether a < b at all sizes for which the program is right."""
+    return least(b - a) > 0
+
+
+def least(n: Size) -> float:
+    """What a dimension is at least, where the program is right."""
+    return n if isinstance(n, int) else n.scope.least(n)
+
+
+def positive(n: Size) -> Any:
+    """The larger of a size and zero."""
+    return n if least(n) >= 0 or n > 0 else 0
 
 
 def known_equal(a: Size, b: Size) -> bool:
-    """Whether a = b at all sizes."""
-    return a.terms == b.terms if isinstance(a, Sym) and isinstance(b, Sym) else type(a) is type(b) and a == b
+    """Whether a = b at all sizes for which the program is right: by their terms, or because it relies on it."""
+    if type(a) is not Sym and type(b) is not Sym:
+        return a == b
+    if type(a) is type(b) and a.terms == b.terms:  # type: ignore[union-attr]  # both are sums
+        return True
+    scope = a.scope if type(a) is Sym else b.scope  # type: ignore[union-attr]
+    return bool(scope.equal) and (a - b) in scope.equal
 
 
 def same(a: Sequence[Size], b: Sequence[Size]) -> bool:
@@ -540,6 +572,12 @@ def _sum(terms: dict[Monomial, int]) -> Any:
     return Sym(tuple(kept))
 
 
+def _without_constant(n: Sym) -> tuple[Monomials, int]:
+    """The terms that have names, and the constant."""
+    rest = tuple(t for t in n.terms if t[0])
+    return rest, dict(n.terms).get((), 0)
+
+
 def _bounds(terms: tuple[tuple[Monomial, int], ...]) -> tuple[float, float]:
     """The least and the largest number that a sum can be: each name is its least number and something more, so that
     products can be compared with their parts (n*t - t is never negative).
@@ -576,14 +614,17 @@ def _asked(difference: Size, relation: str) -> bool:
     """Whether a difference is zero, or more than zero: by its bounds, or by asking the scope."""
     if isinstance(difference, int):
         return difference == 0 if relation == "=" else difference > 0
-    least, most = difference._interval()
-    if relation == "=" and (least > 0 or most < 0):
+    scope = difference.scope
+    from_below, from_above = scope.least(difference), scope.least(-difference)
+    if relation == "=" and (from_below > 0 or from_above > 0):
         return False
-    if relation == ">" and least > 0:
+    if relation == "=" and difference in scope.equal:
         return True
-    if relation == ">" and most <= 0:
+    if relation == ">" and from_below > 0:
+        return True
+    if relation == ">" and from_above >= 0:
         return False
-    return difference.scope.asked(difference, relation)
+    return scope.asked(difference, relation)
 
 
 def _from_ours() -> bool:
@@ -595,26 +636,7 @@ def _from_ours() -> bool:
 
 
 __all__ = [
-    "Dim",
-    "Guard",
-    "Hints",
-    "Name",
-    "NeedsSize",
-    "Scope",
-    "Sym",
-    "divided",
-    "evaluated",
-    "evaluator",
-    "high",
-    "hint",
-    "hinted",
-    "is_static",
-    "known_equal",
-    "known_less",
-    "low",
-    "names",
-    "same",
-    "solver",
-    "text",
+    "Dim", "Guard", "Hints", "Name", "NeedsSize", "Scope", "Sym", "divided", "evaluated", "evaluator", "high", "hint",
+    "hinted", "is_static", "known_equal", "known_less", "least", "low", "names", "positive", "same", "solver", "text",
     "value",
 ]  # fmt: skip

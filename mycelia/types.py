@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mycelia.sizes import Dim, is_static, text
+from mycelia.sizes import Dim, is_static, same, text
 
 Shape = tuple[Dim, ...]
 Array = np.ndarray[Any, Any]
@@ -100,9 +100,9 @@ class Type:
         return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TensorType(Type):
-    """A dense array of one element type.
+    """A dense array of one element type. Types are equal if they are so at all sizes.
 
     >>> str(TensorType(float32, (2, 3)))
     'f32[2, 3]'
@@ -110,6 +110,16 @@ class TensorType(Type):
 
     dtype: DType
     shape: Shape
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not TensorType:
+            return NotImplemented
+        return self.dtype is other.dtype and same(self.shape, other.shape)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape))
 
     @property
     def rank(self) -> int:

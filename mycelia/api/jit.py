@@ -175,7 +175,6 @@ class Jitted:
             family.refused = True  # Python runs it, at any size
             return None
         except Exception:  # the user's error, or ours: it shows at actual sizes, or it does not
-
             family.refused = True
             return None
         return way

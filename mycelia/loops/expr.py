@@ -19,7 +19,7 @@ from typing import Any
 
 from mycelia.interning import Interned
 from mycelia.loops.index import Atom, Index, Variable
-from mycelia.sizes import Dim
+from mycelia.sizes import Dim, Sym
 from mycelia.types import DType, TensorType, bool_, row_major
 
 PREDICATES = frozenset(("isnan", "signbit"))
@@ -137,13 +137,15 @@ class Expr:
         return f"{self.kind}({', '.join(map(repr, self.args))})"
 
 
-def const(value: float | int | bool, dtype: DType) -> Expr:
-    """A number.
+def const(value: float | int | bool | Sym, dtype: DType) -> Expr:
+    """A number, or a size that is one when the program runs.
 
     >>> from mycelia.types import float32
     >>> const(1.5, float32) * const(2.0, float32)
     mul(1.5, 2.0)
     """
+    if isinstance(value, Sym):
+        return Expr("position", (), dtype, Index(value))  # type: ignore[arg-type]  # a size is typed as an int
     exact = {"f": float, "b": bool}.get(dtype.kind, int)(value)
     return Expr("const", (), dtype, exact)
 

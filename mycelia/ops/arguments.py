@@ -9,6 +9,7 @@ from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.eager.convert import scalar
 from mycelia.eager.operators import together
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.sizes import Sym
 from mycelia.types import DType
 
 Axis = int | Sequence[int] | None
@@ -102,10 +103,10 @@ def sizes(*size: Any) -> tuple[int, ...]:
     >>> sizes(2, 3), sizes((2, 3)), sizes(4)
     ((2, 3), (2, 3), (4,))
     """
-    if len(size) == 1 and not isinstance(size[0], int):
+    if len(size) == 1 and not isinstance(size[0], int | Sym):
         given = size[0]
         size = tuple(given.tolist() if isinstance(given, Tensor) else given)
-    return tuple([int(s) for s in size])
+    return tuple([s if isinstance(s, Sym) else int(s) for s in size])
 
 
 def spread(name: str, value: Any, rank: int) -> tuple[int, ...]:

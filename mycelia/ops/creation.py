@@ -13,6 +13,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import method, number, sizes, tensor
+from mycelia.sizes import Sym
 from mycelia.types import DType, bool_, float32, int64
 
 __all__ = [
@@ -50,6 +51,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     if isinstance(fill_value, Tensor):
         filled = p.broadcast(fill_value, sizes(size))
         return filled if dtype is None else cast(filled, as_dtype(dtype))
+    if isinstance(fill_value, Sym):
+        return wrap(p.full(fill_value, int64 if dtype is None else as_dtype(dtype), sizes(size)))
     return created(p.Full(fill_value, _dtype_for(fill_value, dtype), sizes(size)))
 
 
@@ -143,8 +146,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     )
     if step == 0:
         raise ArgumentError("arange cannot count in steps of 0")
-    whole = all(isinstance(x, int) for x in (start, end, step))
-    count = max(0, ceil((end - start) / step))
+    whole = all(isinstance(x, int | Sym) for x in (start, end, step))
+    count = -((start - end) // step) if whole else ceil((end - start) / step)
+    count = count if count > 0 else 0
     wanted = as_dtype(dtype) if dtype is not None else int64 if whole else float32
     positions = created(p.Iota(int64 if whole else wanted, (count,), 0))
     return cast(positions * step + start, wanted)

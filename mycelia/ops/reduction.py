@@ -217,9 +217,7 @@ def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     center = p.mean(x, axes, True)
     away = x - center
     count = product(x.shape[a] for a in axes)
-    spread = p.reduce_sum(away * away, axes, keepdims) * (
-        1.0 / (count - int(ddof)) if count > int(ddof) else float("nan")
-    )
+    spread = p.reduce_sum(away * away, axes, keepdims) * p.one_over(count - int(ddof), x.dtype)
     return spread, center if keepdims else p.reshape(center, spread.shape)
 
 

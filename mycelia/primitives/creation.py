@@ -46,6 +46,7 @@ __all__ = [
     "full",
     "iota",
     "lift",
+    "one_over",
     "ones",
     "ones_like",
     "zeros",
@@ -317,6 +318,17 @@ def full(number: Number | Sym, dtype: DType, shape: Shape) -> Value:
     if isinstance(number, Sym):
         return p.broadcast(Value(Extent(number, dtype)), shape)  # type: ignore[arg-type, no-any-return]  # typed as an int
     return Value(Full(number, dtype, tuple(shape)))
+
+
+def one_over(count: Dim, dtype: DType) -> Any:
+    """The reciprocal of a number of elements: a number, or what the running program finds.
+
+    >>> one_over(4, float32)
+    0.25
+    """
+    if isinstance(count, int):
+        return 1.0 / count if count > 0 else math.nan
+    return full(1, dtype, ()) / full(count, dtype, ())
 
 
 def zeros(dtype: DType, shape: Shape) -> Value:

@@ -24,7 +24,7 @@ from mycelia.primitives.family import (
     mapping,
     names,
 )
-from mycelia.sizes import same
+from mycelia.sizes import Dim, known_equal, known_less, least, positive, same
 from mycelia.types import Array, DType, Shape, TensorType, float32, int32, int64
 
 __all__ = [
@@ -80,9 +80,9 @@ class Slice(Shaped):
             if step > 1:
                 ct = spread(ct, axis, step)  # each element, then step - 1 zeros
         over = [a + n - e for a, n, e in zip(self.start, ct.shape, x.shape, strict=True)]
-        kept = tuple(n - max(o, 0) for n, o in zip(ct.shape, over, strict=True))
+        kept = tuple(n - positive(o) for n, o in zip(ct.shape, over, strict=True))
         ct = slice_(ct, (0,) * len(kept), kept)
-        return (pad(ct, self.start, tuple(max(-o, 0) for o in over), 0),)
+        return (pad(ct, self.start, tuple(positive(-o) for o in over), 0),)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Any:
         return Slice((0, *self.start), (size, *self.stop), (1, *self.step))(x)
@@ -128,7 +128,7 @@ class Pad(Numbered):
         return ALL if self.number in (0, 1) else FLOATS
 
     def infer(self, x: TensorType) -> TensorType:
-        if not len(self.low) == len(self.high) == x.rank or min((*self.low, *self.high, 0)) < 0:
+        if not len(self.low) == len(self.high) == x.rank or any(n < 0 for n in (*self.low, *self.high)):
             raise ShapeError(
                 f"cannot pad {x} like this",
                 given={"low": self.low, "high": self.high},
@@ -149,9 +149,9 @@ class Pad(Numbered):
         inner = [i - a for i, a in zip(index, self.low, strict=True)]
         value = x.at([clamped(i, e) for i, e in zip(inner, x.type.shape, strict=True)])
         for i, e in zip(inner, x.type.shape, strict=True):
-            if i.high >= e:
+            if not known_less(i.high, e):
                 value = select(binary("lt", position(i, int64), const(e, int64)), value, outside)
-            if i.low < 0:
+            if least(i.low) < 0:
                 value = select(binary("lt", position(i, int64), const(0, int64)), outside, value)
         return value
 
@@ -259,9 +259,9 @@ class Concat(Op):
         yield Mistake(lambda: cls(0).infer(x, x.with_dtype(int32)), DTypeError, "operands of one element type")
 
 
-def clamped(i: Index, extent: int) -> Index:
+def clamped(i: Index, extent: Dim) -> Index:
     """The index kept within an axis: both sides of a `select` are read, and the read must stay in memory."""
-    if i.low >= 0 and i.high < extent:
+    if least(i.low) >= 0 and known_less(i.high, extent):
         return i
     inside = binary("min", binary("max", position(i, int64), const(0, int64)), const(extent - 1, int64))
     return datum(inside, 0, extent - 1)
@@ -295,7 +295,11 @@ def pad(x: Any, low: Sequence[int], high: Sequence[int], number: Number = 0) -> 
     >>> pad(p.zeros(float32, (2, 3)), (1, 0), (0, 2)).shape
     (3, 5)
     """
-    return Pad(tuple(low), tuple(high), exact(number, x.dtype))(x) if any(low) or any(high) else x
+    return (
+        Pad(tuple(low), tuple(high), exact(number, x.dtype))(x)
+        if not all(known_equal(n, 0) for n in (*low, *high))
+        else x
+    )
 
 
 def spread(x: Any, axis: int, step: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import nan, prod
+from math import prod
 from typing import Any as Anything
 from typing import ClassVar
 
@@ -401,10 +401,7 @@ def mean(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
     if x.dtype.bits < 32:  # the sum of half-precision numbers may not be one, while their mean is
         return p.cast(mean(p.cast(x, float32), dims, keepdims), x.dtype)
     count = prod(x.shape[d] for d in axes_of(x, dims))
-    total = reduce_sum(x, dims, keepdims)
-    if not isinstance(count, int):  # a size that is not known yet
-        return total * (p.full(1, total.dtype, ()) / p.full(count, total.dtype, ()))
-    return total * (1.0 / count if count else nan)
+    return reduce_sum(x, dims, keepdims) * p.one_over(count, x.dtype)
 
 
 def cumsum(x: Anything, axis: int) -> Anything:
