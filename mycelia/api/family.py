@@ -25,7 +25,7 @@ TRIES = 4  # at one program, each with more sizes as numbers
 
 def kin(key: Any) -> Any:
     """What calls of one family have in common: a signature without the extents of tensors."""
-    if isinstance(key[0], Structure):
+    if key and isinstance(key[0], Structure):
         structure, parts = key
         return structure, tuple(_without_extents(p) for p in parts)
     return tuple(len(part) if isinstance(part, tuple) else part for part in key)

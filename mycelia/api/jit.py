@@ -141,9 +141,9 @@ class Jitted:
         for way in self._ways.get(key, ()):
             if way.holds():
                 return way, leaves
-        way = self._for_all_sizes(key, args, kwargs, leaves)
-        if way is not None:
-            return way, leaves
+        general = self._for_all_sizes(key, args, kwargs, leaves)
+        if general is not None:
+            return general, leaves
         if has_numbers(leaves):
             return self._with_numbers(key, args, kwargs, leaves)
         return self._specialised(key, args, kwargs, leaves), leaves
