@@ -106,7 +106,7 @@ def sizes(*size: Any) -> tuple[int, ...]:
     if len(size) == 1 and not isinstance(size[0], int | Sym):
         given = size[0]
         size = tuple(given.tolist() if isinstance(given, Tensor) else given)
-    return tuple([s if type(s) is Sym else int(s) for s in size])
+    return tuple([s if isinstance(s, Sym) else int(s) for s in size])  # type: ignore[misc]  # a size is typed as an int
 
 
 def spread(name: str, value: Any, rank: int) -> tuple[int, ...]:
