@@ -18,6 +18,7 @@ from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of
+from mycelia.primitives import replaying, writing_down
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array, TensorType
 
@@ -69,8 +70,9 @@ class Native:
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
         step = recorded(self.function, wrt)
         held = tuple(x._data for x in tensors)
-        out, kept = step.forward(held)
-        place = put(tape, Node(step, kept), tensors, held, out)
+        with writing_down() as past:
+            out, kept = step.forward(held)
+        place = put(tape, Node(step, kept, tuple(past)), tensors, held, out)
         live = zip(out, step.live, strict=True)
         return [wrap(o, tape, place + i if moves else -1) for i, (o, moves) in enumerate(live)]
 
@@ -87,7 +89,7 @@ class Recorded:
         self.parts: Split = split(joint, n, m)
         self.first = Native(self.parts.forward)
         self.second = Native(self.parts.backward)
-        self.pulled = Native(Function(joint.params, joint.results[m:]))
+        self.pulled = Native(joint.with_results(joint.results[m:]))
 
     def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The results, and what the way back needs."""
@@ -120,10 +122,10 @@ def pushed(function: Function, moving: Mask) -> Native:
 class Node:
     """One call of a compiled function, on the tape."""
 
-    __slots__ = ("kept", "step")
+    __slots__ = ("kept", "past", "step")
 
-    def __init__(self, step: Recorded, kept: tuple[Any, ...]) -> None:
-        self.step, self.kept = step, kept
+    def __init__(self, step: Recorded, kept: tuple[Any, ...], past: tuple[Any, ...]) -> None:
+        self.step, self.kept, self.past = step, kept, past  # the past: what Python gave when the program called it
 
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""
@@ -134,10 +136,12 @@ class Node:
         """Cotangents of the inputs, as tensors that can be differentiated again."""
         cts = self.step.cotangents(ct, lambda t: wrap(np.zeros(t.shape, t.dtype.numpy)))
         given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
-        return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
+        with replaying(self.past):
+            return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
 
     def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """Tangents of the results, as tensors that can be differentiated again."""
         step = pushed(self.step.function, tuple(t is not None for t in tangents))
         smooth = [t.differentiable for t in self.step.function.result_types]
-        return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))
+        with replaying(self.past):
+            return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

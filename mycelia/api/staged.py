@@ -9,6 +9,7 @@ from typing import Any
 from mycelia import capture
 from mycelia.api.linear import Weights, filled, fitting, linearized
 from mycelia.capture.closing import closed, independent, now
+from mycelia.capture.text import Text
 from mycelia.eager import Tensor, as_value, wrap
 from mycelia.ir import Value, fresh_params, region, substitute, toposort
 from mycelia.transforms import jvp, vjp
@@ -51,6 +52,8 @@ class Staged(linearized):
                 outputs = capture.call(fn, *marked, **kwargs)
             slots = stage.changed_since(mark)
             leaves, structure = flatten((outputs, [slot.content() for slot in slots]))
+            if any(isinstance(x, Text) for x in leaves):
+                raise capture.Unstageable("a text about tensors leaves a gradient")
             values = [as_value(x) for x in leaves if isinstance(x, Tensor)]  # as they are before all is undone
         finally:
             stage.undo(mark)

@@ -8,6 +8,7 @@ from typing import Any
 from mycelia import capture
 from mycelia import primitives as p
 from mycelia.api.jit import jit
+from mycelia.api.native import Native
 from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.trace import Traced, run, trace
@@ -68,7 +69,8 @@ def _run(
     for i in range(count):
         if placed[i] is None and many.result_types[i] != traced.function.result_types[i]:
             raise ArgumentError("a result depends on the example, and out_axes says None for it", given={"result": i})
-    results = run(many, [*fronts, *traced.captured])
+    inputs = [*fronts, *traced.captured]
+    results = Native(many).apply(inputs) if many.effects and not mode.capturing else run(many, inputs)
     return traced.results([r if a is None else _moved(r, 0, a) for r, a in zip(results, placed, strict=True)])
 
 

@@ -9,19 +9,20 @@ from typing import Any
 from mycelia.capture import Stage, World
 from mycelia.eager import Concrete, Parameter, Tensor, as_value, default_generator, wrap
 from mycelia.eager.dispatch import mode
+from mycelia.eager.host import failed, printed
 from mycelia.eager.tape import set_aside
 
 
 @contextmanager
 def writing(stage: Stage) -> Iterator[None]:
     """Inside the block ops on tensors write the graph of this stage, and no tape is written."""
-    before = mode.capturing, mode.lift, mode.changing
-    mode.capturing, mode.lift, mode.changing = True, stage.lift, stage.changing_tensor
+    before = mode.capturing, mode.lift, mode.changing, mode.may_raise
+    mode.capturing, mode.lift, mode.changing, mode.may_raise = True, stage.lift, stage.changing_tensor, stage.may_raise
     try:
         with set_aside():
             yield
     finally:
-        mode.capturing, mode.lift, mode.changing = before
+        mode.capturing, mode.lift, mode.changing, mode.may_raise = before
 
 
 def _read(x: Tensor) -> tuple[Any, ...]:
@@ -51,5 +52,7 @@ WORLD = World(
     hold=_hold,
     state=(default_generator.key, default_generator.counter),
     mode=writing,
+    printed=printed,
+    failed=failed,
     concrete=Concrete,
 )

@@ -73,10 +73,14 @@ class Expressions(ast.NodeTransformer):
             links += [placed(ast.Lambda(pair, compare), node), thunk(self.visit(right), right)]
         return hook("chain", [first, *links], node)
 
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        self.generic_visit(node)
-        node.value = hook("shown", [node.value], node)
-        return node
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        return hook("text", [self._piece(part) for part in node.values], node)
+
+    def _piece(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
+        return placed(ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec], ast.Load()), part)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.visit_defaults(node.args)

@@ -9,6 +9,7 @@ import builtins
 import functools
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -17,8 +18,10 @@ from mycelia.capture import branch, loop, recursion
 from mycelia.capture.branch import Unbound
 from mycelia.capture.convert import conversion, convertible, inner_codes, is_library, with_hooks
 from mycelia.capture.stage import STATEFUL, AttributeSlot, ItemsSlot, Stage, VariableSlot, current
+from mycelia.capture.text import Text, written
 from mycelia.capture.truth import truth
 from mycelia.capture.world import Unstageable
+from mycelia.errors import Location, caller
 
 unbound = Unbound
 if_, tail_if, choose = branch.if_, branch.tail_if, branch.choose
@@ -134,6 +137,14 @@ def augmenting(x: Any) -> None:
         _changes_items(x)
 
 
+def trying() -> AbstractContextManager[None]:
+    """The body of a `try` or `with`, which may want to know of an error at once: one that the program raises comes too
+    late for it.
+    """
+    stage = current()
+    return nullcontext() if stage is None else stage.trying()
+
+
 def caught() -> None:
     """The start of an `except` block: what capture itself raises is not for the program to catch."""
     stage = current()
@@ -163,6 +174,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     for x in (f, *args, *kwargs.values()):
         if isinstance(x, Unbound):
             x.complain()
+        if isinstance(x, Text) and not (f is print or (isinstance(f, FunctionType | MethodType) and convertible(f))):
+            str(x)  # which says why not
     owner = getattr(f, "__self__", None)
     if {getattr(f, "__module__", None), getattr(owner, "__module__", None)} & CHANCE:
         raise Unstageable(f"{getattr(f, '__name__', f)} gives something else each time")
@@ -222,6 +235,8 @@ def _file(f: type) -> str:
 
 
 def _builtin(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if f is print and stage.world.printed(args, kwargs):
+        return None
     if f in EFFECTS:
         raise Unstageable(f"{f.__name__} has an effect each time it runs")
     if f in TEXTS and any(stage.symbolic(a) for a in args):
@@ -362,15 +377,25 @@ def assert_(test: Any, message: Callable[[], Any]) -> None:
     """`assert test, message`."""
     stage = current()
     if stage is not None and stage.symbolic(test):
-        raise Unstageable("an assertion is about a tensor")
-    if not test:
-        text = message()
-        raise AssertionError(*([] if text is None else [text]))
+        at = caller()
+        if_(test, tuple, lambda: _fails(stage, message(), at), tuple, lambda: None, ())
+    elif not test:
+        words = message()
+        raise AssertionError(*([] if words is None else [words]))
 
 
-def shown(x: Any) -> Any:
-    """A value in an f-string."""
+def _fails(stage: Stage, words: Any, at: Location | None) -> None:
+    """An assertion fails, if the program comes here."""
+    if not stage.world.failed(AssertionError, [] if words is None else [words], at):
+        raise Unstageable("an assertion about a tensor says something that may change", at)
+
+
+def text(*pieces: Any) -> Any:
+    """An f-string."""
     stage = current()
-    if stage is not None and stage.symbolic(x):
-        raise Unstageable("a tensor is turned into text")
-    return x
+    values = [x[0] for x in pieces if not isinstance(x, str)]
+    if stage is not None and any(isinstance(x[2], Text) for x in pieces if not isinstance(x, str)):
+        raise Unstageable("a tensor says how another one is turned into text")
+    if stage is not None and any(stage.symbolic(x) or isinstance(x, Text) for x in values):
+        return Text(pieces)
+    return written(pieces)

@@ -12,6 +12,7 @@ from mycelia.capture.guards import Guards
 from mycelia.capture.hooks import call
 from mycelia.capture.source import definition
 from mycelia.capture.stage import MISSING, AttributeSlot, Stage, TensorSlot, staging
+from mycelia.capture.text import Text
 from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
@@ -221,6 +222,8 @@ def _refuse(stage: Stage, x: Any) -> None:
     """Complain about a result that would take tensors of the capture out with it."""
     if isinstance(x, Unbound):
         x.complain()
+    if isinstance(x, Text):
+        str(x)  # which says why not
     if isinstance(x, LAZY):
         raise Unstageable(f"a {type(x).__name__} is returned, which runs later")
     made_here = id(x) in stage.inside and not isinstance(x, FunctionType)

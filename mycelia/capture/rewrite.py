@@ -194,6 +194,9 @@ class Writer(Expressions):
                     item.context_expr = self.visit(item.context_expr)
             elif isinstance(old, ast.expr):
                 setattr(s, name, self.visit(old))
+        if isinstance(s, ast.With | ast.Try):
+            inside = ast.With([ast.withitem(hook("trying", [], s))], s.body)
+            s.body = [placed(inside, s.body[0])]
         return s
 
     def block(self, name: str, old: Sequence[ast.stmt], new: list[ast.stmt], *parameters: str) -> ast.stmt:

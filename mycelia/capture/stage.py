@@ -18,7 +18,7 @@ from typing import Any
 
 from mycelia.capture.convert import Converted, conversion, convertible
 from mycelia.capture.guards import Guards, observable
-from mycelia.capture.world import World
+from mycelia.capture.world import Unstageable, World
 from mycelia.ir import Region, Value, fresh_params, innermost, located
 from mycelia.types import type_of
 
@@ -159,6 +159,7 @@ class Stage:
     snapshots: dict[int, Any] = field(default_factory=dict)
     depth: int = 0  # how many branches and loops are around
     calls: list[Any] = field(default_factory=list)  # the functions that are being called, for recursion
+    tries: int = 0  # how many `try` and `with` blocks are around
 
     @property
     def region(self) -> Region:
@@ -166,6 +167,20 @@ class Stage:
         here = innermost()
         assert here is not None, "a capture is a region"
         return here
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Inside the block, an error would be caught."""
+        self.tries += 1
+        try:
+            yield
+        finally:
+            self.tries -= 1
+
+    def may_raise(self) -> None:
+        """Something is written down that may raise when the program runs."""
+        if self.tries:
+            raise Unstageable("an error that the program raises would have to be caught here")
 
     # ------------------------------------------------------------------------------------------------------- reading
 

@@ -25,6 +25,8 @@ class World:
     hold: Callable[[Any, Any], None]  # make a tensor hold an array or value, and nothing else
     state: tuple[Any, ...]  # tensors that library code reads and changes by itself
     mode: Callable[[Any], AbstractContextManager[Any]]  # inside, ops on tensors write the graph of this stage
+    printed: Callable[[Any, Any], bool]  # print these when the program runs; false if that cannot be
+    failed: Callable[[type[BaseException], Any, Location | None], bool]  # raise this when the program runs
     concrete: type[BaseException]  # raised when a number is asked for that only exists when the program runs
 
 

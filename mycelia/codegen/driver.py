@@ -29,6 +29,7 @@ from mycelia.loops import (
     Buffer,
     Copy,
     Enter,
+    Host,
     Invoke,
     Kernel,
     Launch,
@@ -71,6 +72,7 @@ class Unit:
     plan: Plan
     routines: Mapping[str, Plan]
     calls: Mapping[int, int]  # id of an Invoke -> slot of its list of words
+    hosts: Mapping[int, int]  # id of a Host -> slot of the function that calls Python
     slots: Slots
     streamed: frozenset[Buffer]
     keeps_heap: bool  # results hold sequences or frames: the caller lets the heap go
@@ -220,9 +222,9 @@ class Driver:
         return f
 
 
-def flush(b: ir.IRBuilder, module: ir.Module, wanted: bool) -> None:
+def flush(b: ir.IRBuilder, module: ir.Module, wanted: bool, control: ir.Value | None = None) -> None:
     """If `wanted`, subnormal numbers are zero from here on, in this thread: they make loops ten times slower."""
-    control = room(b, i32)
+    control = control or room(b, i32)
     b.store(i32(FLUSH if wanted else GRADUAL), control)
     name = "llvm.x86.sse.ldmxcsr"
     ldmxcsr = module.globals.get(name) or ir.Function(module, ir.FunctionType(VOID, [pointer]), name)
@@ -515,8 +517,26 @@ class Frame:
     def _(self, step: Enter) -> None:
         table = self._pointers([self.at(buffer) for buffer in (*step.inputs, *step.outputs)])
         deeper = self.b.add(self.depth, i64(1))
-        code = self.b.call(self.driver.routines[step.routine], [self.table, table, deeper])
-        with self.b.if_then(self.b.icmp_unsigned("!=", code, i32(0)), likely=False):  # its results are not there
+        self._leave_if(self.b.call(self.driver.routines[step.routine], [self.table, table, deeper]))
+
+    @step.register
+    def _(self, step: Host) -> None:
+        buffers = (*step.inputs, *step.outputs)
+        table = self._pointers([self.at(buffer) for buffer in buffers])
+        extents = [self.number(n) for buffer in buffers for n in buffer.type.shape]
+        sizes = room(self.top, ir.ArrayType(i64, max(len(extents), 1)))
+        for i, n in enumerate(extents):
+            Heap.set(self.b, sizes, i, n)
+        control = room(self.top, i32)
+        flush(self.b, self.module, False, control)  # Python computes with subnormal numbers
+        python = seen_as(self.slot(self.driver.unit.hosts[id(step)]), ir.FunctionType(i32, [pointer] * 2).as_pointer())
+        code = self.b.call(python, [table, sizes])
+        flush(self.b, self.module, self.driver.options.fast_math.flush, control)
+        self._leave_if(code)
+
+    def _leave_if(self, code: ir.Value) -> None:
+        """Give up if a call failed: its results are not there."""
+        with self.b.if_then(self.b.icmp_unsigned("!=", code, i32(0)), likely=False):
             if self.stack_before is None:
                 self.release()
             self._leave(code)

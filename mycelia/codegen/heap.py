@@ -27,7 +27,7 @@ SEGMENT = 1 << 16  # bytes of the first segment
 LARGEST = 1 << 31  # bytes of a segment that is too large
 HEAD = 32  # bytes at the beginning of a segment
 JUMP = 32  # words that hold a place to go to; C's library needs 25
-TOO_DEEP, NO_MEMORY = 1 << 16, 1 << 17
+TOO_DEEP, NO_MEMORY, RAISED = 1 << 16, 1 << 17, 1 << 18  # the last by Python, which was called
 VOID = ir.VoidType()
 
 

@@ -29,13 +29,14 @@ class _Mode(threading.local):
     """Whether this thread is writing a graph down.
 
     Then even what depends on nothing becomes a part of the graph, `lift` says which value of the graph stands for
-    a tensor from outside (as a constant, if it is None), and `changing` is told of a tensor that is about to hold
-    something else.
+    a tensor from outside (as a constant, if it is None), `changing` is told of a tensor that is about to hold
+    something else, and `may_raise` of a part of the graph that may raise.
     """
 
     capturing: bool = False
     lift: Callable[[Any], Value] | None = None
     changing: Callable[[Any], None] | None = None
+    may_raise: Callable[[], None] | None = None
 
 
 mode = _Mode()

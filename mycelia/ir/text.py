@@ -95,8 +95,8 @@ def _op_text(op: Op, numbers: dict[Function, str]) -> str:
 def _attribute(a: Any, numbers: dict[Function, str]) -> str:
     if isinstance(a, tuple):
         return "(" + ", ".join(_attribute(x, numbers) for x in a) + ("," if len(a) == 1 else "") + ")"
-    if isinstance(a, str):
-        return json.dumps(a)
+    if isinstance(a, str) or hasattr(a, "written"):  # what lives in this process only has a name
+        return json.dumps(getattr(a, "written", a))
     if isinstance(a, Function):
         return numbers[a]
     if isinstance(a, Type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,7 +148,25 @@ class Runtime:
 
 ALIGN = 64  # bytes: where buffers begin
 
-Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """Call Python, on the thread that runs the program. `call` takes arrays of the inputs, and gives as many arrays as
+    there are outputs; an exception ends the program.
+    """
+
+    call: Callable[..., Sequence[Array]]
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return self.inputs
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return self.outputs
+
+
+Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mycelia.ir import Function, Param, Project, Value
+from mycelia.ir import Function, Param, Project, Value, may_repeat
 from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.empty import without_empty
@@ -57,6 +57,7 @@ class Body:
         self.anchor: set[Value] = set()
         self.nodes: list[Node] = []
         self.made_by: dict[Value, Node] = {}
+        self.ordered: list[Node] = []  # effects, one after the other
         self.in_place: set[Buffer] = set()
         self.steps: list[Step] = []
 
@@ -117,6 +118,9 @@ class Body:
     def _add_step(self, v: Value) -> None:
         node = self._node(step=v)
         self._after(node, {self.made_by[u] for u in self._read_by(v) if u in self.made_by})
+        if not may_repeat(v):
+            self._after(node, set(self.ordered[-1:]))
+            self.ordered.append(node)
         types = v.type.elements if isinstance(v.type, TupleType) else (v.type,)
         outs = [Value(Project(i), (v,)) for i in range(len(types))] if isinstance(v.type, TupleType) else [v]
         for i, (out, t) in enumerate(zip(outs, types, strict=True)):
@@ -217,7 +221,8 @@ class Body:
             writer = self.made_by.get(new)
             if writer is None or looked_at[old]:
                 continue
-            others = readers[old] - {writer.number}
+            # an effect may raise, and what was given away would be lost: it is overwritten after the last effect
+            others = readers[old].union(n.number for n in self.ordered) - {writer.number}
             if not any(writer.number in self.nodes[n].needs for n in others):
                 after[writer.number] |= others
                 donors[result] = writer

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mycelia.ir import Function, Project, Value
-from mycelia.loops import Block, Branch, Buffer, Enter, Repeat, Routine, Runtime, Step, Stream
+from mycelia.loops import Block, Branch, Buffer, Enter, Host, Repeat, Routine, Runtime, Step, Stream
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step
-from mycelia.primitives import Cond, Map, NamedCall, Recurse, Scan, While
+from mycelia.primitives import Cond, HostCall, Map, NamedCall, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.sizes import same
 from mycelia.types import TensorType, Type, int64, row_major
@@ -183,6 +183,12 @@ def _routine(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Rout
 def _(op: NamedCall, v: Value, body: Body) -> None:
     inputs = tuple(body.operand(x) for x in v.inputs)
     body.steps.append(Enter(body.scope[op.callee], inputs, tuple(_outputs(v, body))))
+
+
+@lower_step.register
+def _(op: HostCall, v: Value, body: Body) -> None:
+    inputs = tuple(body.dense(x) for x in v.inputs)
+    body.steps.append(Host(op.reference, inputs, tuple(_outputs(v, body))))
 
 
 @lower_step.register

@@ -12,6 +12,8 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, assign
+from mycelia.eager.dispatch import mode
+from mycelia.eager.host import printed
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import method, tensor
 from mycelia.tree import tree_map
@@ -181,12 +183,13 @@ def tuple_to_array(input_x: Sequence[float | int]) -> Tensor:
 
 
 def print_(*input_x: Any) -> None:
-    """Print tensors and texts.
+    """Print tensors and texts. In a compiled function it is done by the program, each time it comes there.
 
     >>> print_("loss", Tensor([1, 2]))
     loss [1 2]
     """
-    print(*input_x)
+    if not (mode.capturing and printed(input_x, {})):
+        print(*input_x)
 
 
 def scalar_cast(input_x: Any, input_y: Any) -> Any:

@@ -10,6 +10,7 @@ from mycelia.primitives.creation import *
 from mycelia.primitives.derivative import *
 from mycelia.primitives.elementwise import *
 from mycelia.primitives.epilogue import *
+from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.movement import *
 from mycelia.primitives.pieces import *

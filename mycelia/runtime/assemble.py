@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
-from mycelia.loops import Buffer, Invoke, Item, Launch, Plan, Program, Stack
+from mycelia.loops import Buffer, Host, Invoke, Item, Launch, Plan, Program, Stack
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
+from mycelia.runtime.host import address_of, entry_of
 from mycelia.runtime.onednn import library
 from mycelia.schedule import buffer_bytes, plan_memory
 from mycelia.sizes import Hints, Name, Sym, evaluated, evaluator, hint, names
@@ -30,6 +31,7 @@ class Assembled:
     inputs: tuple[int, ...]  # slots
     outputs: tuple[int, ...]
     donated: tuple[int | None, ...]  # for each output, the input whose memory it takes over
+    raised: list[BaseException]  # what Python raised when the program called it
     keep: tuple[object, ...]  # what the pointers point to
     threads: int
 
@@ -142,6 +144,12 @@ def assemble(program: Program, options: Options) -> Assembled:
     blocks = [program.block, *(r.block for r in program.routines)]
     calls = {id(s): slot() for b in blocks for s in b.walk() if isinstance(s, Invoke)}
 
+    hosts, raised = {}, list[BaseException]()
+    for host in (s for b in blocks for s in b.walk() if isinstance(s, Host)):
+        entry = entry_of(host, raised)
+        hosts[id(host)] = slot(address_of(entry))
+        keep.append(entry)
+
     def room(step: Invoke) -> int:
         return prepared(evaluated(step.call, Hints()), options.threads).room
 
@@ -153,9 +161,9 @@ def assemble(program: Program, options: Options) -> Assembled:
     handles = any(b in program.handles for b in program.outputs)
     streamed = _streamed(program, fixed, options.target)
     clock = slot() if options.clocked else None
-    unit = Unit(program, plan, routines, calls, slots, streamed, handles, clock)
+    unit = Unit(program, plan, routines, calls, hosts, slots, streamed, handles, clock)
     inputs, outputs = (tuple(fixed[b] for b in side) for side in (program.inputs, program.outputs))
-    return Assembled(unit, tuple(table), inputs, outputs, donated, tuple(keep), options.threads)
+    return Assembled(unit, tuple(table), inputs, outputs, donated, raised, tuple(keep), options.threads)
 
 
 def _streamed(program: Program, fixed: dict[Buffer, int], target: Target) -> frozenset[Buffer]:

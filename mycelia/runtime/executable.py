@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import NO_MEMORY, TOO_DEEP, WORDS
+from mycelia.codegen.heap import NO_MEMORY, RAISED, TOO_DEEP, WORDS
 from mycelia.errors import MyceliaError, OutOfMemory
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.assemble import Assembled, Numbers, arrange
@@ -77,8 +77,10 @@ class Running:
 class Executable:
     """A compiled function of arrays."""
 
-    def __init__(self, code: Code, assembled: Assembled, numbers: tuple[Sym, ...]) -> None:
-        self.code, self.assembled, self.numbers = code, assembled, Numbers(assembled, numbers)
+    def __init__(self, code: Code, assembled: Assembled, wanted: tuple[Sym, ...]) -> None:
+        self.code, self.assembled, self.numbers = code, assembled, Numbers(assembled, wanted)
+        self._wanted, self._busy = wanted, False
+        self._inner: Executable | None = None
         unit = assembled.unit
         run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
         self._run = on_deep_stack(run) if unit.program.routines else with_team(run)
@@ -95,12 +97,20 @@ class Executable:
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results. Arrays are taken as they are when they are dense and of the right type, else copied. Programs
-        take turns; another thread waits.
+        take turns; another thread waits. Only Python that a program calls can call a program that runs: that call has a
+        table of its own.
         """
         wanted = len(self.assembled.inputs)
         assert len(arrays) == wanted, f"{len(arrays)} arrays where {wanted} were compiled"
         with Arena.turn:
-            return self._call(self._at(arrays), arrays)
+            if self._busy:
+                self._inner = self._inner or Executable(self.code, self.assembled, self._wanted)
+                return self._inner(*arrays)
+            self._busy = True
+            try:
+                return self._call(self._at(arrays), arrays)
+            finally:
+                self._busy = False
 
     def _at(self, arrays: tuple[Array, ...]) -> Running:
         """The program at the sizes of these arrays, made now if they are new."""
@@ -158,6 +168,8 @@ class Executable:
         return tuple(results)
 
     def _complain(self, status: int) -> None:
+        if status & RAISED:
+            raise self.assembled.raised.pop()
         if status & TOO_DEEP:
             raise MyceliaError(
                 f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room left",

@@ -4,10 +4,51 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
 Job = tuple[Callable[[int], Any], int, "SimpleQueue[Any]"]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """Something that whoever waits for a job must do for it."""
+
+    run: Callable[[], None]
+    done: SimpleQueue[BaseException | None]
+
+    def serve(self) -> None:
+        try:
+            self.run()
+            self.done.put(None)
+        except BaseException as error:  # raised again where it was asked for
+            self.done.put(error)
+
+
+class _Here(threading.local):
+    """Of a worker: who waits for its job. Of any thread: the workers whose requests it serves now."""
+
+    answer: SimpleQueue[Any] | None = None
+    serving: tuple[WorkerThread, ...] = ()
+
+
+_here = _Here()
+
+
+def on_calling_thread(run: Callable[[], None]) -> None:
+    """Do something on the thread that waits for what runs here; that is this one, unless this is a worker.
+
+    >>> on_calling_thread(lambda: print("here"))
+    here
+    """
+    if _here.answer is None:
+        run()
+        return
+    request = _Request(run, SimpleQueue())
+    _here.answer.put(request)
+    if (error := request.done.get()) is not None:
+        raise error
 
 
 class WorkerThread:
@@ -23,14 +64,22 @@ class WorkerThread:
         self._jobs: SimpleQueue[Job] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._spare: WorkerThread | None = None
 
     def do(self, job: Callable[[int], Any], argument: int) -> Any:
         """What the job gives, done by the thread; what it raises is raised here. A job of a job is done at once."""
         if threading.current_thread() is self._started():
             return job(argument)
         answer: SimpleQueue[Any] = SimpleQueue()
+        if self in _here.serving:  # its thread waits for this one
+            self._spare = self._spare or WorkerThread(self.name, self.stack)
+            return self._spare.do(job, argument)
         self._jobs.put((job, argument, answer))
-        failed, result = answer.get()
+        while isinstance(got := answer.get(), _Request):
+            before, _here.serving = _here.serving, (*_here.serving, self)
+            got.serve()
+            _here.serving = before
+        failed, result = got
         if failed:
             raise result
         return result
@@ -49,6 +98,7 @@ class WorkerThread:
     def _work(self) -> None:
         while True:
             job, argument, answer = self._jobs.get()
+            _here.answer = answer
             try:
                 answer.put((False, job(argument)))
             except BaseException as error:  # the caller raises it

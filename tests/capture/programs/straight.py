@@ -358,3 +358,15 @@ def none_argument(x, bias):
 @native(X, "double")
 def string_argument(x, mode):
     return x * 2 if mode == "double" else x
+
+
+@native(X)
+def asserts_tensor(x):
+    assert x.sum() > 0, f"the sum is {x.sum()}"
+    return x + 1
+
+
+@native(X)
+def prints(x):
+    print("x is", x, f"{x.sum():.2f}", [x, (1, "two")], sep=", ")
+    return x + 1
