@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from mycelia.ir import Function, Op, Param, Purity, Value, algebra, located
+from mycelia.ir import Function, Op, Param, Purity, Value, algebra, located, region
 from mycelia.transforms.activity import Mask
 from mycelia.transforms.image import Image
 from mycelia.types import SequenceType, TensorType, TupleType, Type
@@ -96,14 +96,14 @@ def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> F
     image = Image()
     params = tuple(Value(Param(i, t)) for i, t in enumerate(types))
     image.one.update(zip(fn.params, params, strict=True))
-    for v in fn.values():
-        if type(v.op) is not Param:
-            with located(v.location):
-                _batch(v, size, image)
-    results = [
-        repeated(image.one[r], r.type, size) if m else image.one[r] for r, m in zip(fn.results, demanded, strict=True)
-    ]
-    return Function(params, tuple(results))
+    with region(closed=True) as inside:
+        for v in fn.values():
+            if type(v.op) is not Param:
+                with located(v.location):
+                    _batch(v, size, image)
+        both = zip(fn.results, demanded, strict=True)
+        results = [repeated(image.one[r], r.type, size) if m else image.one[r] for r, m in both]
+    return Function(params, tuple(results), tuple(inside.effects))
 
 
 def repeated(v: Value, old: Type, size: int) -> Value:
