@@ -30,6 +30,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int]] = {  # shape
     "conv 32x256x14x14 3x3": ((32, 256, 14, 14), (256, 256, 3, 3), 1, 1),
 }
 Run = Callable[[], object]
+SLOW = 1.0  # seconds
 
 
 def main() -> None:
@@ -84,9 +85,8 @@ def interleaved(ways: dict[str, Run], peer: Peer, case: tuple[str, ...], seconds
         for _ in range(5):  # eager mode compiles what comes again
             run()
     best = {way: float("inf") for way in (*ways, "torch")}
-    peer.ask(*case)
     end, turns = time.perf_counter() + seconds, 0
-    while turns < 3 or (time.perf_counter() < end and turns < 200):
+    while not turns or (time.perf_counter() < end and turns < 200):
         for way, run in ways.items():
             best[way] = min(best[way], timed(run))
         best["torch"] = min(best["torch"], peer.ask(*case))
@@ -124,7 +124,7 @@ def ours(name: str, dtype: str, mode: str, way: str) -> Run:
     tensors = [ms.Tensor(a).astype(getattr(ms, dtype)) for a in arrays(name, mode)]
 
     def product(x: Any, w: Any) -> Any:
-        return ops.conv2d(x, w, stride=stride, padding=padding) if stride else ops.matmul(x, w)
+        return ops.conv2d(x, w, stride=stride, pad_mode="pad", padding=padding) if stride else ops.matmul(x, w)
 
     def gradient(x: Any, w: Any, ct: Any) -> Any:
         out, pull = ms.vjp(product, x, w)
@@ -164,7 +164,8 @@ def serve() -> None:
     for line in sys.stdin:
         if line not in kept:
             kept = {line: theirs(*json.loads(line))}
-            kept[line]()
+            if timed(kept[line]) < SLOW:  # the first call of others is no measure
+                timed(kept[line])
         print(timed(kept[line]), flush=True)
 
 
