@@ -18,6 +18,7 @@ from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of
+from mycelia.loops import Note
 from mycelia.primitives import replaying, writing_down
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array, TensorType
@@ -58,6 +59,12 @@ class Native:
             if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
                 arrays[i] = arrays[i].copy()
         return run(*arrays)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a user should know of how the function is computed, once it has run."""
+        found: tuple[Note, ...] = getattr(self._run, "notes", ())
+        return found
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""

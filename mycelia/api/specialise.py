@@ -141,7 +141,11 @@ class Compiled:
             f"  values: {len(fn.values())}, guards: {len(self.captured.guards.reads)}, "
             f"tensors from outside: {len(self.captured.outside)}",
         ]
-        return "\n".join(lines + ([f"  changes: {changed}"] if changed else []))
+        lines += [f"  changes: {changed}"] if changed else []
+        for note in self.native.notes:
+            lines.append(f"  {note.text}")
+            lines += [f"    at {note.at}"] if note.at else []
+        return "\n".join(lines)
 
 
 def _target(target: Any, leaves: Sequence[Any]) -> Tensor:

@@ -8,6 +8,13 @@ from llvmlite import binding
 
 from mycelia.target import Target
 
+# Without VNNI the library multiplies int8 by an instruction that saturates at 16 bits: 127 * 127 * 2 becomes 32767.
+UNITS = {
+    "bfloat16": ("avx512bf16", "amx-bf16"),
+    "float16": ("avx512fp16", "amx-fp16"),
+    "int8": ("avx512vnni", "avxvnni"),
+}
+
 
 def host() -> Target:
     """The machine at hand.
@@ -24,6 +31,7 @@ def host() -> Target:
         features.flatten() + wide,
         width,
         len(os.sched_getaffinity(0)),
+        frozenset(name for name, units in UNITS.items() if any(features.get(u) for u in units)),
     )
 
 

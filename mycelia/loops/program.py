@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mycelia.errors import Location
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
 from mycelia.sizes import Dim, Name, Sym
@@ -205,6 +206,14 @@ class Routine:
 
 
 @dataclass(frozen=True)
+class Note:
+    """What a user should know of how a program computes something, and the line that asked for it."""
+
+    text: str
+    at: Location | None
+
+
+@dataclass(frozen=True)
 class Program:
     """Everything that one native call does."""
 
@@ -215,6 +224,7 @@ class Program:
     shared: dict[Buffer, Buffer] = field(default_factory=dict)  # lives in the memory of another buffer
     routines: tuple[Routine, ...] = ()
     handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(str(s.kernel) if isinstance(s, Launch) else str(s) for s in self.block.steps)

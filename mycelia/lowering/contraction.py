@@ -35,12 +35,12 @@ from mycelia.lowering.body import Body, View
 from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
-from mycelia.lowering.tiles import SMALL, tile_kind, tiled_contraction
+from mycelia.lowering.tiles import SMALL, in_library, is_refused, slow, tile_kind, tiled_contraction
 from mycelia.lowering.values import worth
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
 from mycelia.sizes import Dim, hint, known_equal
-from mycelia.types import TensorType, float32
+from mycelia.types import TensorType
 
 Sizes = dict[str, Dim]  # of each letter
 
@@ -72,31 +72,40 @@ def _axes(op: Contract) -> _Axes:
 @lower_step.register
 def _(op: Contract, v: Value, body: Body) -> None:
     if v.tensor.size:
-        _contract(op, v.inputs[0], v.inputs[1], body.memory[v], body)
+        _contract(op, v, body.memory[v], body)
 
 
 def contract_with_bias(op: Contract, v: Value, out: Buffer, body: Body) -> None:
     """A contraction with a bias for each column, which the call adds."""
-    x, y, bias = v.inputs
-    _contract(op, x, y, out, body, body.dense(bias))
+    _contract(op, v, out, body, body.dense(v.inputs[2]))
 
 
-def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: Buffer | None = None) -> None:
-    axes = _axes(op)
+def _contract(op: Contract, v: Value, out: Buffer, body: Body, bias: Buffer | None = None) -> None:
+    axes, (x, y) = _axes(op), v.inputs[:2]
     size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
-    single = all(t.dtype is float32 for t in (x, y, out.type))
-    if bias is None and not single and hint(work) >= SMALL:
-        kind = tile_kind(x.dtype, y.dtype, out.type.dtype, body.shared.options)
-        parts, letters = (axes.batch, axes.rows, axes.columns, axes.summed), (op.lhs, op.rhs, op.out)
-        step = kind and tiled_contraction(kind, parts, letters, size, lhs, rhs, out)
-        if step:
-            body.steps.append(step)
-            return
-    if bias is None and (not single or hint(work) < SMALL or not work or not axes.columns or not axes.rows):
+    if bias is None and (hint(work) < SMALL or not work or not axes.columns or not axes.rows):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
+    if in_library(out.type.dtype, x.dtype, y.dtype, body.shared):
+        mark = len(body.steps)
+        call = _library_call(op, axes, size, x, y, lhs, rhs, out, body, bias)
+        if bias is not None or not is_refused(call, body.shared):
+            return
+        del body.steps[mark:]
+    kind = tile_kind(x.dtype, y.dtype, out.type.dtype, body.shared.options)
+    parts, letters = (axes.batch, axes.rows, axes.columns, axes.summed), (op.lhs, op.rhs, op.out)
+    step = kind and tiled_contraction(kind, parts, letters, size, lhs, rhs, out)
+    if not kind:
+        slow(v, work, body.shared)
+    body.steps.append(step or _loops(op, axes, size, lhs, rhs, out))
+
+
+def _library_call(
+    op: Contract, axes: _Axes, size: Sizes, x: Value, y: Value, lhs: View, rhs: View, out: Buffer, body: Body,
+    bias: Buffer | None,
+) -> Matmul:  # fmt: skip
     columns_last = _ends_with(op.out, axes.columns, size, out)
     if bias is None and not columns_last and _ends_with(op.out, axes.rows, size, out):
         x, y, lhs, rhs = y, x, rhs, lhs  # the transposed product lies in memory as the library writes it
@@ -120,6 +129,7 @@ def _contract(op: Contract, x: Value, y: Value, out: Buffer, body: Body, bias: B
     body.steps.append(Invoke(call, (left[0], right[0], *added), (Operand(result),)))
     if result is not out:
         body.steps.append(copy(result, out))
+    return call
 
 
 def _ends_with(letters: str, part: str, size: Sizes, out: Buffer) -> bool:

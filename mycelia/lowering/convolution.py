@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from mycelia.ir import Value
 from mycelia.loops import (
@@ -36,14 +37,16 @@ from mycelia.lowering import tiled_convolution
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import layout_of, lower_step
-from mycelia.lowering.tiles import SMALL, tile_kind
+from mycelia.lowering.tiles import SMALL, in_library, is_refused, slow, tile_kind
 from mycelia.lowering.values import full_index, in_order, worth
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
 from mycelia.primitives.product_types import summed_in
 from mycelia.sizes import Dim, hint, known_less, low
-from mycelia.types import TensorType, float32, int64, row_major
+from mycelia.types import TensorType, bfloat16, float16, float32, int64, row_major
+
+Tiling = Callable[[Any, Value, Value, Buffer, TileKind, Body], None]  # of an op, its operands and its result
 
 
 def channels_last(shape: Sequence[Dim]) -> tuple[Dim, ...]:
@@ -57,18 +60,26 @@ def channels_last(shape: Sequence[Dim]) -> tuple[Dim, ...]:
 @layout_of.register(Conv)
 @layout_of.register(ConvInputGrad)
 def _(op: Convolution, result: int, type: TensorType) -> tuple[Dim, ...] | None:
-    return channels_last(type.shape) if type.dtype is float32 else None
+    return channels_last(type.shape) if type.dtype in (float32, float16, bfloat16) else None
 
 
-def _in_library(v: Value) -> bool:
-    """Whether the library has this convolution."""
-    return all(x.dtype is float32 for x in (v, *v.inputs))
-
-
-def _tiled(v: Value, body: Body, work: Dim) -> TileKind | None:
-    """The tiles for a convolution that the library has not; None where loops are better."""
+def _in_library(v: Value, body: Body) -> bool:
+    """Whether the library has this convolution, with something to compute. It has no gradients of whole numbers."""
     x, y = v.inputs
-    return tile_kind(x.dtype, y.dtype, v.dtype, body.shared.options) if hint(work) >= SMALL else None
+    differentiable = isinstance(v.op, Conv) or x.dtype.is_float
+    sizes = (*x.shape, *y.shape, *v.shape)
+    return differentiable and 0 not in sizes and in_library(v.dtype, x.dtype, y.dtype, body.shared)
+
+
+def _otherwise(v: Value, body: Body, work: Dim, tiles: Tiling, loops: Callable[..., None]) -> None:
+    """A convolution that the library has not: by tiles, or by loops where it is small."""
+    x, y = v.inputs
+    kind = tile_kind(x.dtype, y.dtype, v.dtype, body.shared.options)
+    if kind and hint(work) >= SMALL:
+        tiles(v.op, x, y, body.memory[v], kind, body)
+        return
+    slow(v, work, body.shared)
+    loops(v.op, x, y, v, body)
 
 
 def _image(x: Value, body: Body) -> tuple[Buffer, Layout]:
@@ -85,23 +96,23 @@ def _call(op: Convolution, direction: str, x: Layout, w: TensorType, out: Layout
     return Call(direction, x, Layout(w.shape, row_major(w.shape), w.dtype), out, moves)
 
 
-def _invoke(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> None:
+def _invoked(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> bool:
+    """Call the library, unless it has refused the call."""
+    if not call.bias and is_refused(call, body.shared):
+        return False
     body.steps.append(Invoke(call, tuple(Operand(b) for b in inputs), (Operand(out),)))
+    return True
 
 
 @lower_step.register
 def _(op: Conv, v: Value, body: Body) -> None:
     x, w = v.inputs
     out = body.memory[v]
-    if not _in_library(v) or 0 in (*x.shape, *w.shape, *v.shape):
-        kind = _tiled(v, body, prod(v.shape) * prod(w.shape[1:]))
-        if kind:
-            tiled_convolution.forward(op, x, w, out, kind, body)
-        else:
-            _forward_loops(op, x, w, v, body)
-        return
-    image, layout = _image(x, body)
-    _invoke(body, _call(op, "forward", layout, w.tensor, _laid(out)), [image, body.dense(w)], out)
+    if _in_library(v, body):
+        image, layout = _image(x, body)
+        if _invoked(body, _call(op, "forward", layout, w.tensor, _laid(out)), [image, body.dense(w)], out):
+            return
+    _otherwise(v, body, prod(v.shape) * prod(w.shape[1:]), tiled_convolution.forward, _forward_loops)
 
 
 def convolve_with_bias(op: Conv, v: Value, out: Buffer, body: Body) -> None:
@@ -109,37 +120,29 @@ def convolve_with_bias(op: Conv, v: Value, out: Buffer, body: Body) -> None:
     x, w, bias = v.inputs
     image, layout = _image(x, body)
     call = _call(op, "forward", layout, w.tensor, _laid(out))
-    _invoke(body, replace(call, bias=True), [image, body.dense(w), body.dense(bias)], out)
+    _invoked(body, replace(call, bias=True), [image, body.dense(w), body.dense(bias)], out)
 
 
 @lower_step.register
 def _(op: ConvInputGrad, v: Value, body: Body) -> None:
     ct, w = v.inputs
     out = body.memory[v]
-    if not _in_library(v) or 0 in (*ct.shape, *w.shape, *v.shape):
-        kind = _tiled(v, body, prod(ct.shape) * prod(w.shape[1:]))
-        if kind:
-            tiled_convolution.input_gradient(op, ct, w, out, kind, body)
-        else:
-            _input_loops(op, ct, w, v, body)
-        return
-    image, layout = _image(ct, body)
-    _invoke(body, _call(op, "input", _laid(out), w.tensor, layout), [image, body.dense(w)], out)
+    if _in_library(v, body):
+        image, layout = _image(ct, body)
+        if _invoked(body, _call(op, "input", _laid(out), w.tensor, layout), [image, body.dense(w)], out):
+            return
+    _otherwise(v, body, prod(ct.shape) * prod(w.shape[1:]), tiled_convolution.input_gradient, _input_loops)
 
 
 @lower_step.register
 def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
     x, ct = v.inputs
     out = body.memory[v]
-    if not _in_library(v) or 0 in (*x.shape, *ct.shape, *v.shape):
-        kind = _tiled(v, body, prod(ct.shape) * prod(v.shape[1:]))
-        if kind:
-            tiled_convolution.weight_gradient(op, x, ct, out, kind, body)
-        else:
-            _weight_loops(op, x, ct, v, body)
-        return
-    (image, x_layout), (cotangent, ct_layout) = _image(x, body), _image(ct, body)
-    _invoke(body, _call(op, "weight", x_layout, v.tensor, ct_layout), [image, cotangent], out)
+    if _in_library(v, body):
+        (image, x_layout), (cotangent, ct_layout) = _image(x, body), _image(ct, body)
+        if _invoked(body, _call(op, "weight", x_layout, v.tensor, ct_layout), [image, cotangent], out):
+            return
+    _otherwise(v, body, prod(ct.shape) * prod(v.shape[1:]), tiled_convolution.weight_gradient, _weight_loops)
 
 
 # ------------------------------------------------------------------------------------------------ loops

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mycelia.ir import Function
-from mycelia.loops import Block, Buffer, Copy, Program, Step
+from mycelia.loops import Block, Buffer, Copy, LibraryCall, Program, Step
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import copy
 from mycelia.lowering.shared import Shared
@@ -14,9 +14,13 @@ from mycelia.sizes import same
 from mycelia.types import TensorType, row_major
 
 
-def lower(fn: Function, donated: Mapping[int, int], options: Options) -> Program:
-    """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`."""
-    shared = Shared(options)
+def lower(
+    fn: Function, donated: Mapping[int, int], options: Options, refused: frozenset[LibraryCall] = frozenset()
+) -> Program:
+    """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`. What the library `refused` is
+    computed in another way.
+    """
+    shared = Shared(options, refused)
     inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
     body = Body(fn, inputs, shared)
     steps, results = body.run(donated)
@@ -40,6 +44,5 @@ def lower(fn: Function, donated: Mapping[int, int], options: Options) -> Program
         outputs.append(takes_over or r)
     routines = tuple(r for r in shared.routines.values() if r is not None)
     handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
-    return Program(
-        tuple(inputs), tuple(outputs), Block((*steps, *late)), shared.constants, shared.aliases, routines, handles
-    )
+    block, notes = Block((*steps, *late)), tuple(shared.notes)
+    return Program(tuple(inputs), tuple(outputs), block, shared.constants, shared.aliases, routines, handles, notes)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mycelia.loops import Axis, Buffer, Invoke, Operand, TileKind, Tiles
+from mycelia.ir import Value
+from mycelia.loops import Axis, Buffer, Invoke, LibraryCall, Note, Operand, TileKind, Tiles
 from mycelia.lowering.body import View
+from mycelia.lowering.shared import Shared
 from mycelia.options import Options
-from mycelia.primitives.product_types import summed_in
-from mycelia.sizes import Dim, hint
-from mycelia.types import DType
+from mycelia.primitives.product_types import in_short_units, summed_in
+from mycelia.sizes import Dim, Hints, evaluated, hint
+from mycelia.types import DType, float32
 
 SMALL = 1 << 13  # multiplications below which a call costs more than loops do
+LONG = 1 << 20  # multiplications by plain loops that a user should know of
 
 
 def tile_kind(lhs: DType, rhs: DType, out: DType, options: Options) -> TileKind | None:
@@ -23,6 +26,25 @@ def tile_kind(lhs: DType, rhs: DType, out: DType, options: Options) -> TileKind 
         return None
     width = options.target.vector_bytes
     return TileKind(lhs, rhs, out, 12 if width == 64 else 6, 2, width // out.itemsize)
+
+
+def in_library(out: DType, x: DType, y: DType, shared: Shared) -> bool:
+    """Whether the library multiplies operands of these types well on this processor."""
+    units = shared.options.target.short_units
+    return all(d is float32 for d in (out, x, y)) or in_short_units(units, out, x, y)
+
+
+def is_refused(call: LibraryCall, shared: Shared) -> bool:
+    """Whether the library was asked for this call, and had nothing but plain loops."""
+    return bool(shared.refused) and evaluated(call, Hints()) in shared.refused
+
+
+def slow(v: Value, work: Dim, shared: Shared) -> None:
+    """Note that plain loops compute a product, if that is much work."""
+    if hint(work) >= LONG:
+        kinds = " and ".join(str(x.type) for x in v.inputs)
+        text = f"plain loops compute {v.type}, a product of {kinds}: much slower than float32 would be"
+        shared.notes.append(Note(text, v.location))
 
 
 def tiled_contraction(

@@ -9,7 +9,7 @@ from mycelia.passes.epilogue import fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import everywhere
-from mycelia.passes.products import shape_products
+from mycelia.passes.products import products_for, shape_products
 from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
@@ -20,7 +20,8 @@ PIPELINE = tuple(everywhere(run) for run in (*NEEDED, fold, shape_products, simp
 def optimise(fn: Function, options: Options) -> Function:
     """Run every pass that is not switched off, in order."""
     _check(options)
-    for run in PIPELINE:
+    own = everywhere(products_for(options.target.short_units))
+    for run in (own if run.__name__ == own.__name__ else run for run in PIPELINE):
         if run.__name__ in options.without:
             continue
         before, fn = fn, run(fn)

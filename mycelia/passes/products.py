@@ -1,33 +1,40 @@
 """Products in a form that is fast: of one term as a multiplication, of mixed or short element types in the type of
 their sum.
 
-Sixteen-bit floats are multiplied as 32-bit ones, by casts of the graph: those join the kernels around the product, and
-one that several products read is made once. (oneDNN 3.2 refuses them on AVX2, and takes 45 ns to
-convert an element.)
+Where the processor has no units for them, 16-bit floats are multiplied as 32-bit ones, by casts of the graph: those
+join the kernels around the product, and one that several products read is made once. (oneDNN 3.2 refuses such products
+on AVX2, and takes 45 ns to convert an element.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import prod
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Value, rewrite, rule_for
+from mycelia.ir import Function, Rule, Value, rewrite, rule_for
 from mycelia.primitives import Contract, Conv, ConvInputGrad, ConvWeightGrad
-from mycelia.primitives.product_types import summed_in
+from mycelia.primitives.product_types import in_short_units, summed_in
 
 
-@rule_for(Contract, Conv, ConvInputGrad, ConvWeightGrad)
-def multiply_in_one_type(v: Value) -> Value | None:
-    """The operands as numbers of the type in which their products are summed, and the sum rounded once."""
-    x, y = v.inputs
-    wide = summed_in(v.dtype, x.dtype, y.dtype)
-    op = v.op
-    assert isinstance(op, Contract | Conv | ConvInputGrad | ConvWeightGrad), f"{v} is no product"
-    if op.dtype is None and x.dtype is wide:
-        return None
-    out: Value = p.cast(replace(op, dtype=None)(p.cast(x, wide), p.cast(y, wide)), v.dtype)
-    return out
+def in_one_type(units: frozenset[str]) -> tuple[Rule, ...]:
+    """A rule: the operands as numbers of the type in which their products are summed, and the sum rounded once; but for
+    what a processor with these units multiplies as it is.
+    """
+
+    @rule_for(Contract, Conv, ConvInputGrad, ConvWeightGrad)
+    def multiply_in_one_type(v: Value) -> Value | None:
+        x, y = v.inputs
+        wide = summed_in(v.dtype, x.dtype, y.dtype)
+        op = v.op
+        assert isinstance(op, Contract | Conv | ConvInputGrad | ConvWeightGrad), f"{v} is no product"
+        if (op.dtype is None and x.dtype is wide) or in_short_units(units, v.dtype, x.dtype, y.dtype):
+            return None
+        out: Value = p.cast(replace(op, dtype=None)(p.cast(x, wide), p.cast(y, wide)), v.dtype)
+        return out
+
+    return multiply_in_one_type
 
 
 @rule_for(Contract)
@@ -37,10 +44,11 @@ def multiply_single_terms(v: Value) -> Value | None:
     assert isinstance(op, Contract), f"{v} is no contraction"
     x, y = v.inputs
     size = dict(zip(op.lhs + op.rhs, x.shape + y.shape, strict=True))
-    if op.dtype is not None or not x.dtype.bits > 16 or prod(size[c] for c in op.lhs if c not in op.out) != 1:
+    if prod(size[c] for c in op.lhs if c not in op.out) != 1:
         return None
-    left, right = (_spread(side, letters, op.out) for side, letters in ((x, op.lhs), (y, op.rhs)))
-    out: Value = left * right
+    wide = summed_in(v.dtype, x.dtype, y.dtype)
+    left, right = (_spread(p.cast(side, wide), letters, op.out) for side, letters in ((x, op.lhs), (y, op.rhs)))
+    out: Value = p.cast(left * right, v.dtype)
     return out
 
 
@@ -54,6 +62,14 @@ def _spread(x: Value, letters: str, out: str) -> Value:
     return moved
 
 
-def shape_products(fn: Function) -> Function:
-    """Apply the rules everywhere."""
-    return rewrite(fn, [multiply_in_one_type, multiply_single_terms])
+def products_for(units: frozenset[str]) -> Callable[[Function], Function]:
+    """The pass for a processor with these units for short element types."""
+    rules = [multiply_single_terms, in_one_type(units)]
+
+    def shape_products(fn: Function) -> Function:
+        return rewrite(fn, rules)
+
+    return shape_products
+
+
+shape_products = products_for(frozenset())

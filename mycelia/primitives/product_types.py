@@ -87,6 +87,18 @@ def summed_in(result: DType, x: DType, y: DType) -> DType:
     return max((accumulator(d) for d in floats), key=lambda d: d.bits) if floats else result
 
 
+def in_short_units(units: frozenset[str], result: DType, x: DType, y: DType) -> bool:
+    """Whether a processor with these units multiplies such operands as they are, exactly as far as it sums them.
+
+    >>> from mycelia.types import int8, int32, uint8
+    >>> in_short_units(frozenset({"int8"}), int32, uint8, int8), in_short_units(frozenset(), int32, int8, int8)
+    (True, False)
+    """
+    if x in (float16, bfloat16):
+        return x.name in units and x is y and result in (x, float32)
+    return "int8" in units and x in (int8, uint8) and y is int8 and result in (int32, float32)
+
+
 def widened(result: DType, x: Array, y: Array) -> tuple[Array, Array]:
     """Both operands in the element type in which their products are summed."""
     wide = summed_in(result, dtype_of(x), dtype_of(y)).numpy

@@ -46,6 +46,15 @@ def prepared(call: LibraryCall, threads: int) -> Bound | Tiled:
         return bind(call)
 
 
+def refused(call: LibraryCall, threads: int) -> bool:
+    """Whether the library has nothing for a call but its reference code, hundreds of times slower than ours."""
+    try:
+        made = prepared(call, threads)
+    except onednn.Refused:
+        return True
+    return isinstance(made, Bound) and any(primitive.reference for primitive, _ in made.primitives)
+
+
 @singledispatch
 def bind(call: object) -> Bound:
     """Prepare a library call."""
@@ -82,7 +91,10 @@ def _(call: Convolution) -> Bound:
         channels = call.out.shape[1:2]
         plain.insert(2, _layout(Strided(channels, (1,), call.out.dtype)))
     tries = [_variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed]
-    main = min((t for t in tries if t is not None), key=lambda t: _rank(t, plain))
+    found = [t for t in tries if t is not None]
+    if not found:
+        raise onednn.Refused("oneDNN refuses this convolution", given={"call": call})
+    main = min(found, key=lambda t: _rank(t, plain))
     room = 0
     before: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
     after: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import CompileError
 from mycelia.ir import Function, names_of
+from mycelia.loops import Invoke, Program
 from mycelia.lowering import lower
 from mycelia.options import Options
 from mycelia.passes import optimise
 from mycelia.runtime.assemble import assemble
+from mycelia.runtime.bind import refused
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import machine_code, workers
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
+from mycelia.sizes import Hints, evaluated
 
 
 def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable:
@@ -38,8 +42,7 @@ def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Execu
 def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
     """The stages, one after the other."""
     show("graph", fn, options)
-    optimised = optimise(fn, options)  # the same function, with less to do
-    program = lower(optimised, donated, options)  # kernels and library calls, in order
+    program = written(fn, donated, options)
     show("program", program, options)
     unit = assemble(program, options)  # where everything lies in memory
     show("memory", unit.unit.plan, options)
@@ -50,6 +53,19 @@ def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Exec
         return Executable(code, unit, emitted.numbers)
     except CompileError as failure:
         return Reference(fn, donated, failure)  # slower, and right
+
+
+def written(fn: Function, donated: Mapping[int, int], options: Options) -> Program:
+    """The program of `fn`. What the library has no real code for is computed by ours, and short types as wider ones."""
+    optimised = optimise(fn, options)  # the same function, with less to do
+    program = lower(optimised, donated, options)  # kernels and library calls, in order
+    blocks = [program.block, *(r.block for r in program.routines)]
+    calls = {evaluated(s.call, Hints()) for b in blocks for s in b.walk() if isinstance(s, Invoke)}
+    poor = frozenset(call for call in calls if refused(call, options.threads))
+    if not poor:
+        return program
+    options = replace(options, target=replace(options.target, short_units=frozenset()))
+    return lower(optimise(fn, options), donated, options, poor)
 
 
 def show(stage: str, what: object, options: Options) -> None:

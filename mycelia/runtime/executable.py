@@ -11,6 +11,7 @@ import numpy as np
 
 from mycelia.codegen.heap import NO_MEMORY, RAISED, TOO_DEEP, WORDS
 from mycelia.errors import MyceliaError, OutOfMemory
+from mycelia.loops import Note
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
@@ -94,6 +95,11 @@ class Executable:
         self._handles = [i for i, b in enumerate(unit.program.outputs) if b in unit.program.handles]
         self._solve = solver([b.type.shape for b in unit.program.inputs], assembled.names)
         self._running: dict[tuple[int, ...], Running] = {}
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a user should know of how the program computes."""
+        return self.assembled.unit.program.notes
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results. Arrays are taken as they are when they are dense and of the right type, else copied. Programs

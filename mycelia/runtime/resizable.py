@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mycelia.ir import Function, sized
+from mycelia.loops import Note
 from mycelia.sizes import Name, NeedsSize, solver
 from mycelia.types import Array, TensorType
 
@@ -38,6 +39,12 @@ class Resizable:
     def programs(self) -> int:
         """How many programs were compiled and are kept."""
         return (self.whole is not None) + len(self._single)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a user should know of how these programs compute."""
+        runs = [self.whole, *self._single.values()]
+        return tuple(dict.fromkeys(note for run in runs for note in getattr(run, "notes", ())))
 
     def __call__(self, *arrays: Array) -> tuple[Any, ...]:
         """The results at these arrays."""

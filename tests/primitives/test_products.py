@@ -1,11 +1,16 @@
 """Products of operands with different element types: what they mean, how they are differentiated, how they run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from mycelia import passes, runtime
 from mycelia import primitives as p
+from mycelia.api.options import options
 from mycelia.ir import Function, interpret
-from mycelia.loops import Invoke
+from mycelia.loops import Invoke, Matmul, Tiles
+from mycelia.lowering import lower
 from mycelia.primitives.product_types import MIXED
 from mycelia.runtime.bind import prepared
 from mycelia.testing import compile, optimise
@@ -123,3 +128,47 @@ def test_matrices_with_one_row_or_column_do_not_fall_into_the_reference_code_of_
             (call,) = (s.call for s in run.assembled.unit.program.block.walk() if isinstance(s, Invoke))
             assert not any(primitive.reference for primitive, _ in prepared(call, 1).primitives)
             np.testing.assert_allclose(run(*inputs)[0], x @ y, rtol=1e-4, atol=1e-4)
+
+
+def with_units(*names):
+    """The options of a processor with units for these element types."""
+    return replace(options(), target=replace(options().target, short_units=frozenset(names)))
+
+
+def called(program):
+    return [s.call for s in program.block.walk() if isinstance(s, Invoke)]
+
+
+@pytest.mark.parametrize("dtype", [float16, bfloat16], ids=str)
+@pytest.mark.parametrize("case", CASES)
+def test_a_processor_with_units_for_sixteen_bits_is_given_them_as_they_are(dtype, case):
+    """And one that claims them while its library refuses is given 32 bits: slower, and as right."""
+    shapes = {"contract": ((64, 96), (96, 32)), "conv": ((2, 8, 9, 9), (16, 8, 3, 2))}[case]
+    inputs = [drawn(s, dtype) for s in shapes]
+    fn = Function.build(CASES[case][0](None), *map(type_of, inputs))
+    chosen = with_units(dtype.name)
+    (call,) = called(lower(passes.optimise(fn, chosen), {}, chosen))
+    layouts = (call.lhs, call.rhs, call.out) if case == "contract" else (call.x, call.w, call.out)
+    assert {layout.dtype for layout in layouts} == {dtype}
+    (got,), (want,) = runtime.compile(fn, {}, chosen)(*inputs), interpret(fn, *inputs)
+    np.testing.assert_allclose(wide(got), wide(want), rtol=ROUGH[dtype], atol=ROUGH[dtype] * np.abs(wide(want)).max())
+
+
+def test_int8_goes_to_the_library_only_where_it_does_not_saturate():
+    types = [type_of(np.zeros(s, np.int8)) for s in ((64, 300), (300, 64))]
+    fn = Function.build(lambda a, b: p.matmul(a, b, dtype=int32), *types)
+    for units, kind in (((), Tiles), (("int8",), Matmul)):
+        chosen = with_units(*units)
+        (call,) = called(lower(passes.optimise(fn, chosen), {}, chosen))
+        assert isinstance(call, kind)
+
+
+def test_what_plain_loops_compute_is_noted():
+    x = np.ones((128, 128), np.float16)
+    fn = Function.build(p.matmul, *map(type_of, (x, x)))
+    chosen = replace(options(), without=frozenset({"shape_products"}))
+    run = runtime.compile(fn, {}, chosen)
+    (note,) = run.notes
+    assert note.text.startswith("plain loops compute f16[128, 128], a product of f16[128, 128] and f16[128, 128]")
+    assert np.all(run(x, x)[0] == 128)
+    assert not compile(fn).notes
