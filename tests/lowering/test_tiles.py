@@ -8,9 +8,10 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke, Tiles
+from mycelia.sizes import Scope
 from mycelia.testing import compile
 from mycelia.transforms import vjp
-from mycelia.types import dtype_named, type_of
+from mycelia.types import TensorType, dtype_named, float64, type_of
 
 TYPES = ["f64", "i8", "u8", "i16", "i32", "i64", "u64"]
 
@@ -117,3 +118,22 @@ def test_many_threads_share_one_product():
     fn = Function.build(p.matmul, *map(type_of, (x, y)))
     for threads in (1, 2, 3, 8):
         np.testing.assert_allclose(compile(fn, threads=threads)(x, y)[0], x @ y, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", ["matmul", "conv"])
+def test_one_program_serves_many_sizes(case):
+    n = Scope().name("n", hint=40)
+    conv = p.Conv((2, 1), ((1, 1), (1, 1)), (1, 1), 1)
+    op, first, second = {
+        "matmul": (p.matmul, lambda n: (n, 64), (64, 48)),
+        "conv": (conv, lambda n: (n, 8, 9, 10), (12, 8, 3, 3)),
+    }[case]
+    kinds = TensorType(float64, first(n)), TensorType(float64, second)
+    run = compile(vjp(Function.build(op, *kinds)))
+    for size in (40, 3, 111):
+        rng = np.random.default_rng(size)
+        inputs = [rng.normal(size=s) for s in (first(size), second)]
+        static = Function.build(op, *map(type_of, inputs))
+        inputs.append(rng.normal(size=static.result_types[0].shape))
+        for got, want in zip(run(*inputs), interpret(vjp(static), *inputs), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
