@@ -67,6 +67,7 @@ def products_for(units: frozenset[str]) -> Callable[[Function], Function]:
     rules = [multiply_single_terms, in_one_type(units)]
 
     def shape_products(fn: Function) -> Function:
+        """Products of one term as multiplications, those of mixed or short types in the type of their sum."""
         return rewrite(fn, rules)
 
     return shape_products
