@@ -32,6 +32,7 @@ from mycelia.dataset.dataset import (
     mix,
 )
 from mycelia.dataset.dataset import zip_datasets as zip
+from mycelia.dataset.diskcache import DiskCache
 from mycelia.dataset.errors import DataError, WorkerDied
 from mycelia.dataset.iterators import DictIterator, TupleIterator
 from mycelia.dataset.obs import OBSMindDataset, sync_wait_for_dataset
@@ -152,6 +153,7 @@ __all__ = [
     "Dataset",
     "DatasetCache",
     "DictIterator",
+    "DiskCache",
     "DistributedSampler",
     "EMnistDataset",
     "EnWik9Dataset",

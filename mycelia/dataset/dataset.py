@@ -13,6 +13,7 @@ from mycelia.dataset.batching import BatchNode, BucketNode, Padding
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
+from mycelia.dataset.diskcache import DiskCache, Kept
 from mycelia.dataset.flattening import FlatMapNode
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
 from mycelia.dataset.memo import Remembered
@@ -82,13 +83,14 @@ class Dataset(Readable):
         *,
         python_multiprocessing: bool = False,
         max_rowsize: int | Sequence[int] | None = None,
-        cache: DatasetCache | None = None,
+        cache: DatasetCache | DiskCache | None = None,
         callbacks: DSCallback | Sequence[DSCallback] | None = None,
         offload: bool | None = None,
     ) -> Dataset:
         """Every row through one operation or several, which take the input columns and give the output columns.
 
-        A cache keeps what was made of a row, for operations that are not random. `offload` asks for operations to run
+        A cache keeps what was made of a row, in memory (`DatasetCache`) or in a folder (`DiskCache`), for operations
+        that are not random. `offload` asks for operations to run
         on the device that trains: here that is the processor, where they run anyway.
 
         >>> import mycelia.dataset as ds
@@ -109,7 +111,7 @@ class Dataset(Readable):
         self.plan.index_of(before, "map")
         workers = _workers(num_parallel_workers)
         node = MapNode(
-            listed if cache is None else (Remembered.by(listed, cache),),
+            _cached(listed, cache),
             before,
             names_of(output_columns) or before,
             alone=workers == 1,
@@ -716,6 +718,12 @@ def _arity(operation: Any) -> int:
         return 1
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return max(1, sum(p.kind in plain and p.default is inspect.Parameter.empty for p in parameters))
+
+
+def _cached(operations: tuple[Any, ...], cache: DatasetCache | DiskCache | None) -> tuple[Any, ...]:
+    if cache is None:
+        return operations
+    return (Kept(operations, cache.folder) if isinstance(cache, DiskCache) else Remembered.by(operations, cache),)
 
 
 def _workers(value: int | None) -> int | None:

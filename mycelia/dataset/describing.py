@@ -87,7 +87,11 @@ def _plain(value: Any) -> Any:
 
 
 PACKAGES = ("transforms", "vision", "audio", "text")
-MORE = {"memo": ["Remembered"], "text": ["SentencePieceVocab", "Vocab"]}  # what transforms are made of
+MORE = {
+    "memo": ["Remembered"],
+    "diskcache": ["Kept"],
+    "text": ["SentencePieceVocab", "Vocab"],
+}  # what transforms are made of
 CODE = {"Plugin"}  # machine code of the user: only the caller may name it
 
 

@@ -54,7 +54,7 @@ class Remembered:
         return "cached " + ", ".join(getattr(o, "__name__", type(o).__name__) for o in self.operations)
 
     def __call__(self, *columns: Any) -> Row:
-        return self.cache.row("map", self._key(columns), _Made(self.operations, columns))
+        return self.cache.row("map", self._key(columns), Made(self.operations, columns))
 
     def _key(self, columns: tuple[Any, ...]) -> int:
         content = hashlib.blake2b(str(self.number).encode(), digest_size=16)
@@ -68,7 +68,7 @@ class Remembered:
 
 
 @dataclass(frozen=True)
-class _Made:
+class Made:
     """The one row that operations make of columns."""
 
     operations: Sequence[Callable[..., Any]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -16,13 +17,14 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.lazy import lazy
+from mycelia.dataset.footers import Footer, footer_of
 from mycelia.dataset.samplers import Sampler, Shuffle, WindowSampler, choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
-HELD = 1 << 28  # bytes of groups that stay in memory
+HELD = 1 << 27  # bytes of groups that stay in memory
+FORWARD = 4  # groups that stay in memory when rows are read as they are stored
 Columns = dict[str, Any]
 
 
@@ -32,6 +34,7 @@ class Groups:
     def __init__(self, read: Callable[[tuple[int, int]], Columns]) -> None:
         self.read = read
         self.lock = threading.Lock()
+        self.most = 1 << 30  # groups
         self.kept: OrderedDict[tuple[int, int], tuple[Columns, int]] = OrderedDict()
         self.turns: dict[tuple[int, int], threading.Lock] = {}
 
@@ -51,9 +54,12 @@ class Groups:
             with self.lock:
                 self.kept[key] = columns, weight
                 self.turns.pop(key, None)
-                while len(self.kept) > 2 and sum(w for _, w in self.kept.values()) > HELD:
+                while len(self.kept) > 2 and (len(self.kept) > self.most or self._held() > HELD):
                     self.kept.popitem(last=False)
         return columns
+
+    def _held(self) -> int:
+        return sum(weight for _, weight in self.kept.values())
 
 
 def _weight(column: Any) -> int:
@@ -68,18 +74,31 @@ class ArrowData(FileData):
         if find_spec("pyarrow") is None:
             raise missing("pyarrow", "reading Parquet and Arrow files")
         self.wanted = None if columns is None else list(columns)
-        self.groups: list[list[int]] = []  # the rows of every group of every file
-        self.weight = 0  # bytes of all columns, unfolded
-        schemas = [self._look(path) for path in paths]
-        self.columns = tuple(self.wanted or schemas[0].names)
-        for path, schema in zip(paths, schemas, strict=True):
-            if not schema.equals(schemas[0]):
-                given = {"file": path, "columns": str(schema), "of the first file": str(schemas[0])}
-                raise DataError("Parquet or Arrow files have different columns", given=given)
+        self.weight = 0  # bytes of all columns, unfolded: about, by those of the first file
+        self.laid: dict[int, list[int]] = {}  # the rows of every group of the files that were looked at
+        self.borders: dict[int, list[int]] = {}  # where those groups end
+        self.forward = False  # whether rows are read as they are stored
+        first = self._look(0)
+        self.schema = _chosen(first, self.wanted)
+        self.columns = tuple(self.wanted or first.names)
+        self.rows = [sum(self.laid[0])]
+        written = footer_of(paths[0]) if _is_parquet(paths[0]) else None
+        for file, path in enumerate(paths[1:], 1):
+            with _told(path):
+                told = footer_of(path) if written is not None and _is_parquet(path) else None
+            if told is None or written is None or told.schema != written.schema:
+                self._look(file)
+                told = Footer(b"", sum(self.laid[file]))
+            self.rows.append(told.rows)
         self._begin()
+
+    @property
+    def sizes(self) -> list[int]:
+        return self.rows
 
     def _begin(self) -> None:
         self.held = Groups(self._read)
+        self.held.most = FORWARD if self.forward else self.held.most
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "held"}
@@ -88,75 +107,80 @@ class ArrowData(FileData):
         self.__dict__.update(state)
         self._begin()
 
-    def _look(self, path: str) -> Any:
-        """The columns that are read of a file; how many rows its groups have is noted."""
+    def _look(self, file: int) -> Any:
+        """The columns of a file; how many rows its groups have is noted."""
+        path = self.paths[file]
         with _told(path):
             if _is_parquet(path):
-                with import_module("pyarrow.parquet").ParquetFile(path, memory_map=True) as file:
-                    about = file.metadata
+                with import_module("pyarrow.parquet").ParquetFile(path) as opened:
+                    about, schema = opened.metadata, opened.schema_arrow
                     sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
                     weights = [about.row_group(i).total_byte_size for i in range(about.num_row_groups)]
-                    schema = file.schema_arrow
+                    rows = about.num_rows
             else:
                 batches = _batches(path)
                 sizes, weights, schema = [b.num_rows for b in batches], [b.nbytes for b in batches], batches.schema
-            if any(s < 0 for s in (*sizes, *weights)) or sum(sizes) != (
-                about.num_rows if _is_parquet(path) else sum(sizes)
-            ):
+                rows = sum(sizes)
+            if any(s < 0 for s in sizes) or sum(sizes) != rows:
                 raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
             for weight in weights:
                 believed(weight, "a group of rows", file=path)
-            self.groups.append(sizes)
-            self.weight += sum(weights)
-            return _chosen(schema, self.wanted)
+            self.laid[file] = sizes
+            self.weight = self.weight or sum(weights) * len(self.paths)
+            chosen = _chosen(schema, self.wanted)
+            if file and not chosen.equals(self.schema):
+                given = {"file": path, "columns": str(chosen), "of the first file": str(self.schema)}
+                raise DataError("Parquet or Arrow files have different columns", given=given)
+            return schema
+
+    def _groups(self, file: int) -> list[int]:
+        """The rows of every group of a file."""
+        if file not in self.laid:
+            self._look(file)
+            if sum(self.laid[file]) != self.sizes[file]:
+                raise DataError("a file has changed since it was opened", given={"file": self.paths[file]})
+        return self.laid[file]
 
     def _read(self, key: tuple[int, int]) -> Columns:
         """The columns of a group as arrays."""
         path, group = self.paths[key[0]], key[1]
         with _told(path):
             if _is_parquet(path):
-                with import_module("pyarrow.parquet").ParquetFile(path, memory_map=True) as file:
+                with import_module("pyarrow.parquet").ParquetFile(path) as file:
                     table = file.read_row_group(group, columns=list(self.columns), use_threads=False)
             else:
                 table = _batches(path)[group]
             made = {c: _numpy(table.column(c)) for c in self.columns}
-            if any(len(c) != self.groups[key[0]][group] for c in made.values()):
+            if any(len(c) != self._groups(key[0])[group] for c in made.values()):
                 raise DataError("a group of rows is not as long as its file says", given={"file": path, "group": group})
             return made
 
-    @lazy
-    def sizes(self) -> list[int]:
-        return [sum(g) for g in self.groups]
+    def blocks(self) -> list[int]:
+        """Rows of all files in blocks as large as the groups of the first: what is best read together."""
+        rows = max([*self.laid[0], 1])
+        return [min(rows, size - start) for size in self.sizes for start in range(0, size, rows)]
 
-    @lazy
-    def group_sizes(self) -> list[int]:
-        """How many rows every group has, file after file."""
-        return [size for file in self.groups for size in file]
-
-    @lazy
-    def group_ends(self) -> Array:
-        return np.array(list(accumulate(self.group_sizes)), np.int64)
-
-    @lazy
-    def group_keys(self) -> list[tuple[int, int]]:
-        return [(f, g) for f, file in enumerate(self.groups) for g in range(len(file))]
-
-    def _group(self, number: int) -> Columns:
-        return self.held.get(self.group_keys[number])
+    def _at(self, index: int) -> tuple[tuple[int, int], int]:
+        """The group that a row is in, and where in it."""
+        file, row = self.place(index)
+        if file not in self.borders:
+            self.borders[file] = list(accumulate(self._groups(file)))
+        ends = self.borders[file]
+        group = bisect_right(ends, row)
+        return (file, group), row - (ends[group - 1] if group else 0)
 
     def fetch(self, index: int) -> Row:
-        number = int(np.searchsorted(self.group_ends, index, side="right"))
-        row = index - (int(self.group_ends[number - 1]) if number else 0)
-        columns = self._group(number)
+        key, row = self._at(index)
+        columns = self.held.get(key)
         return tuple(_cell(columns[c], row) for c in self.columns)
 
     def gather(self, indices: Array) -> Row | None:
-        numbers = np.searchsorted(self.group_ends, indices, side="right")
+        places = [self._at(i) for i in indices.tolist()]
         out: list[Any] = []
-        for number in np.unique(numbers).tolist():
-            chosen = numbers == number
-            columns = self._group(number)
-            rows = indices[chosen] - (int(self.group_ends[number - 1]) if number else 0)
+        for key in dict.fromkeys(key for key, _ in places):
+            chosen = np.array([k == key for k, _ in places])
+            rows = np.array([row for k, row in places if k == key])
+            columns = self.held.get(key)
             for i, name in enumerate(self.columns):
                 column = columns[name]
                 if column.dtype.hasobject:
@@ -169,7 +193,8 @@ class ArrowData(FileData):
         return tuple(out)
 
     def labels(self, column: str) -> Array:
-        return np.concatenate([np.asarray(self._group(n)[column]) for n in range(len(self.group_sizes))])
+        keys = [(file, group) for file in range(len(self.paths)) for group in range(len(self._groups(file)))]
+        return np.concatenate([np.asarray(self.held.get(key)[column]) for key in keys])
 
 
 def _cell(column: Any, row: int) -> Any:
@@ -267,9 +292,11 @@ class ParquetDataset(MappableDataset):
         paths = listed(dataset_files, "ParquetDataset")
         data = ArrowData(paths, columns_list)
         adaptive = shuffle is None or shuffle is True or shuffle == Shuffle.ADAPTIVE
+        data.forward = sampler is None and shuffle is False
+        data._begin()
         if adaptive and sampler is None and data.weight > HELD:
-            window = max(1, HELD // 2 * len(data.group_sizes) // data.weight)
-            mixed = WindowSampler(data.group_sizes, window)
+            blocks = data.blocks()
+            mixed = WindowSampler(blocks, max(1, HELD // 2 * len(blocks) // data.weight))
             order = choose(num_samples, None, False, num_shards, shard_id)
             order.add_child(mixed)
         else:

@@ -16,6 +16,7 @@ from scipy import stats
 
 import mycelia.dataset as ds
 from mycelia.dataset import indices, parquet, samplers, tars
+from mycelia.dataset.footers import footer_of
 from mycelia.dataset.indices import Indices, keyed, mixed_within, windowed
 
 BILLION = 10**9
@@ -171,6 +172,33 @@ def test_groups_beyond_what_is_held_are_let_go_and_read_again(tables, monkeypatc
     shares = [ds.ParquetDataset(tables, ["x"], num_shards=3, shard_id=i) for i in range(3)]
     assert sorted(int(r["x"]) for s in shares for r in s.create_dict_iterator(1, output_numpy=True)) == list(range(83))
     assert pickle.loads(pickle.dumps(data)).fetch(60)[0] == 60
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_a_footer_is_understood_without_the_library(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    kinds = {
+        "n": pyarrow.array([1, None, 3]),
+        "s": pyarrow.array(["a", "b", None]),
+        "d": pyarrow.array([None, None, 0], pyarrow.timestamp("us", "UTC")),
+        "c": pyarrow.array([1, 2, 3], pyarrow.decimal128(20, 3)),
+        "l": pyarrow.array([[1], [], [2, 3]]),
+        "r": pyarrow.array([{"a": 1, "b": [{"c": "x"}]}] * 3),
+        "m": pyarrow.array([[("k", 1)]] * 3, pyarrow.map_(pyarrow.string(), pyarrow.int8())),
+        "f": pyarrow.array([b"ab"] * 3, pyarrow.binary(2)),
+    }
+    schemas = set()
+    for count in range(1, len(kinds) + 1):
+        table = pyarrow.table({k: kinds[k] for k in list(kinds)[:count]})
+        for rows in (0, 1, 3):
+            path = tmp_path / f"{count}.{rows}.parquet"
+            pyarrow.parquet.write_table(table.slice(0, rows), path)
+            footer = footer_of(str(path))
+            assert footer.rows == rows
+            schemas.add(footer.schema)
+    assert len(schemas) == len(kinds)
 
 
 def archive(path: Path, names: list[str], format: int = tarfile.USTAR_FORMAT) -> None:

@@ -86,7 +86,9 @@ def _other(path: str | Path) -> tuple[Array, int]:
         with library.SoundFile(str(path)) as file:
             believed(4 * file.frames * file.channels, "a recording", file=str(path))
             samples, rate = file.read(dtype="float32", always_2d=True), file.samplerate
-    except RuntimeError as error:
+    except TooLarge:
+        raise
+    except (RuntimeError, ValueError, TypeError) as error:  # what the library ends in
         raise DataError(f"cannot read a recording: {error}", given={"file": str(path)}) from error
     return np.ascontiguousarray(samples.T), int(rate)
 
