@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
-from mycelia.loops import Buffer, Host, Invoke, Item, Launch, Plan, Program, Stack
+from mycelia.loops import Buffer, Host, Invoke, Item, Launch, LibraryCall, Plan, Program, Stack
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
 from mycelia.runtime.host import address_of, entry_of
@@ -48,6 +48,11 @@ class Assembled:
         return tuple(s for b in blocks for s in b.walk() if isinstance(s, Invoke))
 
     @cached_property
+    def distinct(self) -> tuple[LibraryCall, ...]:
+        """What these calls are, each once."""
+        return tuple(dict.fromkeys(s.call for s in self.calls))
+
+    @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """How the places of the main block and of routines depend on sizes, where they do."""
         plans = [self.unit.plan, *self.unit.routines.values()]
@@ -76,7 +81,8 @@ class Arrangement:
 def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> Arrangement:
     """Prepare the library calls and find the places for actual sizes, given in the order of `assembled.names`."""
     at = dict(zip(assembled.names, sizes, strict=True))
-    bound = {id(s): prepared(evaluated(s.call, at), assembled.threads) for s in assembled.calls}
+    ready = {call: prepared(evaluated(call, at), assembled.threads) for call in assembled.distinct}
+    bound = {id(s): ready[s.call] for s in assembled.calls}
     places: list[int] = []
     arena = 0
     for stack, measure in zip(assembled.stacks, assembled.item_sizes, strict=True):

@@ -90,11 +90,7 @@ def _(call: Convolution) -> Bound:
     if call.bias:
         channels = call.out.shape[1:2]
         plain.insert(2, _layout(Strided(channels, (1,), call.out.dtype)))
-    tries = [_variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed]
-    found = [t for t in tries if t is not None]
-    if not found:
-        raise onednn.Refused("oneDNN refuses this convolution", given={"call": call})
-    main = min(found, key=lambda t: _rank(t, plain))
+    main = _best(call, plain, weight)
     room = 0
     before: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
     after: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
@@ -112,6 +108,24 @@ def _(call: Convolution) -> Bound:
     if scratch := main.bytes("scratchpad"):
         where.append((ROOM, room))
     return Bound((*before, (main, tuple(where)), *after), room + scratch)
+
+
+_winners: dict[object, tuple[int, ...]] = {}  # which operands it pays to pack, for convolutions that differ in size
+
+
+def _best(call: Convolution, plain: list[onednn.Layout], weight: int) -> Prepared:
+    """The fastest kind of implementation. What has won for other sizes is taken without looking further."""
+    kind = (call.direction, call.x.shape[1], call.out.shape[1], call.w, call.window, call.bias, call.out.dtype)
+    if kind in _winners:
+        again = _variant(call, _winners[kind])
+        if again is not None and not again.reference:
+            return again
+    tries = {packed: _variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed}
+    made = {packed: t for packed, t in tries.items() if t is not None}
+    if not made:
+        raise onednn.Refused("oneDNN refuses this convolution", given={"call": call})
+    _winners[kind] = min(made, key=lambda packed: _rank(made[packed], plain))
+    return made[_winners[kind]]
 
 
 def _operands(call: Convolution) -> list[Strided]:

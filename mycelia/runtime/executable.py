@@ -64,7 +64,7 @@ class Running:
             self.table[unit.clock] = executable.clock.ctypes.data
         at = dict(zip(assembled.names, sizes, strict=True))
         self.inputs = [  # those that are updated come first, so that the others can be compared with them
-            (i, s, b.type.dtype.numpy, evaluated(b.type.shape, at))
+            (i, s, b.type.dtype.numpy, b.type.shape if b.type.static else evaluated(b.type.shape, at))
             for i, (s, b) in enumerate(zip(assembled.inputs, program.inputs, strict=True))
         ]
         self.inputs.sort(key=lambda about: about[0] not in executable.owned)
