@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.eager.plan import Plan, plan_for
+from mycelia.eager.generic import named
+from mycelia.eager.plan import Plan, plan_for, way_back
 from mycelia.eager.quiet import quietly
+from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Op, Value
+from mycelia.sizes import NeedsSize
 from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
 
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
+native_for_all: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None  # of symbolic sizes
 LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
 FULL = frozenset("fd")  # the codes of element types that NumPy computes with as they are
 SPECIALISATIONS = 64  # kernels of one op, each for its types: shapes that are new all the time are NumPy's from then on
@@ -57,11 +61,12 @@ class Concrete(BaseException):  # which no program catches by accident
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
-    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans")
+    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans", "shared")
 
     def __init__(self, op: Op) -> None:
         self.op = op
         self.natives = 0  # how many kernels there are
+        self.shared: dict[tuple[Any, ...], Callable[..., Sequence[Array]] | None] = {}  # for all sizes of a class
         self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.backs: dict[tuple[Any, ...], Callable[..., Sequence[Any]]] = {}  # of ops with one result
@@ -98,19 +103,26 @@ class Ready:
             if len(self.plans) >= MEMORY:
                 self.plans.clear()
             types = tuple(getattr(a, "type", None) or type_of(a) for a in arrays)
-            plan = self.plans[key] = self._natively(plan_for(self.op, types, needed, live))
+            plan = self.plans[key] = self._natively(plan_for(self.op, types, needed, live), types, needed, live)
         return plan
 
     def _native(self, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
         """The op as a native kernel."""
-        kernel = self._kernel(Function.build(self.op, *types)) if native is not None else None
+        kernel = self._kernel(Function.build(self.op, *types), ("there", types), self._forward) if native else None
         if kernel is None or isinstance(kind, TupleType):
             return kernel
         return lambda *arrays: kernel(*arrays)[0]
 
-    def _natively(self, plan: Plan) -> Plan:
+    def _forward(self, *types: Type) -> Function:
+        return Function.build(self.op, *types)
+
+    def _natively(self, plan: Plan, types: tuple[Any, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> Plan:
         """The plan, run by a native kernel where it has to do with large arrays."""
-        kernel = self._kernel(plan.function)
+
+        def back(*types: Type) -> Function:
+            return way_back(self.op, types, needed, live)[0]
+
+        kernel = self._kernel(plan.function, ((needed, live), types), back)
         if kernel is None:
             return plan
 
@@ -120,16 +132,38 @@ class Ready:
 
         return replace(plan, compiled=compiled, any_type=False)  # a kernel is for the types that it was compiled for
 
-    def _kernel(self, fn: Function) -> Callable[..., Sequence[Array]] | None:
-        """A native kernel for a function of large operands, if there is one, and there are not too many already."""
+    def _kernel(
+        self, fn: Function, about: tuple[Any, tuple[Any, ...]], build: Callable[..., Function]
+    ) -> Callable[..., Sequence[Array]] | None:
+        """A native kernel for a function of large operands, if there is one, and there are not too many already: one
+        for all sizes of a class, else one for these types. `build` makes the function for other types.
+        """
         if native is None or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
             return None
         elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
-        if elements < LARGE or self.natives >= SPECIALISATIONS:
+        if elements < LARGE:
             return None
-        kernel = native(fn)
-        self.natives += kernel is not None
+        kernel = self._for_all(about, build)
+        if kernel is None and self.natives < SPECIALISATIONS:
+            kernel = native(fn)
+            self.natives += kernel is not None
         return kernel
+
+    def _for_all(
+        self, about: tuple[Any, tuple[Any, ...]], build: Callable[..., Function]
+    ) -> Callable[..., Sequence[Array]] | None:
+        """A kernel for all sizes of a class, made once; None if there is none."""
+        what, types = about
+        found = named(types) if native_for_all is not None else None
+        if found is None or native_for_all is None:
+            return None
+        key = (what, found[0])
+        if key not in self.shared:
+            try:
+                self.shared[key] = native_for_all(build(*found[1]))
+            except (NeedsSize, MyceliaError):  # it has numbers among its attributes that fit one shape
+                self.shared[key] = None
+        return self.shared[key]
 
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         if ct.__class__ is tuple:

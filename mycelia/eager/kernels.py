@@ -16,6 +16,7 @@ from mycelia.loops import Buffer
 from mycelia.lowering.values import full_index, is_expression, is_view, op_of, reader_of
 from mycelia.options import Options
 from mycelia.runtime import compile
+from mycelia.runtime.resizable import Resizable
 from mycelia.types import Array
 
 PATIENCE = 3  # calls by NumPy before a kernel that gives the same is worth compiling
@@ -75,6 +76,19 @@ def rounds_nothing(v: Value) -> bool:
     return all(e.kind in MOVING for e in op_of(v).element(full_index(v.shape)[1], *readers).walk())
 
 
+def for_all_sizes(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]] | None:
+    """A function of symbolic sizes on arrays, compiled now; None for what NumPy does without copying, and where some
+    step needs numbers or relies on sizes.
+    """
+    if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
+        return None
+    kernel = compile(fn, {}, options())
+    if not isinstance(kernel, Resizable) or kernel.refused is not None or kernel.scope.guards:
+        return None
+    return kernel
+
+
 def install(options: Callable[[], Options]) -> None:
     """Let eager mode use native kernels, compiled with these options."""
     dispatch.native = partial(kernel_for, options=options)
+    dispatch.native_for_all = partial(for_all_sizes, options=options)

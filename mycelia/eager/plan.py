@@ -71,6 +71,15 @@ def _is_other(t: Type) -> bool:
 
 def plan_for(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> Plan:
     """The plan of `op` at inputs of these types, when the `live` results have cotangents."""
+    function, flows = way_back(op, types, needed, live)
+    any_type = all(_infix(v) for v in function.values() if not isinstance(v.op, Param))
+    return Plan(function, flows, written(function, flows), any_type)
+
+
+def way_back(
+    op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tuple[bool, ...]
+) -> tuple[Function, tuple[bool, ...]]:
+    """The function of a plan, and for each input whether it gives it a cotangent."""
     kind = op.infer(*types)
     results = kind.elements if isinstance(kind, TupleType) else (kind,)
     alive = tuple(cotangent_type(r) for r, there in zip(results, live, strict=True) if there)
@@ -81,9 +90,7 @@ def plan_for(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tu
     found = [c if wanted else None for c, wanted in zip(flowing, needed, strict=True)]
     function, captured = Function.close(params, [c for c in found if c is not None])
     assert not captured, f"the rule of {op.name} reads {captured}"
-    flows = tuple(c is not None for c in found)
-    any_type = all(_infix(v) for v in function.values() if not isinstance(v.op, Param))
-    return Plan(function, flows, written(function, flows), any_type)
+    return function, tuple(c is not None for c in found)
 
 
 def _back(

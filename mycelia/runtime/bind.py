@@ -120,7 +120,8 @@ def _best(call: Convolution, plain: list[onednn.Layout], weight: int) -> Prepare
         again = _variant(call, _winners[kind])
         if again is not None and not again.reference:
             return again
-    tries = {packed: _variant(call, packed) for packed in ((), (0,), (2,), (0, 2)) if weight not in packed}
+    choices: list[tuple[int, ...]] = [(), (0,), (2,), (0, 2)]
+    tries = {packed: _variant(call, packed) for packed in choices if weight not in packed}
     made = {packed: t for packed, t in tries.items() if t is not None}
     if not made:
         raise onednn.Refused("oneDNN refuses this convolution", given={"call": call})
