@@ -629,10 +629,8 @@ def _asked(difference: Size, relation: str) -> bool:
 
 def _from_ours() -> bool:
     """Whether our own code asks, and not the user's: that may not see what is no number yet."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") == "weakref":  # our tables are such
-        frame = frame.f_back
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == OURS
+    module = str(sys._getframe(2).f_globals.get("__name__", ""))
+    return module.partition(".")[0] in (OURS, "weakref")  # of which our tables are made
 
 
 __all__ = [
