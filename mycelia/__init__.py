@@ -14,7 +14,7 @@ from typing import Any as _Any
 from mycelia import platform_check as _platform_check  # noqa: F401  # first: the rest could not be loaded elsewhere
 
 # isort: split
-from mycelia import common, errors, nn, ops, train, types
+from mycelia import common, errors, hal, nn, ops, train, types
 from mycelia import types as dtype
 from mycelia.api import (
     GRAPH_MODE,
@@ -22,6 +22,7 @@ from mycelia.api import (
     GradOperation,
     context,
     get_context,
+    get_current_device,
     get_grad,
     get_seed,
     grad,
@@ -30,6 +31,7 @@ from mycelia.api import (
     jvp,
     manual_seed,
     set_context,
+    set_device,
     set_seed,
     value_and_grad,
     vjp,
@@ -77,9 +79,11 @@ __all__ = [
     "float32",
     "float64",
     "get_context",
+    "get_current_device",
     "get_grad",
     "get_seed",
     "grad",
+    "hal",
     "int8",
     "int16",
     "int32",
@@ -95,6 +99,7 @@ __all__ = [
     "ops",
     "save_checkpoint",
     "set_context",
+    "set_device",
     "set_seed",
     "train",
     "types",

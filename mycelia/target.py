@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """A processor: what LLVM calls it, how wide its vectors are, how many cores a program may use, and for which of
-    bfloat16, float16 and int8 it has units that multiply and add up in 32 bits.
+    """A processor: what LLVM calls it, how wide its vectors are, how many cores a program may use, for which of
+    bfloat16, float16 and int8 it has units that multiply and add up in 32 bits, its caches.
     """
 
     triple: str
@@ -17,3 +17,12 @@ class Target:
     vector_bytes: int
     cores: int
     short_units: frozenset[str] = frozenset()
+    l1: int = 32 << 10  # bytes of the caches: of a core for data, of a core, of all
+    l2: int = 512 << 10
+    l3: int = 16 << 20
+    bandwidth: float = 1e10  # bytes a second from memory
+
+    @property
+    def registers(self) -> int:
+        """How many vector registers there are."""
+        return 32 if self.vector_bytes == 64 else 16

@@ -9,6 +9,7 @@ from mycelia.api.context import (
     set_context,
     set_seed,
 )
+from mycelia.api.devices import Device, get_current_device, set_device
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
 from mycelia.api.jacobian import jacfwd, jacrev, jvp
 from mycelia.api.jit import jit
@@ -21,8 +22,10 @@ kernels.install(options)
 __all__ = [
     "GRAPH_MODE",
     "PYNATIVE_MODE",
+    "Device",
     "GradOperation",
     "get_context",
+    "get_current_device",
     "get_grad",
     "get_seed",
     "grad",
@@ -32,6 +35,7 @@ __all__ = [
     "jvp",
     "manual_seed",
     "set_context",
+    "set_device",
     "set_seed",
     "value_and_grad",
     "vjp",

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from mycelia.api.devices import get_current_device, set_device
 from mycelia.eager import default_generator
 from mycelia.errors import ArgumentError
 
 GRAPH_MODE = 0  # a Cell is compiled when it is called
 PYNATIVE_MODE = 1  # a Cell runs op by op
 
+DEVICE = ("device_target", "device_id")
+SETTINGS = ("mode", *DEVICE, "deterministic", "jit_syntax_level")
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "mode": (GRAPH_MODE, PYNATIVE_MODE),
-    "device_target": ("CPU",),
-    "device_id": (0,),
     "deterministic": ("ON", "OFF"),
     "jit_syntax_level": (0, 1, 2),
 }
 _context: dict[str, Any] = {
     "mode": PYNATIVE_MODE,
-    "device_target": "CPU",
-    "device_id": 0,
     "deterministic": "ON",
     "jit_syntax_level": 2,
 }
@@ -33,13 +32,17 @@ def set_context(**settings: Any) -> None:
     >>> get_context("mode") == PYNATIVE_MODE
     True
     """
+    device = {name: settings.pop(name) for name in DEVICE if name in settings}
     for name, value in settings.items():
         if name not in _CHOICES:
-            raise ArgumentError(f"there is no setting {name!r}", hint=f"the settings are {', '.join(_CHOICES)}")
+            raise ArgumentError(f"there is no setting {name!r}", hint=f"the settings are {', '.join(SETTINGS)}")
         if value not in _CHOICES[name]:
             raise ArgumentError(
                 f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, _CHOICES[name]))}"
             )
+    if device:
+        here = get_current_device()
+        set_device(device.get("device_target", here.device_target), device.get("device_id", 0))
     _context.update(settings)
 
 
@@ -49,8 +52,10 @@ def get_context(attr_key: str) -> Any:
     >>> get_context("device_target")
     'CPU'
     """
+    if attr_key in DEVICE:
+        return getattr(get_current_device(), attr_key)
     if attr_key not in _context:
-        raise ArgumentError(f"there is no setting {attr_key!r}", hint=f"the settings are {', '.join(_context)}")
+        raise ArgumentError(f"there is no setting {attr_key!r}", hint=f"the settings are {', '.join(SETTINGS)}")
     return _context[attr_key]
 
 

@@ -15,6 +15,7 @@ from mycelia.api.family import Family, kin, shapes_of
 from mycelia.api.numbers import CHANGING, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
+from mycelia.backends import NATIVE, Backend, usable
 from mycelia.eager.dispatch import captures, mode
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.tree import Structure, flatten, unflatten
@@ -25,7 +26,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "jit_level": ("", "O0", "O1", "O2"),
     "dynamic": (0, 1),
     "fullgraph": (False, True),
-    "backend": ("", "ms_backend", "GE"),
 }
 OPTIONS: dict[str, tuple[Any, ...]] = {  # what MindSpore hands to its backends
     "infer_boost": ("off", "on"),
@@ -90,13 +90,20 @@ def jit(
 
 def _check(name: str, value: Any) -> None:
     """Complain about a setting that nobody knows, or a value that it cannot have."""
-    known = {**CHOICES, **OPTIONS}
+    known = {**CHOICES, "backend": (), **OPTIONS}
     if name not in known:
         near = get_close_matches(name, [*known, "fallback"], 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*known, 'fallback'])}"
         raise ArgumentError(f"jit has no setting {name}", given={name: value}, hint=hint)
     if known[name] and value not in known[name]:
         raise ArgumentError(f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, known[name]))}")
+
+
+def _backend(name: str) -> Backend | None:
+    """The back end that a function is to run on; None for that of the session."""
+    if name == "":
+        return None
+    return usable(NATIVE if name == "ms_backend" else name)  # MindSpore calls its own compiler so
 
 
 class Jitted:
@@ -106,6 +113,7 @@ class Jitted:
         functools.update_wrapper(self, fn, updated=())
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
+        self._backend = _backend(settings["backend"])
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
         self._families: dict[Any, Family] = {}
@@ -169,7 +177,7 @@ class Jitted:
         fn = self.__captured__
         try:
             with _no_collection():
-                way = Compiled(capture.capture(WORLD, fn, args, kwargs, types), fn, leaves)
+                way = Compiled(capture.capture(WORLD, fn, args, kwargs, types), fn, leaves, self._backend)
                 way.native.prepare()
         except capture.Unstageable:
             family.refused = True  # Python runs it, at any size
@@ -227,7 +235,7 @@ class Jitted:
         fn = self.__captured__
         try:
             with _no_collection():
-                return Compiled(capture.capture(WORLD, fn, args, kwargs), fn, leaves)
+                return Compiled(capture.capture(WORLD, fn, args, kwargs), fn, leaves, self._backend)
         except capture.Unstageable as reason:
             if self._fallback:
                 fn, parts = self._pieces(reason.line)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mycelia import runtime
+from mycelia.api.devices import current
 from mycelia.api.options import options
+from mycelia.backends import Backend
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
@@ -26,35 +27,42 @@ from mycelia.types import Array, TensorType
 Mask = tuple[bool, ...]
 
 
-def executor(fn: Function, donated: Mapping[int, int]) -> Callable[..., tuple[Any, ...]]:
-    """`fn` as machine code; by the interpreter, with a warning, if the compiler fails."""
+def executor(fn: Function, donated: Mapping[int, int], backend: Backend) -> Callable[..., tuple[Any, ...]]:
+    """`fn` as a program of a back end; by the interpreter, with a warning, if our own compiler fails."""
     try:
-        return runtime.compile(fn, dict(donated), options())
+        return backend.compile(fn, dict(donated), options())
     except MyceliaError:
         raise
     except Exception as error:
+        if backend.name != "CPU":
+            raise
         warnings.warn(f"a function is interpreted, because it could not be compiled: {error!r}", stacklevel=2)
         return lambda *arrays: interpret(sized(fn, sizes_of(fn, arrays)), *arrays)
 
 
 class Native:
-    """A compiled function of tensors."""
+    """A compiled function of tensors, on a back end, or else on the one that the session has chosen."""
 
-    def __init__(self, function: Function, donated: Mapping[int, int] | None = None) -> None:
-        self.function, self.donated = function, dict(donated or {})
+    def __init__(
+        self, function: Function, donated: Mapping[int, int] | None = None, backend: Backend | None = None
+    ) -> None:
+        self.function, self.donated, self.backend = function, dict(donated or {}), backend
         self._run: Callable[..., tuple[Any, ...]] | None = None
+        self._made_for: Backend | None = None
         self._spent = sorted(set(self.donated.values()))
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
-        """Compile it now, if that has not been done."""
-        if self._run is None:
-            self._run = executor(self.function, self.donated)
+        """Compile it now, for the back end that it will run on, if that has not been done."""
+        backend = self.backend or current()
+        if self._run is None or self._made_for is not backend:
+            self._run, self._made_for = executor(self.function, self.donated, backend), backend
         return self._run
 
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
         """The results at these arrays. A donated array that someone else holds is copied before."""
-        run = self._run or self.prepare()
-        for i in self._spent:
+        run = self.prepare()
+        assert self._made_for is not None, "it was compiled for some back end"
+        for i in self._spent if self._made_for.donates else ():
             # held by its tensor, by the list, and as an argument: nobody else may see it change
             if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
                 arrays[i] = arrays[i].copy()
@@ -75,7 +83,7 @@ class Native:
             return [wrap(a) for a in self.run([x._data for x in tensors])]
         types = self.function.types
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
-        step = recorded(self.function, wrt)
+        step = recorded(self.function, wrt, self.backend)
         held = tuple(x._data for x in tensors)
         with writing_down() as past:
             out, kept = step.forward(held)
@@ -87,16 +95,16 @@ class Native:
 class Recorded:
     """A function in two parts, forward and backward, for the parameters that are differentiated."""
 
-    def __init__(self, function: Function, wrt: Mask) -> None:
-        self.function, self.wrt = function, wrt
+    def __init__(self, function: Function, wrt: Mask, backend: Backend | None) -> None:
+        self.function, self.wrt, self.backend = function, wrt, backend
         moved = depends(function, wrt)
         self.live = tuple(m and t.differentiable for m, t in zip(moved, function.result_types, strict=True))
         n, m = len(function.params), len(function.results)
         joint = vjp(function, wrt, self.live)
         self.parts: Split = split(joint, n, m)
-        self.first = Native(self.parts.forward)
-        self.second = Native(self.parts.backward)
-        self.pulled = Native(joint.with_results(joint.results[m:]))
+        self.first = Native(self.parts.forward, backend=backend)
+        self.second = Native(self.parts.backward, backend=backend)
+        self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend)
 
     def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The results, and what the way back needs."""
@@ -114,16 +122,16 @@ class Recorded:
 
 
 @lru_cache(maxsize=1024)
-def recorded(function: Function, wrt: Mask) -> Recorded:
+def recorded(function: Function, wrt: Mask, backend: Backend | None) -> Recorded:
     """The two parts of a function, made once."""
-    return Recorded(function, wrt)
+    return Recorded(function, wrt, backend)
 
 
 @lru_cache(maxsize=1024)
-def pushed(function: Function, moving: Mask) -> Native:
+def pushed(function: Function, moving: Mask, backend: Backend | None) -> Native:
     """From parameters, and tangents of those that move, to tangents of the results; made once."""
     joint = jvp(function, moving)
-    return Native(joint.with_results(joint.results[len(function.results) :]))
+    return Native(joint.with_results(joint.results[len(function.results) :]), backend=backend)
 
 
 class Node:
@@ -148,7 +156,7 @@ class Node:
 
     def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """Tangents of the results, as tensors that can be differentiated again."""
-        step = pushed(self.step.function, tuple(t is not None for t in tangents))
+        step = pushed(self.step.function, tuple(t is not None for t in tangents), self.step.backend)
         smooth = [t.differentiable for t in self.step.function.result_types]
         with replaying(self.past):
             return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia.api.native import Native
+from mycelia.backends import Backend
 from mycelia.capture import Captured, Computed, Given, Kept
 from mycelia.eager import Parameter, Tensor, wrap
 from mycelia.eager.dispatch import settle
@@ -73,7 +74,7 @@ class Fallback:
 class Compiled:
     """A captured program, and the native function that runs it."""
 
-    def __init__(self, captured: Captured, fn: Callable[..., Any], alive: Any) -> None:
+    def __init__(self, captured: Captured, fn: Callable[..., Any], alive: Any, backend: Backend | None) -> None:
         self.captured, self.fn, self.alive = captured, fn, alive
         self.changes_arguments = any(isinstance(target, Given) for target, _ in captured.writes)
         fn = captured.function
@@ -85,7 +86,7 @@ class Compiled:
                 param = places[id(target.thing)]
                 if fn.types[param] == fn.result_types[result] and param not in donated.values():
                     donated[result] = param
-        self.native = Native(fn, donated)
+        self.native = Native(fn, donated, backend)
         nests = [captured.returned, *[nest for _, _, nest in captured.effects]]
         self.shown = 1 + max((q.place for n in nests for q in n.parts if isinstance(q, Computed)), default=-1)
         outside = fn.types[first:]

@@ -23,6 +23,7 @@ from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature
 from mycelia.codegen.tiles import Size, emit_tiles, routine_name, routine_type
+from mycelia.cost import shared_from, worth
 from mycelia.loops import (
     Block,
     Branch,
@@ -372,13 +373,14 @@ class Frame:
             places.append(self.b.gep(self.numbers(), [i64(where)], inbounds=True, source_etype=i64))
         table = self._pointers(places)
         grain = 1 if step.kernel.rows else 64
-        if step.parallel is False or self.driver.options.threads == 1:
+        shared = worth(step.work, shared_from(self.driver.options.target))
+        if shared is False or self.driver.options.threads == 1:
             self.b.call(function, [table, i64(0), total])
-        elif step.parallel is True:
+        elif shared is True:
             self._share(function, table, total, grain)
         else:
-            worth = self.b.icmp_signed(">", self.number(step.parallel), i64(0))
-            with self.b.if_else(worth) as (then, otherwise):
+            enough = self.b.icmp_signed(">", self.number(shared), i64(0))
+            with self.b.if_else(enough) as (then, otherwise):
                 with then:
                     self._share(function, table, total, grain)
                 with otherwise:

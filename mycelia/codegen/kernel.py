@@ -19,6 +19,7 @@ from llvmlite import ir
 
 from mycelia.codegen import scalar
 from mycelia.codegen.scalar import i32, i64
+from mycelia.cost import unrolled_up_to
 from mycelia.loops import (
     Buffer,
     Datum,
@@ -41,7 +42,6 @@ from mycelia.types import DType, int64
 
 pointer = ir.PointerType()
 KERNEL_TYPE = ir.FunctionType(ir.VoidType(), [pointer, i64, i64])
-HEAVY = 24  # expressions in a stage above which unrolling only costs registers
 
 
 def emit_kernel(
@@ -140,7 +140,7 @@ class _Emitter:
         self.scope = _Scope()
         roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
         width = self._width(stage, roots)
-        small = sum(len(r.walk()) for r in roots) <= HEAVY
+        small = sum(len(r.walk()) for r in roots) <= unrolled_up_to(self.target)
         unroll = (4 if stage.folds else 2) if width > 1 and small else 1
         partial = [
             [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]] for f, _ in stage.folds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from llvmlite import binding
 
@@ -32,7 +33,25 @@ def host() -> Target:
         width,
         len(os.sched_getaffinity(0)),
         frozenset(name for name, units in UNITS.items() if any(features.get(u) for u in units)),
+        *_caches(),
     )
+
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+USUAL = {1: 32 << 10, 2: 512 << 10, 3: 16 << 20}  # where the system does not tell
+
+
+def _caches() -> tuple[int, ...]:
+    """Bytes of the caches of each level, as the system tells them."""
+    found = dict(USUAL)
+    for cache in sorted(CACHES.glob("index*")):
+        try:
+            level, size, kind = ((cache / name).read_text().strip() for name in ("level", "size", "type"))
+        except OSError:
+            continue
+        if kind != "Instruction" and int(level) in found and size[-1:] == "K" and size[:-1].isdecimal():
+            found[int(level)] = int(size[:-1]) << 10
+    return tuple(found[level] for level in (1, 2, 3))
 
 
 def machine(target: Target) -> binding.TargetMachine:

@@ -23,7 +23,7 @@ from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
 
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
 native_for_all: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None  # of symbolic sizes
-LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for
+LARGE = 1 << 15  # elements, in all inputs and results together, from which a native kernel is asked for: set with it
 FULL = frozenset("fd")  # the codes of element types that NumPy computes with as they are
 SPECIALISATIONS = 64  # kernels of one op, each for its types: shapes that are new all the time are NumPy's from then on
 MEMORY = 4096  # signatures remembered for one op; a program that shows more of them has no pattern to remember

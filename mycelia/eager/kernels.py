@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from mycelia.eager import dispatch
+from mycelia.cost import compiled_from
+from mycelia.eager import dispatch, operators
 from mycelia.ir import Function, Op, Param, Value, interpret
 from mycelia.loops import Buffer
 from mycelia.lowering.values import full_index, is_expression, is_view, op_of, reader_of
@@ -92,3 +93,5 @@ def install(options: Callable[[], Options]) -> None:
     """Let eager mode use native kernels, compiled with these options."""
     dispatch.native = partial(kernel_for, options=options)
     dispatch.native_for_all = partial(for_all_sizes, options=options)
+    dispatch.LARGE = compiled_from(options().target)
+    operators.LARGE = dispatch.LARGE  # type: ignore[attr-defined]  # its own name for it, which is faster to look up

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.backends import home
 from mycelia.eager.convert import as_array, shown
 from mycelia.eager.dispatch import Concrete, mode, ready, settle
 from mycelia.eager.promotion import as_dtype
@@ -140,8 +141,12 @@ class Tensor(Operators):
 
     @property
     def device(self) -> str:
-        """Where the data is."""
-        return "CPU"
+        """Where the data is.
+
+        >>> Tensor([1.0]).device
+        'CPU:0'
+        """
+        return f"{home(self._data)}:0"
 
     @property
     def mT(self) -> Tensor:  # as in NumPy

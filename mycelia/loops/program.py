@@ -9,16 +9,16 @@ from typing import Any
 from mycelia.errors import Location
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
-from mycelia.sizes import Dim, Name, Sym
+from mycelia.sizes import Dim, Name
 from mycelia.types import Array, Type
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Run a kernel, on all threads when it is `parallel`: a size decides when the program runs, by being positive."""
+    """Run a kernel. `work` is how many additions, or what takes as long, threads can share: 0 if they cannot."""
 
     kernel: Kernel
-    parallel: bool | Sym
+    work: Dim
 
     def reads(self) -> tuple[Buffer, ...]:
         return self.kernel.read()

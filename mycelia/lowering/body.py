@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mycelia.cost import kept_aside
 from mycelia.ir import Function, Param, Project, Value, may_repeat
 from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
@@ -84,9 +85,10 @@ class Body:
             if node.group is not None:
                 needed |= set(node.group.outside)
         order, donors = self._order(donated)
+        aside = kept_aside(self.shared.options.target)
         for node in order:
             if node.group is not None:
-                launch = kernel_of(node.group, lambda m: self.memory[m] if self.memory[m] in needed else None)
+                launch = kernel_of(node.group, lambda m: self.memory[m] if self.memory[m] in needed else None, aside)
                 if launch.kernel.stages:
                     self.steps.append(launch)
             else:

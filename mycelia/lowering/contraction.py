@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
+from mycelia.cost import called_from
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
@@ -35,8 +36,7 @@ from mycelia.lowering.body import Body, View
 from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
-from mycelia.lowering.tiles import SMALL, in_library, is_refused, slow, tile_kind, tiled_contraction
-from mycelia.lowering.values import worth
+from mycelia.lowering.tiles import in_library, is_refused, slow, tile_kind, tiled_contraction
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
 from mycelia.sizes import Dim, hint, known_equal
@@ -85,7 +85,9 @@ def _contract(op: Contract, v: Value, out: Buffer, body: Body, bias: Buffer | No
     size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
-    if bias is None and (hint(work) < SMALL or not work or not axes.columns or not axes.rows):
+    if bias is None and (
+        hint(work) < called_from(body.shared.options.target) or not work or not axes.columns or not axes.rows
+    ):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
     if in_library(out.type.dtype, x.dtype, y.dtype, body.shared):
@@ -220,13 +222,13 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
     target = Index(0)
     for c, stride in zip(op.out, out.strides, strict=True):
         target = target + at[c] * stride
-    parallel = len(rows) > 0 and worth(prod(size.values()), 1 << 15)
+    work = prod(size.values()) if rows else 0
     if not columns or 0 in size.values():
         fold = Fold("add", wide)
         if 0 in size.values():
-            return Launch(_zero(rows + columns, out, target), False)
+            return Launch(_zero(rows + columns, out, target), 0)
         stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, cast(folded(fold), dtype)),))
-        return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel)
+        return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), work)
     last = columns[-1]
     rows += columns[:-1]
     block, column, width = in_blocks(last, COLUMNS)
@@ -239,7 +241,7 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
         Stage((*summed, column), (), (Update(total, index(column), "add", product),)),
         Stage((column,), (), (Store(out, target.substitute(here), result),)),
     )
-    return Launch(Kernel((*rows, block), stages, (total,)), parallel)
+    return Launch(Kernel((*rows, block), stages, (total,)), work)
 
 
 def _zero(loops: list[Variable], out: Buffer, target: Index) -> Kernel:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from mycelia.cost import called_from
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
@@ -37,8 +38,8 @@ from mycelia.lowering import tiled_convolution
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, zero
 from mycelia.lowering.steps import layout_of, lower_step
-from mycelia.lowering.tiles import SMALL, in_library, is_refused, slow, tile_kind
-from mycelia.lowering.values import full_index, in_order, worth
+from mycelia.lowering.tiles import in_library, is_refused, slow, tile_kind
+from mycelia.lowering.values import full_index, in_order
 from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
@@ -75,7 +76,7 @@ def _otherwise(v: Value, body: Body, work: Dim, tiles: Tiling, loops: Callable[.
     """A convolution that the library has not: by tiles, or by loops where it is small."""
     x, y = v.inputs
     kind = tile_kind(x.dtype, y.dtype, v.dtype, body.shared.options)
-    if kind and hint(work) >= SMALL:
+    if kind and hint(work) >= called_from(body.shared.options.target):
         tiles(v.op, x, y, body.memory[v], kind, body)
         return
     slow(v, work, body.shared)
@@ -154,7 +155,7 @@ def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, tar
     stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, total),))
     kept = tuple(r for r in rows if r.extent != 1) or (Variable(1),)
     work = prod(r.extent for r in (*rows, *columns))
-    return Launch(Kernel(kept, (stage,)), worth(work, 1 << 15))
+    return Launch(Kernel(kept, (stage,)), work)
 
 
 def _product(v: Value, x: Expr, y: Expr) -> Expr:

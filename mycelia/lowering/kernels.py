@@ -26,21 +26,21 @@ from mycelia.loops import (
 from mycelia.loops.index import Atom
 from mycelia.lowering.group import Group
 from mycelia.lowering.nest import shape_loops
-from mycelia.lowering.values import weigh, worth
+from mycelia.lowering.values import weigh
 from mycelia.sizes import known_equal, same
 from mycelia.types import TensorType, accumulator
 
-LONGEST_SCRATCH = 1 << 18  # bytes of one row that may be kept aside
 BLOCK = 256  # columns that one row of a column reduction takes
-WORTH_SHARING = 1 << 15  # additions below which one thread is faster than two
 
 
-def kernel_of(group: Group, stored: Callable[[Value], Buffer | None]) -> Launch:
-    """The kernel that computes a group. `stored` tells where a member goes, if anyone outside reads it."""
-    kernel = _columns(group, stored) if group.is_column else _rows(group, stored)
+def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int) -> Launch:
+    """The kernel that computes a group. `stored` tells where a member goes, if anyone outside reads it; rows of up to
+    `aside` bytes are kept aside between stages.
+    """
+    kernel = _columns(group, stored) if group.is_column else _rows(group, stored, aside)
     kernel = _with_rows(shape_loops(kernel))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
-    return Launch(kernel, _has_parts(kernel) and worth(work, WORTH_SHARING - 1))
+    return Launch(kernel, work if _has_parts(kernel) else 0)
 
 
 def _has_parts(kernel: Kernel) -> bool:
@@ -55,14 +55,14 @@ def _store(group: Group, buffer: Buffer, value: Expr, at: tuple[Index, ...]) -> 
     return Store(buffer, offset, value)
 
 
-def _rows(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
+def _rows(group: Group, stored: Callable[[Value], Buffer | None], aside: int) -> Kernel:
     """Reductions over inner axes: a stage for every round of folds."""
     rows, columns = group.axes(reduced=False), group.axes(reduced=True)
     if group.reduced is None:
         rows, columns = [], rows
     stage_of = _Stages(group)
     count = 1 + max(stage_of(m) for m in group.members)
-    places, scratch = _places(group, stored, stage_of)
+    places, scratch = _places(group, stored, stage_of, aside)
     stages = []
     for n in range(count):
         swap = {e: p for e, (p, made) in places.items() if made < n}
@@ -130,7 +130,7 @@ class _Stages:
 
 
 def _places(
-    group: Group, stored: Callable[[Value], Buffer | None], stage_of: _Stages
+    group: Group, stored: Callable[[Value], Buffer | None], stage_of: _Stages, aside: int
 ) -> tuple[dict[Expr, tuple[Expr, int]], list[Buffer]]:
     """Where later stages find members that earlier ones computed: in memory, or in a scratch row."""
     places: dict[Expr, tuple[Expr, int]] = {}
@@ -149,7 +149,7 @@ def _places(
         elif weigh([e]) >= 8:
             axes = sorted(group.reduced or ())
             row = TensorType(m.dtype, tuple(group.domain[i] for i in axes))
-            if row.static and row.nbytes <= LONGEST_SCRATCH:  # it lies on the stack
+            if row.static and row.nbytes <= aside:  # it lies on the stack
                 scratch.append(Buffer.dense(f"scratch{len(scratch)}", row))
                 places[e] = load(scratch[-1], tuple(group.at[i] for i in axes)), made
     return places, scratch

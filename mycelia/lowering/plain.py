@@ -24,14 +24,12 @@ from mycelia.loops import (
     load,
 )
 from mycelia.lowering.nest import shape_loops
-from mycelia.lowering.values import full_index, worth
+from mycelia.lowering.values import full_index
 from mycelia.sizes import Dim, same
 from mycelia.types import TensorType, Type, accumulator
 
 if TYPE_CHECKING:
     from mycelia.lowering.body import Body
-
-SHARED = 1 << 15  # elements from which threads share the work
 
 
 def copy(source: Buffer, target: Buffer) -> Step:
@@ -63,7 +61,7 @@ def add_kernel(total: Buffer, more: Buffer) -> Launch:
     variables, at = full_index(total.type.shape)
     loops = tuple(v for v in variables if v.extent != 1)
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
-    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), worth(total.type.size, SHARED))
+    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size)
 
 
 @contextmanager
@@ -92,4 +90,4 @@ def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Exp
     """One expression into one buffer, over loops of all `variables`."""
     loops = tuple(v for v in variables if v.extent != 1)
     kernel = _shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
-    return Launch(kernel, worth(out.type.size, SHARED))
+    return Launch(kernel, out.type.size)

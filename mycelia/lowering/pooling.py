@@ -30,7 +30,7 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.plain import offset_of, wide_enough, zero
 from mycelia.lowering.steps import follows, lower_step, reads_elements
-from mycelia.lowering.values import full_index, worth
+from mycelia.lowering.values import full_index
 from mycelia.primitives import AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolPick
 from mycelia.primitives.indexing import within
 from mycelia.primitives.pooling import Pool
@@ -123,7 +123,7 @@ class _Windows:
         elif len(columns) > 1:
             kernel = Kernel(columns[:-1], (Stage(columns[-1:], (), kernel.stages[0].actions),))
         work = prod(self.op.output(self.image)) * prod(self.op.window)
-        body.steps.append(Launch(kernel, len(columns) > 1 and worth(work, 1 << 14)))
+        body.steps.append(Launch(kernel, 2 * work if len(columns) > 1 else 0))
 
 
 def _largest(seen: Sequence[Expr]) -> Expr:

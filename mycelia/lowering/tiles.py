@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mycelia.cost import LONG
 from mycelia.ir import Value
 from mycelia.loops import Axis, Buffer, Invoke, LibraryCall, Note, Operand, TileKind, Tiles
 from mycelia.lowering.body import View
@@ -13,9 +14,6 @@ from mycelia.options import Options
 from mycelia.primitives.product_types import in_short_units, summed_in
 from mycelia.sizes import Dim, Hints, evaluated, hint
 from mycelia.types import DType, float32
-
-SMALL = 1 << 13  # multiplications below which a call costs more than loops do
-LONG = 1 << 20  # multiplications by plain loops that a user should know of
 
 
 def tile_kind(lhs: DType, rhs: DType, out: DType, options: Options) -> TileKind | None:

@@ -23,7 +23,7 @@ from mycelia.lowering.body import Body
 from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import offset_of, wide_enough
 from mycelia.lowering.steps import lower_step
-from mycelia.lowering.values import full_index, worth
+from mycelia.lowering.values import full_index
 from mycelia.primitives import Cumsum, Scatter, ScatterAdd, ScatterUpdate
 from mycelia.primitives.indexing import within
 from mycelia.types import TensorType, accumulator
@@ -70,8 +70,8 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
     else:
         rows, columns = before, turns
     stage = Stage(tuple(columns), (), (Update(out, target, op.combine, value),))
-    parallel = bool(rows) and worth(updates.tensor.size, 1 << 15)
-    body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), parallel))
+    work = updates.tensor.size if rows else 0
+    body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), work))
 
 
 @lower_step.register
@@ -95,6 +95,4 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
         ),
     )
     rows = tuple(r for i, r in enumerate(variables) if i != op.axis and r.extent != 1)
-    body.steps.append(
-        Launch(Kernel(rows or (Variable(1),), stages, (total,)), bool(rows) and worth(x.tensor.size, 1 << 15))
-    )
+    body.steps.append(Launch(Kernel(rows or (Variable(1),), stages, (total,)), x.tensor.size if rows else 0))

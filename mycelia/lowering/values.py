@@ -9,7 +9,7 @@ from mycelia.ir import Op, Param, Project, Reader, Value
 from mycelia.loops import Buffer, Expr, load
 from mycelia.loops.index import Index, Variable, index
 from mycelia.primitives import Constant, Reduction
-from mycelia.sizes import Dim, Sym, high, hint, low
+from mycelia.sizes import Dim, hint
 from mycelia.types import TensorType
 
 HEAVY = 10  # an elementary function, next to an addition
@@ -72,13 +72,6 @@ def full_index(shape: Sequence[Dim]) -> tuple[tuple[Variable, ...], tuple[Index,
     """A loop variable for each axis, and the index they make; an axis of one element needs no variable."""
     variables = tuple(Variable(n) for n in shape)
     return variables, tuple(index(v) if v.extent != 1 else Index(0) for v in variables)
-
-
-def worth(work: Dim, bound: int) -> bool | Sym:
-    """Whether work is more than a bound, above which threads share it: answered now, or when the size is there."""
-    if isinstance(work, int):
-        return work > bound
-    return bool(work > bound) if low(work) > bound or high(work) <= bound else work - bound
 
 
 def op_of(v: Value) -> Op:

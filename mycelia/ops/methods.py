@@ -13,6 +13,8 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast
+from mycelia.eager.placement import is_device, placed
+from mycelia.errors import ArgumentError
 from mycelia.ops import reduction
 from mycelia.ops.arguments import Axis, method, tensor
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
@@ -112,13 +114,35 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
 
 
 @method()
-def to(self: Tensor, dtype: Any) -> Tensor:
-    """The same numbers in another element type, or in that of another tensor.
+def to(
+    self: Tensor, target: Any = None, *, dtype: Any = None, device: str | None = None, non_blocking: bool = False,
+    copy: bool = False,
+) -> Tensor:  # fmt: skip
+    """The same numbers in another element type, or in that of another tensor; or on another device.
 
-    >>> Tensor([1.5]).to(float16).dtype
-    float16
+    >>> Tensor([1.5]).to(float16).dtype, Tensor([1.5]).to("CPU", copy=True).device
+    (float16, 'CPU:0')
     """
-    return astype(self, dtype.dtype if isinstance(dtype, Tensor) else dtype)
+    if isinstance(target, str) and device is None and is_device(target):
+        target, device = None, target
+    wanted = dtype if target is None else target
+    out = self if wanted is None else astype(self, wanted.dtype if isinstance(wanted, Tensor) else wanted, copy=False)
+    out = out if device is None else move_to(out, device, not non_blocking)
+    return out.alias() if copy and out is self else out
+
+
+@method()
+def move_to(self: Tensor, to: str, blocking: bool = True) -> Tensor:
+    """A tensor with the same numbers whose data is on another device: it is there when a program asks for it.
+
+    Both ways of copying are the same here: the data has arrived when the call returns.
+
+    >>> Tensor([1, 2]).move_to("CPU").device
+    'CPU:0'
+    """
+    if not isinstance(blocking, bool):
+        raise ArgumentError(f"blocking is True or False, not {blocking!r}")
+    return placed(self, to)
 
 
 @method()

@@ -91,7 +91,7 @@ class RandomBits(Op):
         high = [counter.at([*batch, Index(i)]) for i in range(2)]
         words = [position(flat // 4, uint32), const(0, uint32), *high]
         for _ in range(ROUNDS):
-            words = _round(words, keys)
+            words = philox_round(words, keys)
             keys = [k + const(w, uint32) for k, w in zip(keys, WEYL, strict=True)]
         lane = position(flat % 4, uint32)
         out = words[3]
@@ -120,7 +120,7 @@ class RandomBits(Op):
         yield Mistake(lambda: cls((3,)).infer(key.with_dtype(int32), key), DTypeError, "random_bits needs")
 
 
-def _round(c: Sequence[Expr], keys: Sequence[Expr]) -> list[Expr]:
+def philox_round(c: Sequence[Expr], keys: Sequence[Expr]) -> list[Expr]:
     """One round: two products, whose halves are exchanged and mixed with the key."""
     m0, m1 = (const(m, uint32) for m in MULTIPLIERS)
     mixed = [

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
+from mycelia.cost import streamed_from
 from mycelia.loops import Buffer, Host, Invoke, Item, Launch, LibraryCall, Plan, Program, Stack
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
@@ -18,8 +19,6 @@ from mycelia.schedule import buffer_bytes, plan_memory
 from mycelia.sizes import Hints, Name, Sym, evaluated, evaluator, hint, names
 from mycelia.target import Target
 from mycelia.types import Array
-
-STREAMED = 1 << 24  # bytes from which a result is written past the cache
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,9 @@ def _streamed(program: Program, fixed: dict[Buffer, int], target: Target) -> fro
     """
     read = {b for s in program.block.walk() for b in s.reads()}
     large = {
-        b for b in program.outputs if hint(buffer_bytes(b)) >= STREAMED and b not in read and b not in program.inputs
+        b
+        for b in program.outputs
+        if hint(buffer_bytes(b)) >= streamed_from(target) and b not in read and b not in program.inputs
     }
     lanes = target.vector_bytes
     for s in program.block.walk():

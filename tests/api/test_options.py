@@ -79,7 +79,7 @@ def test_verification_between_passes_names_the_pass_that_is_wrong(monkeypatch):
         other = Function.build(lambda x, y: y, V, V)
         return Function(fn.params, other.results)  # a parameter of another function
 
-    monkeypatch.setattr("mycelia.passes.PIPELINE", (*PIPELINE, broken))
+    monkeypatch.setattr("mycelia.passes.NATIVE", (broken,))
     fn = Function.build(lambda x: x + x, V)
     assert isinstance(optimise(fn).results[0], Value)
     with pytest.raises(AssertionError, match=r"after the pass broken: .* belongs to another function"):

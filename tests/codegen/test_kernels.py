@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
+from mycelia.api.options import options
+from mycelia.cost import shared_from
 from mycelia.ir import Function, interpret
 from mycelia.testing import compile
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int8, int32, int64, uint8
@@ -132,13 +134,13 @@ def test_many_rows_are_shared_among_threads():
     def fn(x):
         return softmax(x), p.reduce_sum(x, (0,)), p.tanh(x)  # columns: two blocks of 128
 
-    assert all(s.parallel for s in launches(lowered(fn, f32(1003, 256))))
+    assert all(s.work > shared_from(options().target) for s in launches(lowered(fn, f32(1003, 256))))
     check(fn, f32(1003, 256), tolerance=1e-5)
     check(lambda x: p.sin(x) * 2.0, f32(100_003), tolerance=1e-5)
 
 
 def test_small_kernels_are_not_shared():
-    assert not any(s.parallel for s in launches(lowered(softmax, f32(4, 8))))
+    assert not any(s.work > shared_from(options().target) for s in launches(lowered(softmax, f32(4, 8))))
 
 
 PROGRAM = """

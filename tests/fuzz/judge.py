@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from mycelia.ir import Function, Op, inner_functions, interpret
@@ -15,7 +18,7 @@ TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
 LARGEST = 1e4  # beyond this a program is too badly conditioned to say anything
 
 
-def difference(case: Case) -> str | None:
+def difference(case: Case, compile: Callable[[Function], Callable[..., Any]] = compile) -> str | None:
     """What differs, in words; None if nothing does, or if the program is beyond numbers."""
     with np.errstate(all="ignore"):
         expected = [np.asarray(x) for x in interpret(case.fn, *case.inputs)]

@@ -1,0 +1,111 @@
+"""What work costs on a machine, and what is therefore worth doing: one model, from which every threshold follows.
+
+The numbers of a machine are read (vector width, cores, caches: `codegen/target.py`). The times below are such that for
+a two-core AVX2 machine the bounds are those that had been found there by timing; for other machines they follow from
+them. Nothing is timed anew on each machine: a decision that follows the noise of a busy afternoon is a program that
+nobody can debug. Bounds are powers of two, for the same reason.
+
+>>> for width in (32, 64):  # AVX2, AVX-512
+...     target = Target("x86_64", "some", "", width, 2, l3=32 << 20)
+...     print(shared_from(target), called_from(target), compiled_from(target), streamed_from(target))
+32768 8192 32768 16777216
+65536 16384 65536 16777216
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+from mycelia.sizes import Dim, Sym, high, low
+from mycelia.target import Target
+
+CLOCK = 2.6e9  # turns a second
+BUSY = 0.2  # of the turns of a kernel, how many finish a vector: the others load, store and count
+TEAM = 4e-6  # seconds until threads have begun, and have told that they are done
+CALL = 2e-6  # seconds for a call of the library to begin
+FROM_PYTHON = 8e-6  # seconds from an eager op to machine code and back, beyond what NumPy takes
+STACK = 512 << 10  # bytes of a row that a kernel may keep aside at most: it lies on the stack of a thread
+CACHE = 64 << 20  # bytes of a last-level cache that one program may count on: others use it too
+
+LONG = 1 << 20  # multiplications by plain loops that a user should know of
+
+# Sums of as many numbers are made in two rounds. It changes the last bits, so it is the same on every machine.
+ROUNDS_FROM = 1 << 16
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What some work takes: operations on numbers, bytes that come from memory or go there, and launches.
+
+    >>> Cost(flops=2e6) + Cost(bytes=4e6, launches=1)
+    Cost(flops=2000000.0, bytes=4000000.0, launches=1)
+    """
+
+    flops: float = 0.0
+    bytes: float = 0.0
+    launches: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.flops + other.flops, self.bytes + other.bytes, self.launches + other.launches)
+
+    def seconds(self, target: Target, threads: int = 1) -> float:
+        """How long it takes: to begin, and then computing or moving, whichever is slower.
+
+        >>> Cost(flops=1e6, launches=1).seconds(Target("x86_64", "some", "", 32, 2)) > 1e-4
+        True
+        """
+        begin = self.launches * (TEAM if threads > 1 else 0.0)
+        return begin + max(self.flops / (rate(target) * threads), self.bytes / target.bandwidth)
+
+
+def rate(target: Target) -> float:
+    """Additions of 32-bit numbers a second that one thread makes in a kernel."""
+    return target.vector_bytes / 4 * CLOCK * BUSY
+
+
+def _bound(work: float) -> int:
+    """The nearest power of two."""
+    return 1 << round(log2(work))
+
+
+def shared_from(target: Target) -> int:
+    """Additions from which two threads are faster than one: half of them take longer than it takes to begin."""
+    return _bound(2 * TEAM * rate(target))
+
+
+def called_from(target: Target) -> int:
+    """Multiplications from which the library is faster than loops."""
+    return _bound(CALL * rate(target))
+
+
+def compiled_from(target: Target) -> int:
+    """Elements from which eager mode asks for machine code."""
+    return _bound(FROM_PYTHON * rate(target))
+
+
+def kept_aside(target: Target) -> int:
+    """Bytes of one row that a kernel may keep aside: with what it reads, it stays in the cache of a core."""
+    return min(target.l2 // 2, STACK)
+
+
+def streamed_from(target: Target) -> int:
+    """Bytes from which a result that is not read again is written past the cache, which it would empty."""
+    return min(target.l3, CACHE) // 2
+
+
+def unrolled_up_to(target: Target) -> int:
+    """Expressions in a stage above which unrolling only costs registers."""
+    return 3 * target.registers // 2
+
+
+def worth(work: Dim, bound: int) -> bool | Sym:
+    """Whether work is more than a bound: answered now, or, where it depends on sizes that are met when the program
+    runs, by a number that is positive then.
+
+    >>> worth(100, 50), worth(10, 50)
+    (True, False)
+    """
+    if isinstance(work, int):
+        return work > bound
+    return bool(work > bound) if low(work) > bound or high(work) <= bound else work - bound
