@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dis import get_instructions as instructions
+from types import CellType, FunctionType
 from typing import Any
 
+from mycelia.capture import Unstageable, current
+from mycelia.capture.convert import inner_codes
 from mycelia.capture.text import Text, written
 from mycelia.eager.dispatch import mode
 from mycelia.eager.parameter import Parameter
@@ -33,6 +37,30 @@ def called(
     if tape_of(tensors) is not None:
         return Tensor.apply(op, tuple(tensors))  # type: ignore[no-any-return]  # which knows that it has no gradient
     return tuple(wrap(a) for a in callee([x.numbers() for x in tensors], op.result_types))
+
+
+def standing_alone(fn: Any) -> Any:
+    """A Python function as a program can call it later: with the variables around it as they are now, if it was made
+    while the program was written. Python runs what hands symbols, or variables to assign to, to such a function.
+    """
+    stage = current()
+    if stage is None:
+        return fn
+    held = [*getattr(fn, "args", ()), *getattr(fn, "keywords", {}).values(), *getattr(fn, "__dict__", {}).values()]
+    inner = isinstance(fn, FunctionType) and fn.__code__ in inner_codes and fn.__closure__ is not None
+    cells = fn.__closure__ if inner else ()
+    held += [c.cell_contents for c in cells]
+    if any(isinstance(x, Tensor) and stage.symbolic(x) and not stage.is_itself(x) for x in flatten(held)[0]):
+        raise Unstageable("a Python function that the program calls reads a tensor around it")
+    if not inner:
+        return fn
+    changed = {i.argval for i in instructions(fn) if i.opname in ("STORE_DEREF", "DELETE_DEREF")}
+    if not changed.isdisjoint(fn.__code__.co_freevars):
+        raise Unstageable("a Python function that the program calls assigns to a variable around it")
+    now = tuple(CellType(c.cell_contents) for c in cells)
+    made = FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, now)
+    made.__kwdefaults__ = fn.__kwdefaults__
+    return made
 
 
 @dataclass(frozen=True, eq=False)

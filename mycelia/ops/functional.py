@@ -15,6 +15,7 @@ from mycelia.ops.choice import *
 from mycelia.ops.comparison import *
 from mycelia.ops.convolution import *
 from mycelia.ops.creation import *
+from mycelia.ops.host import *
 from mycelia.ops.joining import *
 from mycelia.ops.linalg import *
 from mycelia.ops.loss import *

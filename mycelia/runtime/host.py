@@ -22,10 +22,11 @@ def entry_of(step: Host, raised: list[BaseException]) -> Any:
     """
     types = [b.type for b in (*step.inputs, *step.outputs)]
     rank = sum(t.rank for t in types)
+    static = all(t.static for t in types)
 
     def call(places: list[int], extents: list[int]) -> None:
         left = iter(extents)
-        actual = [t.with_shape(next(left) for _ in range(t.rank)) for t in types]
+        actual = types if static else [t.with_shape(next(left) for _ in range(t.rank)) for t in types]
         memory = [array_at(at, t) for at, t in zip(places, actual, strict=True)]
         given = step.call(*memory[: len(step.inputs)])
         for target, result in zip(memory[len(step.inputs) :], given, strict=True):
