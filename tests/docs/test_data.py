@@ -1,4 +1,4 @@
-"""The program on docs/data.md runs, and prints what it promises."""
+"""The programs on docs/data.md and docs/backends.md run, and print what they promise."""
 
 import os
 import re
@@ -11,9 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_program_on_the_page_prints_what_it_promises(tmp_path: Path) -> None:
-    pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
-    page = (ROOT / "docs" / "data.md").read_text()
+@pytest.mark.parametrize("name", ["data", "backends"])
+def test_the_program_on_the_page_prints_what_it_promises(name: str, tmp_path: Path) -> None:
+    if name == "data":
+        pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     promised = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
     assert len(promised) == code.count("print(")
