@@ -46,7 +46,7 @@ class Backend(ABC):
 
     @abstractmethod
     def hold(self, array: Array) -> Any:
-        """A NumPy array as this back end holds it: something with a shape, a dtype and `__dlpack__`."""
+        """A NumPy array as this back end holds it."""
 
     def holds(self, array: Any) -> bool:
         """Whether a NumPy array is a view of something that this back end holds."""
@@ -55,6 +55,10 @@ class Backend(ABC):
     @abstractmethod
     def numpy(self, held: Any) -> Array:
         """What the back end holds, as a NumPy array; without a copy where that is possible, and then not writeable."""
+
+    def dlpack(self, held: Any) -> Any:
+        """What the back end holds, with `__dlpack__` for other frameworks: NumPy's view of it, or something better."""
+        return self.numpy(held)
 
 
 NATIVE = "CPU"  # the name of the processor at hand, by machine code of our own

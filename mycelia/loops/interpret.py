@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import erf, erfc, prod
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from mycelia.loops.convert import converted
 from mycelia.loops.expr import Buffer, Expr, Fold, neutral
+from mycelia.loops.functions import ELEMENTARY
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, Variable
 from mycelia.loops.kernel import Kernel, Store, Update
 from mycelia.types import Array, DType
@@ -120,7 +121,8 @@ class _Iterations:
             case "cast":
                 return stored(self.known[e.args[0]], e.dtype)
             case _:
-                return MEANING[e.kind](*[self.known[a] for a in e.args])
+                meaning = ELEMENTARY[e.kind].numpy if e.kind in ELEMENTARY else MEANING[e.kind]
+                return meaning(*[self.known[a] for a in e.args])
 
     def place(self, buffer: Buffer, offset: Index) -> tuple[Array, Array]:
         """Where in which flat array the elements are."""
@@ -202,10 +204,6 @@ def _high_half(x: Array, y: Array) -> Any:
     return x.astype(wide) * y.astype(wide) >> np.asarray(32, wide)
 
 
-def _sigmoid(x: Array) -> Any:
-    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
-
-
 COMBINE: dict[str, np.ufunc] = {
     "add": np.add,
     "mul": np.multiply,
@@ -245,24 +243,4 @@ MEANING: dict[str, Callable[..., Any]] = {
     "sign": np.sign,
     "signbit": np.signbit,
     "isnan": np.isnan,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log1p": np.log1p,
-    "tanh": np.tanh,
-    "sigmoid": _sigmoid,
-    "erf": np.frompyfunc(erf, 1, 1),
-    "erfc": np.frompyfunc(erfc, 1, 1),
-    "exp2": np.exp2,
-    "tan": np.tan,
-    "sin": np.sin,
-    "cos": np.cos,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
 }

@@ -9,16 +9,14 @@ from collections.abc import Callable, Mapping
 
 from mycelia.loops import Expr
 from mycelia.loops.convert import stepping_stone
+from mycelia.loops.functions import ELEMENTARY
 from mycelia.stablehlo.writer import Term, Writer
 from mycelia.types import DType, Shape, TensorType, accumulator, bool_, int32, int64, uint32, uint64
 
 UNARY = {
     "neg": "negate", "abs": "abs", "not": "not", "sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil",
-    "rint": "round_nearest_even", "sign": "sign", "exp": "exponential", "expm1": "exponential_minus_one", "log": "log",
-    "log1p": "log_plus_one", "tanh": "tanh", "sigmoid": "logistic", "sin": "sine", "cos": "cosine", "tan": "tan",
+    "rint": "round_nearest_even", "sign": "sign",
 }  # fmt: skip
-UNARY |= {kind: f"chlo.{kind}" for kind in ("erf", "erfc", "asin", "acos", "atan", "sinh", "cosh")}
-UNARY |= {kind: f"chlo.{kind}" for kind in ("asinh", "acosh", "atanh")}
 BINARY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or",
     "xor": "xor", "atan2": "atan2",
@@ -57,12 +55,18 @@ class _Scalars:
             return w.compare(COMPARISONS[e.kind], *args)
         if e.kind in SPECIAL:
             return SPECIAL[e.kind](self, *args)
+        if e.kind in ELEMENTARY:
+            return self.elementary(e, args[0])
         if e.kind in UNARY:
             if args[0].dtype.kind == "u" and e.kind in ("abs", "sign"):
                 return args[0] if e.kind == "abs" else w.binary("minimum", args[0], self.number(1, args[0].dtype))
             return w.op(UNARY[e.kind], args, args[0].type)
         assert e.kind in BINARY, f"there is no StableHLO for the scalar function {e.kind}"
         return w.op(BINARY[e.kind], args, args[0].type)
+
+    def elementary(self, e: Expr, x: Term) -> Term:
+        said = ELEMENTARY[e.kind].stablehlo
+        return self.w.op(said, (x,), x.type) if isinstance(said, str) else self.of(said(*e.args))
 
     def cast(self, x: Term, dtype: DType) -> Term:
         w = self.w
@@ -93,9 +97,6 @@ class _Scalars:
     def sign_bit(self, x: Term) -> Term:
         bits = self.w.op("bitcast_convert", (x,), x.type.with_dtype(int64 if x.dtype.bits == 64 else int32))
         return self.w.compare("LT", bits, self.w.zeros(bits.type))
-
-    def power_of_two(self, x: Term) -> Term:
-        return self.w.binary("power", self.number(2.0, x.dtype), x)
 
     def nan(self, x: Term) -> Term:
         return self.w.compare("NE", x, x)
@@ -154,7 +155,6 @@ class _Scalars:
 SPECIAL: dict[str, Callable[..., Term]] = {
     "isnan": _Scalars.nan,
     "signbit": _Scalars.sign_bit,
-    "exp2": _Scalars.power_of_two,
     "shl": _Scalars.shift_left,
     "trunc": _Scalars.trunc,
     "shr": _Scalars.shift_right,

@@ -135,6 +135,12 @@ def test_what_is_absent_says_what_to_do(toy):
     assert ms.get_current_device() == ("CPU", 0)
 
 
+def test_arrays_go_there_and_back_and_to_other_frameworks(toy):
+    x = np.arange(6, dtype="f").reshape(2, 3)
+    np.testing.assert_array_equal(toy.numpy(toy.hold(x)), x)
+    assert hasattr(toy.dlpack(toy.hold(x)), "__dlpack__")
+
+
 def test_devices_are_listed(toy):
     assert ms.hal.devices()[0] == "CPU:0"
     assert "toy:0" in ms.hal.devices()

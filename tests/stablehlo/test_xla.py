@@ -151,6 +151,12 @@ def test_the_second_derivative_of_a_loop_agrees():
         np.testing.assert_allclose(got, want, rtol=1e-9)
 
 
+def test_other_frameworks_see_what_is_held():
+    b = backend("stablehlo")
+    held = b.hold(np.arange(6, dtype="f").reshape(2, 3))
+    np.testing.assert_array_equal(np.from_dlpack(b.dlpack(held)), np.arange(6).reshape(2, 3))
+
+
 def test_what_a_program_gave_back_is_not_copied_when_it_comes_again():
     fn = Function.build(lambda x: x * 2.0, TensorType(float32, (64,)))
     b = backend("stablehlo")
