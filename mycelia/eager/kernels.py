@@ -2,7 +2,8 @@
 
 Who computes is decided by the op and the types, never by how often it was called: NumPy and a kernel round differently,
 and the same program must give the same bits every time. Where no number is rounded (elements that are moved or chosen,
-integers) both give the same, and a kernel is compiled only for what comes again and again.
+integers) both give the same, and a kernel is compiled only for what comes again and again; but for products of whole
+numbers, for which NumPy has plain loops: 1024 x 1024 int64 took it 25 times as long as tiles do.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from mycelia.ir import Function, Op, Param, Value, interpret
 from mycelia.loops import Buffer
 from mycelia.lowering.values import full_index, is_expression, is_view, op_of, reader_of
 from mycelia.options import Options
+from mycelia.primitives import Contract
+from mycelia.primitives.convolution import Convolution
 from mycelia.runtime import compile
 from mycelia.runtime.resizable import Resizable
 from mycelia.types import Array
 
 PATIENCE = 3  # calls by NumPy before a kernel that gives the same is worth compiling
+PRODUCTS = (Contract, Convolution)
 MOVING = frozenset(("load", "const", "select", "position"))  # what changes no number
 
 
@@ -30,7 +34,8 @@ def kernel_for(fn: Function, options: Callable[[], Options]) -> Callable[..., Se
     """
     if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
         return None
-    return _after_a_while(fn, options) if all(map(rounds_nothing, fn.values())) else _at_once(fn, options)
+    patient = all(rounds_nothing(v) and not isinstance(v.op, PRODUCTS) for v in fn.values())
+    return _after_a_while(fn, options) if patient else _at_once(fn, options)
 
 
 def _at_once(fn: Function, options: Callable[[], Options]) -> Callable[..., Sequence[Array]]:
