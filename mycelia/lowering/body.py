@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.cost import kept_aside
-from mycelia.ir import Function, Param, Project, Value, may_repeat
+from mycelia.ir import Function, Project, Value, may_repeat
 from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.empty import without_empty
@@ -18,6 +18,7 @@ from mycelia.lowering.order import in_sequence
 from mycelia.lowering.plain import copy, offset_of, stored
 from mycelia.lowering.shared import Shared
 from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
+from mycelia.lowering.takeover import Takeovers, share, takeovers
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant
 from mycelia.sizes import Dim, hint, same
@@ -60,6 +61,7 @@ class Body:
         self.made_by: dict[Value, Node] = {}
         self.ordered: list[Node] = []  # effects, one after the other
         self.in_place: set[Buffer] = set()
+        self.taken: Takeovers = {}  # updates in place
         self.steps: list[Step] = []
 
     # -------------------------------------------------------------------------------------------- the whole
@@ -86,6 +88,7 @@ class Body:
                 needed |= set(node.group.outside)
         order, donors = self._order(donated)
         aside = kept_aside(self.shared.options.target)
+        share(self, self.taken)
         for node in order:
             if node.group is not None:
                 launch = kernel_of(node.group, lambda m: self.memory[m] if self.memory[m] in needed else None, aside)
@@ -210,13 +213,13 @@ class Body:
     # -------------------------------------------------------------------------------------------- order and memory
 
     def _order(self, donated: Mapping[int, int]) -> tuple[list[Node], dict[int, Node]]:
-        """Nodes so that each comes after what it reads, and writers of donated memory after its readers."""
+        """Nodes so that each comes after what it reads, and writers of memory that is taken over after its readers."""
         after = {n.number: set(n.before) for n in self.nodes}
         donors: dict[int, Node] = {}
-        readers: dict[Value, set[int]] = {p: set() for p in self.fn.params}
+        readers: defaultdict[Value, set[int]] = defaultdict(set)
         for n in self.nodes:
-            for p in self._params_read(n):
-                readers[p].add(n.number)
+            for v in self._values_read(n):
+                readers[v].add(n.number)
         looked_at = Counter(base(r) for r in self.fn.results)
         for result, param in donated.items():
             old, new = self.fn.params[param], self.fn.results[result]
@@ -228,24 +231,30 @@ class Body:
             if not any(writer.number in self.nodes[n].needs for n in others):
                 after[writer.number] |= others
                 donors[result] = writer
-        order = in_sequence(after)
+        self.taken = takeovers(self, donated, readers)
+        further = {n: set(before) for n, before in after.items()}
+        for v, x in self.taken.items():
+            further[self.made_by[v].number] |= readers[x] - {self.made_by[v].number}
+        order = in_sequence(further)
+        if order is None:
+            order, self.taken = in_sequence(after), {}
         if order is None:  # memory would have to be given away in a circle: copy instead
             order, donors = in_sequence({n.number: n.before for n in self.nodes}), {}
         assert order is not None, "groups depend on each other in a circle"
         return [self.nodes[n] for n in order], donors
 
-    def _params_read(self, node: Node) -> list[Value]:
+    def _values_read(self, node: Node) -> list[Value]:
         if node.group is not None:
-            values = [self.value_in.get(b) for b in node.group.outside]
-        else:
-            assert node.step is not None
-            values = list(self._read_by(node.step))
-        return [v for v in values if v is not None and isinstance(v.op, Param)]
+            return [v for b in node.group.outside if (v := self.value_in.get(b)) is not None]
+        assert node.step is not None
+        return self._read_by(node.step)
 
     def _settle(self, donors: dict[int, Node], donated: Mapping[int, int], out: list[Buffer]) -> None:
         """Which results may be written straight into the memory that they take over."""
         for result, node in donors.items():
             source, target = out[result], self.memory[self.fn.params[donated[result]]]
+            if source in self.shared.aliases:  # it is there already
+                continue
             launches = [s for s in self.steps if isinstance(s, Launch) and source in s.writes()]
             reading = target in (b for s in launches for b in s.reads())
             safe = all(same_place(s.kernel, target, source) for s in launches) if reading else node.group is not None

@@ -61,7 +61,7 @@ def _loop_body(
     carried = params[constants : constants + carries]
     late: list[Step] = []
     for r, c in zip(results[:carries], carried, strict=True):
-        if r is c:
+        if body.shared.home(r) is c:
             continue
         if r in inside.in_place and r not in body.shared.aliases:
             body.shared.aliases[r] = c

@@ -40,7 +40,8 @@ def copy(source: Buffer, target: Buffer) -> Step:
     return stored(variables, target, offset_of(at, target.strides), load(source, at))
 
 
-def _shaped(kernel: Kernel) -> Kernel:
+def shaped(kernel: Kernel) -> Kernel:
+    """One nest of loops in its best shape, with rows that threads can share."""
     kernel = shape_loops(kernel)
     (stage,) = kernel.stages
     if len(stage.columns) < 2:
@@ -61,7 +62,7 @@ def add_kernel(total: Buffer, more: Buffer) -> Launch:
     variables, at = full_index(total.type.shape)
     loops = tuple(v for v in variables if v.extent != 1)
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
-    return Launch(_shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size)
+    return Launch(shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size)
 
 
 @contextmanager
@@ -89,5 +90,5 @@ def zero(out: Buffer, t: Type) -> Step:
 def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Expr) -> Launch:
     """One expression into one buffer, over loops of all `variables`."""
     loops = tuple(v for v in variables if v.extent != 1)
-    kernel = _shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
+    kernel = shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
     return Launch(kernel, out.type.size)

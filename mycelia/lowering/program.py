@@ -28,8 +28,8 @@ def lower(
     late: list[Step] = []  # into donated memory, when everything else has been read
     for i, (r, value) in enumerate(zip(results, fn.results, strict=True)):
         takes_over = inputs[donated[i]] if i in donated else None
-        if r is takes_over:
-            outputs.append(r)
+        if takes_over is not None and shared.home(r) is takes_over:
+            outputs.append(takes_over)
             continue
         if takes_over is not None and r in body.in_place:
             shared.aliases[r] = takes_over

@@ -24,6 +24,12 @@ class Shared:
     notes: list[Note] = field(default_factory=list)
     names: int = 0
 
+    def home(self, buffer: Buffer) -> Buffer:
+        """The buffer in whose memory this one lies."""
+        while buffer in self.aliases:
+            buffer = self.aliases[buffer]
+        return buffer
+
     def buffer(self, type: Type, strides: tuple[int, ...] | None = None, hint: str = "b") -> Buffer:
         """A new place in memory. Sequences and frames are held by a handle of eight bytes."""
         self.names += 1

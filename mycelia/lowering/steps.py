@@ -31,6 +31,12 @@ def reads_elements(op: Op) -> bool:
 
 
 @singledispatch
+def overwrites(op: Op, v: Value) -> bool:
+    """Whether the step changes a part of its first operand and leaves the rest: it can be done where that lies."""
+    return False
+
+
+@singledispatch
 def follows(op: Op) -> bool:
     """Whether the result keeps the order of axes in memory that its first operand has."""
     return False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from mycelia.ir import Value
+from mycelia.ir import Op, Value
 from mycelia.loops import (
     Buffer,
+    Expr,
     Index,
     Kernel,
     Launch,
@@ -17,39 +18,88 @@ from mycelia.loops import (
     const,
     index,
     load,
+    mention,
 )
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body
 from mycelia.lowering.kernels import in_blocks
-from mycelia.lowering.plain import offset_of, wide_enough
-from mycelia.lowering.steps import lower_step
+from mycelia.lowering.plain import offset_of, shaped, wide_enough
+from mycelia.lowering.steps import follows, lower_step, overwrites, reads_elements
 from mycelia.lowering.values import full_index
-from mycelia.primitives import Cumsum, Scatter, ScatterAdd, ScatterUpdate
+from mycelia.primitives import Cumsum, DynamicUpdate, Scatter, ScatterAdd, ScatterUpdate
 from mycelia.primitives.indexing import within
+from mycelia.sizes import known_equal
 from mycelia.types import TensorType, accumulator
 
 WIDTH = 128  # columns that one thread scatters at a time
 
 
+@overwrites.register(DynamicUpdate)
+@overwrites.register(ScatterUpdate)
+def _(op: Op, v: Value) -> bool:
+    return True
+
+
+@overwrites.register
+def _(op: ScatterAdd, v: Value) -> bool:
+    return accumulator(v.dtype) is v.dtype
+
+
+@follows.register(DynamicUpdate)
+@follows.register(Scatter)
+@reads_elements.register(DynamicUpdate)
+@reads_elements.register(Scatter)
+def _(op: Op) -> bool:
+    return True
+
+
 @lower_step.register
-def _(op: ScatterAdd, v: Value, body: Body) -> None:
+def _(op: Scatter, v: Value, body: Body) -> None:
     x, indices, updates = v.inputs
     out = body.memory[v]
     if not updates.tensor.size:
+        _begin(v, out, body)
+    elif overwrites(op, v):
+        _begin(v, out, body)
+        _scatter(op, x, indices, updates, out, body)
+    else:
+        with wide_enough(out, body) as out:
+            body.fill(x, out)
+            _scatter(op, x, indices, updates, out, body)
+
+
+def _begin(v: Value, out: Buffer, body: Body) -> None:
+    """Bring the operand to where it is changed, unless it is there. What else is read of it is put aside."""
+    x, *others = v.inputs
+    if v not in body.taken:
         body.fill(x, out)
         return
-    with wide_enough(out, body) as out:
-        body.fill(x, out)
-        _scatter(op, x, indices, updates, out, body)
+    for other in others:
+        if other not in body.memory and body.memory[x] in _read(body.element(other, full_index(other.shape)[1])):
+            body.memory[other] = body.dense(other)
+
+
+def _read(e: Expr) -> dict[Buffer, None]:
+    found: dict[Buffer, None] = {}
+    mention(e, found)
+    return found
 
 
 @lower_step.register
-def _(op: ScatterUpdate, v: Value, body: Body) -> None:
-    x, indices, updates = v.inputs
+def _(op: DynamicUpdate, v: Value, body: Body) -> None:
+    x, update, *starts = v.inputs
     out = body.memory[v]
-    body.fill(x, out)
-    if updates.tensor.size:
-        _scatter(op, x, indices, updates, out, body)
+    _begin(v, out, body)
+    if not update.tensor.size:
+        return
+    variables, at = full_index(update.shape)
+    room = [e - n for e, n in zip(x.shape, update.shape, strict=True)]
+    places = [
+        i if known_equal(r, 0) else i + within(body.element(s, ()), r) for i, s, r in zip(at, starts, room, strict=True)
+    ]
+    action = Update(out, offset_of(places, out.strides), "set", body.element(update, at))
+    stage = Stage(tuple(v for v in variables if v.extent != 1), (), (action,))
+    body.steps.append(Launch(shaped(Kernel((), (stage,))), update.tensor.size))
 
 
 def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer, body: Body) -> None:

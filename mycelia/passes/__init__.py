@@ -5,6 +5,7 @@ import sys
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, verify
 from mycelia.options import Options
+from mycelia.passes.accumulate import accumulate
 from mycelia.passes.epilogue import fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
@@ -15,7 +16,7 @@ from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them a back end would meet ops that it has no rule for
 CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, shape_products, simplify)
-NATIVE: tuple[Pass, ...] = (split_reductions, fuse_epilogues)  # what machine code of our own is better for
+NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # what machine code of our own is better for
 PIPELINE = (*CANONICAL, *NATIVE)
 
 
@@ -69,6 +70,7 @@ __all__ = [
     "NEEDED",
     "PIPELINE",
     "Pass",
+    "accumulate",
     "canonical",
     "everywhere",
     "expand",

@@ -11,7 +11,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
-from mycelia.loops import Expr, Index, binary, cast, const, datum, position, select
+from mycelia.loops import Expr, Index, binary, cast, const, datum, position
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
 from mycelia.sizes import Dim
@@ -236,23 +236,6 @@ class DynamicUpdate(Op):
         out = x.copy()
         out[_window(x.shape, update.shape, starts)] = update
         return out
-
-    def element(self, index: Sequence[Index], x: Reader, update: Reader, *starts: Reader) -> Expr:
-        old = x.at(index)
-        if update.type.size == 0:
-            return old
-        conditions, places = [], []
-        for i, s, n, e in zip(index, starts, update.type.shape, x.type.shape, strict=True):
-            if n == e:
-                places.append(i)
-                continue
-            at = position(i, int64) - position(within(s.at(()), e - n), int64)
-            conditions += [binary("ge", at, const(0, int64)), binary("lt", at, const(n, int64))]
-            places.append(within(at, n - 1))
-        new = update.at(places)
-        for condition in conditions:
-            new = select(condition, new, old)
-        return new
 
     def vjp(self, ct: Value, out: Value, x: Value, update: Value, *starts: Value) -> Cotangents:
         old = dynamic_update(ct, p.zeros_like(update), starts)
