@@ -220,14 +220,16 @@ class Body:
         for n in self.nodes:
             for v in self._values_read(n):
                 readers[v].add(n.number)
+        # an effect may raise, and what was given away would be lost: it is overwritten after the last effect
+        for p in self.fn.params:
+            readers[p].update(n.number for n in self.ordered)
         looked_at = Counter(base(r) for r in self.fn.results)
         for result, param in donated.items():
             old, new = self.fn.params[param], self.fn.results[result]
             writer = self.made_by.get(new)
             if writer is None or looked_at[old]:
                 continue
-            # an effect may raise, and what was given away would be lost: it is overwritten after the last effect
-            others = readers[old].union(n.number for n in self.ordered) - {writer.number}
+            others = readers[old] - {writer.number}
             if not any(writer.number in self.nodes[n].needs for n in others):
                 after[writer.number] |= others
                 donors[result] = writer
