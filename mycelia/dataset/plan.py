@@ -203,9 +203,14 @@ class SourceNode(Node):
 
     def ahead(self, indices: Array) -> None:
         """Tell a source that reads in runs which rows come next; what goes wrong is told when they are fetched."""
-        if len(indices) > 1 and isinstance(self.data, Runs) and not self.exclusive:
+        if len(indices) > 1 and self.runs is not None:
             with suppress(Exception):
-                self.data.ahead(indices)
+                self.runs.ahead(indices)
+
+    @lazy
+    def runs(self) -> Runs | None:
+        """The source, if it reads in runs."""
+        return self.data if isinstance(self.data, Runs) and not self.exclusive else None
 
     @lazy
     def whole(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import tarfile
 import threading
@@ -16,6 +17,7 @@ from mycelia.api.options import options
 from mycelia.codegen.words import Bytes, Longs
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.flow.buffers import room
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Sampler, choose
@@ -26,16 +28,29 @@ from mycelia.types import Array
 
 BLOCK = 512
 RUN = 1 << 22  # bytes that are read at once
+GRAIN = 1 << 18  # of the memory for runs, which is used again
 SMALL = 1 << 15  # a cell below this is copied, so that it does not keep a whole run in memory
 UNUSUAL, CUT, DAMAGED = -1, -2, -3
+MOST = 64  # endings of one archive
 
 
-def walk(data: Bytes, size: int, places: Longs, sizes: Longs) -> int:
-    """Where the plain files of an archive begin and how long they are: how many, or why the walk ended early.
+def same(data: Bytes, one: int, other: int, length: int) -> int:
+    """Whether two pieces of text are equal."""
+    for i in range(length):
+        if data[one + i] != data[other + i]:
+            return 0
+    return 1
 
-    `places` and `sizes` have room for one of every BLOCK bytes. An entry that is no plain file or folder is unusual.
+
+def walk(data: Bytes, size: int, places: Longs, sizes: Longs, endings: Longs, stems: Longs, known: Longs) -> int:
+    """The plain files of an archive: how many, or why the walk ended early.
+
+    For each, where it begins, its size, the number of its ending, and how long its stem is, negative if it goes on
+    with the sample before. `known` gets the count of endings, and from place 2 on where each begins and its length.
+    An entry that is no plain file or folder, or whose name is not simple, is unusual.
     """
-    at, count = 0, 0
+    at, count, before, length = 0, 0, 0, 0
+    known[0] = 0
     while at + BLOCK <= size:
         if data[at] == 0:
             return count  # the end: blocks of zeros
@@ -57,15 +72,44 @@ def walk(data: Bytes, size: int, places: Longs, sizes: Longs) -> int:
             elif byte != 0 and byte != 32:
                 return UNUSUAL
         kind = data[at + 156]
-        if kind != 0 and kind != 48 and kind != 53:
+        if (kind != 0 and kind != 48 and kind != 53) or data[at + 345] != 0:
             return UNUSUAL
         if kind == 53 or digits == 0:
             length = 0
         if at + BLOCK + length > size:
             return CUT
         if kind != 53:
+            dot, end = -1, 0
+            while end < 100 and data[at + end] != 0:
+                if data[at + end] > 127:
+                    return UNUSUAL
+                if data[at + end] == 47:
+                    dot = -1
+                elif data[at + end] == 46 and dot < 0:
+                    dot = end
+                end += 1
+            if dot < 0:
+                dot = end
+            rest = end - dot - 1 if dot < end else 0
+            number = 0
+            while number < known[0]:
+                place = known[2 + 2 * number]
+                if known[3 + 2 * number] == rest and same(data, at + dot + 1, place, rest) != 0:
+                    break
+                number += 1
+            if number == known[0]:
+                if number == MOST:
+                    return UNUSUAL
+                known[2 + 2 * number] = at + dot + 1
+                known[3 + 2 * number] = rest
+                known[0] += 1
             places[count] = at + BLOCK
             sizes[count] = length
+            endings[count] = number
+            stems[count] = dot
+            if count > 0 and dot == before and same(data, at, places[count - 1] - BLOCK, dot) != 0:
+                stems[count] = -1 - dot
+            before = dot
             count += 1
         at += BLOCK + (length + BLOCK - 1 >> 9 << 9)
     return count
@@ -88,15 +132,27 @@ class Shard:
     def __len__(self) -> int:
         return len(self.first) - 1
 
+    @lazy
+    def alike(self) -> int:
+        """How many files every sample has, if all have the same endings in the same order; else 0."""
+        counts = np.diff(self.first)
+        if not len(counts) or (counts != counts[0]).any():
+            return 0
+        endings = self.endings.reshape(-1, int(counts[0]))
+        return 0 if (endings != endings[0]).any() else int(counts[0])
+
+    def layout(self, columns: Sequence[str]) -> list[int] | None:
+        """Where in every sample the columns stand, if all samples are alike and have them; -1 for the key."""
+        present = [self.words[e] for e in self.endings[: self.alike].tolist()]
+        if not self.alike or any(c != "__key__" and present.count(c) != 1 for c in columns):
+            return None
+        return [-1 if c == "__key__" else present.index(c) for c in columns]
+
     def parts(self, sample: int) -> dict[str, tuple[int, int]]:
         """Where the files of a sample are, by ending."""
-        a, b = int(self.first[sample]), int(self.first[sample + 1])
-        return {
-            self.words[e]: (p, s)
-            for e, p, s in zip(
-                self.endings[a:b].tolist(), self.places[a:b].tolist(), self.sizes[a:b].tolist(), strict=True
-            )
-        }
+        a, b = self.first[sample : sample + 2].tolist()
+        spans = zip(self.places[a:b].tolist(), self.sizes[a:b].tolist(), strict=True)
+        return {self.words[e]: span for e, span in zip(self.endings[a:b].tolist(), spans, strict=True)}
 
 
 def split(name: str) -> tuple[str, str]:
@@ -123,23 +179,27 @@ def shard_of(path: str) -> Shard:
     try:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            data = np.memmap(file, np.uint8, "r") if size else np.empty(0, np.uint8)
-    except OSError as error:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+            data = np.frombuffer(mapped, np.uint8)
+    except (OSError, ValueError) as error:
         raise DataError(f"cannot read a tar shard: {error}", given={"file": path}) from error
-    room = max(1, size // BLOCK)
-    places, sizes = np.empty(room, np.int64), np.empty(room, np.int64)
-    count = _walk(data, size, places, sizes)
+    most = max(1, size // BLOCK)
+    places, sizes, endings, stems = (np.empty(most, np.int64) for _ in range(4))
+    known = np.empty(2 + 2 * MOST, np.int64)
+    count = _walk(data, size, places, sizes, endings, stems, known)
     if count == CUT:
         raise DataError("cannot read a tar shard: a file in it is cut short", given={"file": path})
     if count < 0 or (count == 0 and size):
         return _by_library(path)
-    places, sizes = places[:count].copy(), sizes[:count].copy()
-    headers = data[(places[:, None] - BLOCK) + np.r_[0:100, 345:500]] if count else np.empty((0, 255), np.uint8)
-    names = headers[:, :100].copy().view("S100")[:, 0]
-    prefixes = headers[:, 100:].copy().view("S155")[:, 0]
-    if (prefixes != b"").any() or (headers[:, :100] > 127).any():
-        return _by_library(path)
-    return _grouped([n.decode() for n in names.tolist()], places, sizes)
+    words = tuple(mapped[a : a + n].decode() for a, n in known[2 : 2 + 2 * int(known[0])].reshape(-1, 2).tolist())
+    begins = np.flatnonzero(stems[:count] >= 0)
+    keys = {
+        bytes(data[p : p + n]) for p, n in zip((places[begins] - BLOCK).tolist(), stems[begins].tolist(), strict=True)
+    }
+    if len(keys) < len(begins):
+        return _by_library(path)  # files of one sample lie apart
+    kept = [a[:count].copy() for a in (places, sizes, endings)]
+    return Shard(kept[0], kept[1], kept[2], words, np.append(begins, count), None)
 
 
 def _by_library(path: str) -> Shard:
@@ -217,9 +277,23 @@ class TarData(FileData):
     def sizes(self) -> list[int]:
         return [len(s) for s in self.shards]
 
+    @lazy
+    def layouts(self) -> list[list[int] | None]:
+        """For each shard whose samples are all alike: where each column stands in a sample; -1 for the key."""
+        return [shard.layout(self.columns) for shard in self.shards]
+
     def fetch(self, index: int) -> Row:
         file, row = self.place(index)
-        parts = self.shards[file].parts(row)
+        shard, layout = self.shards[file], self.layouts[file]
+        if layout is not None:
+            first = row * shard.alike
+            return tuple(
+                self._part(file, int(shard.places[first + at]), int(shard.sizes[first + at]))
+                if at >= 0
+                else np.array(self._key(file, row))
+                for at in layout
+            )
+        parts = shard.parts(row)
         absent = [c for c in self.columns if c != "__key__" and c not in parts]
         if absent:
             given = {"sample": self.where(index), "has": sorted(parts)}
@@ -256,15 +330,16 @@ class TarData(FileData):
             here.number, here.file = -1, -1
             here.file = os.open(self.paths[file], os.O_RDONLY | os.O_CLOEXEC)
             here.number = file
-        room = np.empty(believed(size, "a file in a tar shard", file=self.paths[file]), np.uint8)
+        believed(size, "a file in a tar shard", file=self.paths[file])
+        whole = room((-(-size // GRAIN) * GRAIN,), np.dtype(np.uint8))[:size]
         at = 0
         while at < size:
-            got = os.preadv(here.file, [room[at:].data], begin + at)
+            got = os.preadv(here.file, [whole[at:].data], begin + at)
             if not got:
                 raise DataError("a tar shard is cut short", given={"file": self.paths[file], "offset": begin + at})
             at += got
-        here.begin, here.run = begin, room
-        return room
+        here.begin, here.run = begin, whole
+        return whole
 
     def _bytes(self, file: int, begin: int, size: int) -> Array:
         here = self.opened
