@@ -13,7 +13,8 @@ from mycelia.eager import Parameter, Tensor, wrap
 from mycelia.eager.dispatch import settle
 from mycelia.eager.tape import recording
 from mycelia.errors import Location
-from mycelia.ir import Value
+from mycelia.ir import Function, Value, inner_functions
+from mycelia.primitives import HostCall
 from mycelia.types import TensorType
 
 
@@ -143,10 +144,23 @@ class Compiled:
             f"tensors from outside: {len(self.captured.outside)}",
         ]
         lines += [f"  changes: {changed}"] if changed else []
+        python = ", ".join(dict.fromkeys(called_by(fn)))
+        lines += [f"  calls Python: {python}"] if python else []
         for note in self.native.notes:
             lines.append(f"  {note.text}")
             lines += [f"    at {note.at}"] if note.at else []
         return "\n".join(lines)
+
+
+def called_by(fn: Function) -> list[str]:
+    """The Python functions that a program calls, by name."""
+    found = []
+    for v in fn.values():
+        if isinstance(v.op, HostCall):
+            found.append(v.op.callee.name.rpartition(".")[0])
+        for inner in inner_functions(v.op):
+            found += called_by(inner)
+    return found
 
 
 def _target(target: Any, leaves: Sequence[Any]) -> Tensor:

@@ -15,7 +15,7 @@ from mycelia.capture.convert import inner_codes
 from mycelia.capture.text import Text, written
 from mycelia.eager.dispatch import mode
 from mycelia.eager.parameter import Parameter
-from mycelia.eager.tape import tape_of
+from mycelia.eager.tape import put, tape_of
 from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import Location
 from mycelia.primitives import Callee, HostCall
@@ -34,9 +34,26 @@ def called(
     op = HostCall(callee, tuple(types), stateful)
     if mode.capturing:
         return tuple(wrap(v) for v in op(*[as_value(x) for x in tensors]))
-    if tape_of(tensors) is not None:
-        return Tensor.apply(op, tuple(tensors))  # type: ignore[no-any-return]  # which knows that it has no gradient
-    return tuple(wrap(a) for a in callee([x.numbers() for x in tensors], op.result_types))
+    held = tuple(x.numbers() for x in tensors)
+    out = callee(held, op.result_types)
+    tape = tape_of(tensors)
+    place = put(tape, _NoGradient(op), tensors, held, out) if tape is not None and out else -1
+    return tuple(wrap(a, tape, place + i if place >= 0 else -1) for i, a in enumerate(out))
+
+
+@dataclass(frozen=True, eq=False)
+class _NoGradient:
+    """A call of Python on the tape: whoever wants to go through it is told that there is no way."""
+
+    op: HostCall
+
+    def pull(self, needed: Any, ct: Any, out: Any, inputs: Any) -> Sequence[Any]:
+        return self.op.vjp(ct, out, *inputs)
+
+    derive = pull
+
+    def push(self, tangents: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        return self.op.vjp(tangents, None, *inputs)
 
 
 def standing_alone(fn: Any) -> Any:

@@ -130,6 +130,10 @@ def test_the_result_of_a_python_function_has_no_gradient(way):
     f = way(lambda x: ops.pyfunc(np.sin, x, x).sum())
     with pytest.raises(ms.errors.GradientError, match="Python computes it"):
         grad(f)(X)
+    with pytest.raises(ms.errors.GradientError, match="Python computes it"):
+        jit(grad(f))(X)
+    with pytest.raises(ms.errors.GradientError, match="Python computes it"):
+        ms.jvp(f, X, X)
 
 
 def test_prints_stay_in_the_program(capsys):
@@ -148,6 +152,7 @@ def test_prints_stay_in_the_program(capsys):
 
     assert printed(f) == printed(f) == printed(f.__captured__)
     assert "runs in Python" not in f.explain()
+    assert "calls Python: print" in f.explain()
 
 
 def test_a_text_that_is_more_than_printed_is_left_to_python(capsys):
@@ -315,7 +320,7 @@ def test_threads_do_not_mix_what_they_show():
     shown = {}
 
     def note(a):
-        shown.setdefault(threading.get_ident(), []).append(a.item())
+        shown.setdefault(threading.current_thread().name, []).append(a.item())
 
     @jit
     def f(x):
@@ -327,7 +332,7 @@ def test_threads_do_not_mix_what_they_show():
     def work(start):
         for _ in range(5):
             f(Tensor(start))
-        mine = shown[threading.get_ident()]
+        mine = shown[threading.current_thread().name]
         assert mine == [*np.arange(start, 50.0, 2.0)] * 5, mine
 
     threads = [threading.Thread(target=work, args=(float(i),)) for i in range(4)]

@@ -290,3 +290,25 @@ def test_a_call_by_name_cannot_hide_effects():
     fn = build(lambda x: (say(x), again(x)[0])[1], S)
     with pytest.raises(AssertionError, match="hides the effects"):
         p.Recurse((("f", fn),), "f")
+
+
+def test_an_effect_of_a_custom_gradient_happens_on_the_way_back():
+    world = World()
+    say = {tag: p.HostCall(p.Callee(lambda a, tag=tag: world.say(tag, a))) for tag in ("there", "back")}
+    forward = build(lambda x: (say["there"](x), x * 2.0)[1:], S)
+    backward = build(lambda ct: (say["back"](ct), ct * 3.0)[1:], S)
+    fn = build(lambda x: p.CustomVjp(forward, forward, backward)(x)[0] * 2.0, S)
+    looped = build(lambda x: p.Scan(fn, 0, 1, False, 2)(x)[0], S)
+    for made in (vjp(fn), optimise(vjp(fn))):
+        verify(made)
+        for run in (lambda *i, made=made: interpret(made, *i), compile(made)):
+            assert world.since(lambda run=run: run(X, ONE)) == [("there", 3.0), ("back", 2.0)]
+    parts = split(vjp(fn), 1, 1)
+    assert world.since(lambda: interpret(parts.forward, X)) == [("there", 3.0)]
+    assert len(parts.backward.effects) == 1
+    wanted = [("there", 3.0), ("there", 12.0), ("back", 2.0), ("back", 12.0)]
+    assert world.since(lambda: interpret(vjp(looped), X, ONE)) == wanted
+    assert world.since(lambda: compile(vjp(looped))(X, ONE)) == wanted
+    assert world.since(lambda: interpret(vmap(vjp(fn), 2), np.array([1, 2], "f"), np.ones(2, "f"))) == [
+        ("there", 1.0), ("back", 2.0), ("there", 2.0), ("back", 2.0)
+    ]  # fmt: skip
