@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mycelia.api.devices import get_current_device
-from mycelia.backends import backends, usable
+from mycelia.backends import backend, backends, known, usable
 
 __all__ = ["device_count", "devices", "get_device_name", "is_available", "is_initialized"]
 
@@ -23,7 +23,7 @@ def is_available(device_target: str) -> bool:
     >>> is_available("CPU"), is_available("GPU")
     (True, False)
     """
-    return device_target in backends() and bool(backends()[device_target].devices())
+    return device_target in known() and bool(backend(device_target).devices())
 
 
 def is_initialized(device_target: str) -> bool:
@@ -42,7 +42,7 @@ def device_count(device_target: str | None = None) -> int:
     (1, 0)
     """
     name = get_current_device().device_target if device_target is None else device_target
-    return len(backends()[name].devices()) if is_available(name) else 0
+    return len(backend(name).devices()) if is_available(name) else 0
 
 
 def get_device_name(device_id: int, device_target: str | None = None) -> str:

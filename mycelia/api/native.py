@@ -47,22 +47,21 @@ class Native:
         self, function: Function, donated: Mapping[int, int] | None = None, backend: Backend | None = None
     ) -> None:
         self.function, self.donated, self.backend = function, dict(donated or {}), backend
-        self._run: Callable[..., tuple[Any, ...]] | None = None
-        self._made_for: Backend | None = None
+        self._made: dict[Backend, Callable[..., tuple[Any, ...]]] = {}
         self._spent = sorted(set(self.donated.values()))
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """Compile it now, for the back end that it will run on, if that has not been done."""
         backend = self.backend or current()
-        if self._run is None or self._made_for is not backend:
-            self._run, self._made_for = executor(self.function, self.donated, backend), backend
-        return self._run
+        made = self._made.get(backend)
+        if made is None:
+            made = self._made[backend] = executor(self.function, self.donated, backend)
+        return made
 
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
         """The results at these arrays. A donated array that someone else holds is copied before."""
         run = self.prepare()
-        assert self._made_for is not None, "it was compiled for some back end"
-        for i in self._spent if self._made_for.donates else ():
+        for i in self._spent if (self.backend or current()).donates else ():
             # held by its tensor, by the list, and as an argument: nobody else may see it change
             if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
                 arrays[i] = arrays[i].copy()
@@ -71,7 +70,7 @@ class Native:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a user should know of how the function is computed, once it has run."""
-        found: tuple[Note, ...] = getattr(self._run, "notes", ())
+        found: tuple[Note, ...] = getattr(self._made.get(self.backend or current()), "notes", ())
         return found
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -83,7 +82,7 @@ class Native:
             return [wrap(a) for a in self.run([x._data for x in tensors])]
         types = self.function.types
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
-        step = recorded(self.function, wrt, self.backend)
+        step = recorded(self.function, wrt, self.backend or current())  # it comes back from where it went
         held = tuple(x._data for x in tensors)
         with writing_down() as past:
             out, kept = step.forward(held)

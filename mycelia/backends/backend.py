@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, ClassVar
 
 from mycelia.errors import ArgumentError, DependencyError
@@ -62,6 +63,11 @@ class Backend(ABC):
 
 
 NATIVE = "CPU"  # the name of the processor at hand, by machine code of our own
+ON_DEMAND = {  # modules that register these, and are loaded when they are asked for
+    "stablehlo": "mycelia.backends.xla",
+    "iree": "mycelia.backends.iree",
+    "iree-vulkan": "mycelia.backends.iree",
+}
 _backends: dict[str, Backend] = {}
 
 
@@ -84,19 +90,30 @@ def backend(name: str) -> Backend:
     mycelia.errors.ArgumentError: there is no back end 'ascend'
     ...
     """
+    if name in ON_DEMAND and name not in _backends:
+        import_module(ON_DEMAND[name])
     if name not in _backends:
-        raise ArgumentError(f"there is no back end {name!r}", hint=f"there are {', '.join(_backends)}")
+        raise ArgumentError(f"there is no back end {name!r}", hint=f"there are {', '.join(known())}")
     return _backends[name]
+
+
+def known() -> tuple[str, ...]:
+    """The names of all back ends.
+
+    >>> known()[:2]
+    ('CPU', 'stablehlo')
+    """
+    return tuple(dict.fromkeys((NATIVE, *ON_DEMAND, *_backends)))
 
 
 def usable(name: str, number: int = 0) -> Backend:
     """The back end of this name, if it has a device with this number here; else an error that says what to do."""
-    if name not in _backends:
+    if name not in known():
         raise ArgumentError(
             f"device_target cannot be {name!r}: Mycelia has no back end for it",
-            hint=f"choose one of {', '.join(map(repr, _backends))}; docs/backends.md tells how to add one",
+            hint=f"choose one of {', '.join(map(repr, known()))}; docs/backends.md tells how to add one",
         )
-    found = _backends[name]
+    found = backend(name)
     if why := found.missing():
         raise DependencyError(f"{name} cannot run programs here: {why}")
     if number not in range(len(found.devices())):
@@ -111,4 +128,4 @@ def home(array: Any) -> str:
 
 def backends() -> dict[str, Backend]:
     """All back ends, by name, also those that cannot be used here."""
-    return dict(_backends)
+    return {name: backend(name) for name in known()}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.backends.backend import register
 from mycelia.backends.hlo import ReadsHlo, Run
 from mycelia.errors import CompileError
 from mycelia.stablehlo import Module
@@ -105,3 +106,7 @@ def _installed() -> bool:
     if find_spec("iree") is None:
         return False
     return find_spec("iree.compiler") is not None and find_spec("iree.runtime") is not None
+
+
+register(Iree("iree", "llvm-cpu", "local-task", HOST))
+register(Iree("iree-vulkan", "vulkan-spirv", "vulkan"))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mycelia.backends.backend import register
 from mycelia.backends.hlo import ReadsHlo, Run
 from mycelia.errors import CompileError
 from mycelia.stablehlo import Module
@@ -59,3 +60,6 @@ class Xla(ReadsHlo):
 
     def dlpack(self, held: Any) -> Any:
         return held
+
+
+register(Xla())

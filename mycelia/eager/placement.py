@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.backends import NATIVE, backends, usable
+from mycelia.backends import NATIVE, known, usable
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.ir import Value
 from mycelia.types import Array
@@ -14,7 +14,7 @@ def is_device(name: str) -> bool:
     >>> is_device("CPU:0"), is_device("float32")
     (True, False)
     """
-    return name.partition(":")[0] in {*backends(), "GPU", "Ascend", "NPU"}
+    return name.partition(":")[0] in {*known(), "GPU", "Ascend", "NPU"}
 
 
 def placed(x: Tensor, device: str) -> Tensor:

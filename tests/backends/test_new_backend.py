@@ -98,7 +98,7 @@ def test_a_compiled_function_follows_the_session_to_another_device(toy):
     for device in ("CPU", "toy", "CPU", "toy"):
         ms.set_device(device)
         assert double(ms.Tensor([1.0])).tolist() == [2.0]
-    assert toy.runs == 2
+    assert (toy.built, toy.runs) == (1, 2)  # it is compiled once for each
 
 
 def test_gradients_of_compiled_functions_run_there_too(toy):
@@ -109,6 +109,19 @@ def test_gradients_of_compiled_functions_run_there_too(toy):
     ms.set_device("CPU")
     np.testing.assert_allclose(got.asnumpy(), ms.grad(square)(x).asnumpy(), rtol=1e-6)
     assert toy.runs == 2  # forward and backward
+
+
+def test_a_gradient_comes_back_from_where_it_went(toy):
+    ms.set_device("toy")
+    net = ms.jit(lambda x: ops.tanh(x))
+
+    def there_and_here(x):
+        y = net(x)
+        ms.set_device("CPU")
+        return y.sum()
+
+    ms.grad(there_and_here)(ms.Tensor([0.5]))
+    assert toy.runs == 2
 
 
 def test_a_back_end_sees_functions_after_the_canonical_passes_and_its_own(toy):
