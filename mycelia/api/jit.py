@@ -60,8 +60,8 @@ def jit(
     """The function, method or Cell, compiled for each kind of arguments that it is called with.
 
     Branches, loops and recursion that depend on tensors become part of the program. What a program cannot do runs in
-    Python: `explain()` tells where; with `fallback=False` or `fullgraph=True` it is an error. `backend` names where it runs, if
-    not on the device of the session: see docs/backends.md.
+    Python: `explain()` tells where; with `fallback=False` or `fullgraph=True` it is an error. `backend` names where it
+    runs, if not on the device of the session: see docs/backends.md.
 
     >>> from mycelia.eager import Tensor
     >>> @jit
