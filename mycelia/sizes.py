@@ -25,6 +25,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
+from itertools import count
 from math import gcd, inf, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -41,12 +42,18 @@ class NeedsSize(BaseException):
 
 
 class Name:
-    """A size that a scope gives a name to. It is no smaller than `low` and no larger than `high`."""
+    """A size that a scope gives a name to. It is no smaller than `low` and no larger than `high`. One that comes out of
+    data (how many elements a mask holds) is known only while the program runs: `most` is what it can be.
+    """
 
-    __slots__ = ("high", "low", "scope", "text")
+    __slots__ = ("high", "low", "most", "scope", "text")
 
-    def __init__(self, text: str, low: int, high: float, scope: Scope) -> None:
-        self.text, self.low, self.high, self.scope = text, low, high, scope
+    def __init__(self, text: str, low: int, high: float, scope: Scope, most: Size | None = None) -> None:
+        self.text, self.low, self.high, self.scope, self.most = text, low, high, scope, most
+
+    def alone(self) -> Sym:
+        """The size that is just this name."""
+        return Sym((((self,), 1),))
 
     def at(self, sizes: Mapping[Name, int]) -> int:
         return sizes[self]
@@ -147,22 +154,22 @@ class Sym:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Size) -> Any:
-        return divided(self, other)[0] if _is_size(other) else NotImplemented
+        return divided(self, _divisor(other))[0] if _is_size(other) else NotImplemented
 
     def __rfloordiv__(self, other: Size) -> Any:
-        return divided(other, self)[0] if _is_size(other) else NotImplemented
+        return divided(other, _divisor(self))[0] if _is_size(other) else NotImplemented
 
     def __mod__(self, other: Size) -> Any:
-        return divided(self, other)[1] if _is_size(other) else NotImplemented
+        return divided(self, _divisor(other))[1] if _is_size(other) else NotImplemented
 
     def __rmod__(self, other: Size) -> Any:
-        return divided(other, self)[1] if _is_size(other) else NotImplemented
+        return divided(other, _divisor(self))[1] if _is_size(other) else NotImplemented
 
     def __divmod__(self, other: Size) -> tuple[Any, Any]:
-        return divided(self, other)
+        return divided(self, _divisor(other))
 
     def __rdivmod__(self, other: Size) -> tuple[Any, Any]:
-        return divided(other, self)
+        return divided(other, _divisor(self))
 
     def __pow__(self, power: int) -> Any:
         if type(power) is int and 0 <= power <= 4:
@@ -336,14 +343,21 @@ class Scope:
 
 def hint(n: Size) -> int:
     """A number to choose by, where either choice is right: the size that the program is written at."""
-    return n if isinstance(n, int) else n.at(n.scope.hints)
+    return n if isinstance(n, int) else n.at(Hints())
+
+
+class Known(dict[Name, int]):
+    """The sizes that are known so far; a name that is not known stands for itself."""
+
+    def __missing__(self, name: Name) -> Any:
+        return name.alone()
 
 
 class Hints(Mapping[Name, int]):
     """The sizes that all programs are written at, whatever their scope."""
 
     def __getitem__(self, name: Name) -> int:
-        return name.scope.hints[name]
+        return name.scope.hints[name] if name.most is None else hint(name.most)
 
     def __iter__(self) -> Iterator[Name]:
         return iter(())
@@ -352,14 +366,29 @@ class Hints(Mapping[Name, int]):
         return 0
 
 
-def hinted(n: Size) -> bool:
-    """Whether `hint` has an answer: sizes that come out of data have none."""
-    return isinstance(n, int) or all(name in n.scope.hints for name in n.names())
-
-
 def value(n: Size, sizes: Mapping[Name, int]) -> int:
     """The number that a dimension is at these sizes."""
     return n if isinstance(n, int) else n.at(sizes)
+
+
+def born(most: Size) -> Sym:
+    """A new size that comes out of data, between 0 and `most`.
+
+    >>> k = born(5)
+    >>> text(k)[0], k.high == hint(k) == 5
+    ('k', True)
+    """
+    scope = Scope()
+    name = scope.names["k"] = Name(f"k{next(_born)}", 0, high(most), scope, most)
+    return Sym((((name,), 1),))
+
+
+_born = count()
+
+
+def comes_from_data(n: Size) -> bool:
+    """Whether a size is known only while the program runs."""
+    return any(name.most is not None for name in names(n))
 
 
 def known_less(a: Size, b: Size) -> bool:
@@ -478,7 +507,8 @@ def text(n: Size) -> str:
 
 
 def divided(over: Size, under: Size) -> tuple[Any, Any]:
-    """`over // under` and `over % under`: exact where the terms divide, an atom of its own where they do not.
+    """`over // under` and `over % under`, for what is divided by a positive size: exact where the terms divide, an atom
+    of its own where they do not.
 
     >>> n = Scope().name("n")
     >>> divided(n * 6 + 1, n * 2), [text(d) for d in divided(n * 2 + 1, 2)]
@@ -491,8 +521,6 @@ def divided(over: Size, under: Size) -> tuple[Any, Any]:
     whole, rest = _parted(over, under)
     if isinstance(rest, int) and rest == 0:
         return whole, 0
-    if low(under) <= 0 and not isinstance(under, int) and under <= 0:
-        raise NeedsSize(under)  # quotients of sizes are rounded down, which is all that sizes need
     if low(rest) >= 0 and known_less(rest, under):
         return whole, rest
     atom = _quotient(rest, under)
@@ -554,6 +582,15 @@ def _quotient(over: Size, under: Size) -> Sym:
             smaller = _sum({m: c // common for m, c in over.terms})
             return Sym((((Quotient(smaller, under // common),), 1),))
     return Sym((((Quotient(over, under),), 1),))
+
+
+def _divisor(n: Size) -> Size:
+    """A size that may be divided by: what Python does with zero and negative ones needs a number."""
+    if not isinstance(n, int) and not n > 0:
+        raise NeedsSize(n)
+    if isinstance(n, int) and n == 0:
+        raise ZeroDivisionError("integer division or modulo by zero")
+    return n
 
 
 def _is_size(x: object) -> bool:
@@ -634,7 +671,30 @@ def _from_ours() -> bool:
 
 
 __all__ = [
-    "Dim", "Guard", "Hints", "Name", "NeedsSize", "Scope", "Sym", "divided", "evaluated", "evaluator", "high", "hint",
-    "hinted", "is_static", "known_equal", "known_less", "least", "low", "names", "positive", "same", "solver", "text",
+    "Dim",
+    "Guard",
+    "Hints",
+    "Known",
+    "Name",
+    "NeedsSize",
+    "Scope",
+    "Sym",
+    "born",
+    "comes_from_data",
+    "divided",
+    "evaluated",
+    "evaluator",
+    "high",
+    "hint",
+    "is_static",
+    "known_equal",
+    "known_less",
+    "least",
+    "low",
+    "names",
+    "positive",
+    "same",
+    "solver",
+    "text",
     "value",
 ]  # fmt: skip

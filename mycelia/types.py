@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mycelia.sizes import Dim, is_static, same, text
+from mycelia.sizes import Dim, is_static, known_equal, same, text
 
 Shape = tuple[Dim, ...]
 Array = np.ndarray[Any, Any]
@@ -128,6 +128,11 @@ class TensorType(Type):
     @property
     def size(self) -> Dim:
         return prod(self.shape)
+
+    @property
+    def empty(self) -> bool:
+        """Whether it is known to have no elements."""
+        return any(known_equal(n, 0) for n in self.shape)
 
     @property
     def nbytes(self) -> Dim:

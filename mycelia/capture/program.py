@@ -90,6 +90,12 @@ def capture(
     stage = Stage(world)
     try:
         return _captured(stage, fn, leaves, structure, types or {})
+    except NeedsSize as error:
+        if not all(name.most is not None for name in error.names):
+            raise  # whoever named the size takes it as a number
+        reason = Unstageable(f"{error}, and it comes out of data", origin(error))
+        reason.holds, reason.line = stage.guards.predicate(), _line(fn, error)
+        raise reason from None
     except (Unstageable, world.concrete, RecursionError) as error:
         reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
         reason.holds = stage.guards.predicate()

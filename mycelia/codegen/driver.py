@@ -25,6 +25,7 @@ from mycelia.codegen.signature import signature
 from mycelia.codegen.tiles import Size, emit_tiles, routine_name, routine_type
 from mycelia.cost import shared_from, worth
 from mycelia.loops import (
+    Birth,
     Block,
     Branch,
     Buffer,
@@ -44,7 +45,7 @@ from mycelia.loops import (
     Tiles,
 )
 from mycelia.options import Options
-from mycelia.sizes import Dim, Sym, known_equal
+from mycelia.sizes import Atom, Dim, Name, Sym, known_equal
 from mycelia.types import TensorType
 
 VOID = ir.VoidType()
@@ -110,6 +111,7 @@ class Driver:
         self.modules: list[ir.Module] = []
         self.tiles: dict[TileKind, ir.Function] = {}
         self.numbers: list[Sym] = []
+        self.born: dict[Name, ir.Function] = {}
         self.places: dict[tuple[Sym, ...], int] = {}
         self.routines: dict[str, ir.Function] = {}
         for r in unit.program.routines:
@@ -136,6 +138,7 @@ class Driver:
         frame.finish()
         for routine in self.unit.program.routines:
             self._routine(routine)
+        self._births()
 
     def number_at(self, *sizes: Sym) -> int:
         """Where in the table of numbers these sizes stand, one after the other."""
@@ -143,6 +146,53 @@ class Driver:
             self.places[sizes] = len(self.numbers)
             self.numbers += sizes
         return self.places[sizes]
+
+    def birth(self, name: Name) -> ir.Function:
+        """Function `birth(numbers, count)`: the name stands for a number now, and all that depends on it is known."""
+        if name not in self.born:
+            kind = ir.FunctionType(VOID, [pointer, i64])
+            self.born[name] = ir.Function(self.module, kind, f"{self.name}.birth{len(self.born)}")
+            self.born[name].linkage = "internal"
+            self.number_at(name.alone())
+        return self.born[name]
+
+    def _births(self) -> None:
+        """Write these functions, when it is known what depends on the names."""
+        for name in self.born:
+            for n in list(self.numbers):
+                if name in n.names():
+                    for other in n.names():
+                        self.number_at(other.alone())
+        for name, function in self.born.items():
+            numbers, count = function.args
+            b = ir.IRBuilder(function.append_basic_block("entry"))
+            known = {name: count}
+            for place, n in enumerate(self.numbers):
+                if name in n.names():
+                    Heap.set(b, numbers, place, self._evaluated(b, numbers, n, known))
+            b.ret_void()
+
+    def _evaluated(self, b: ir.IRBuilder, numbers: ir.Value, n: Dim | Sym, known: dict[Name, ir.Value]) -> ir.Value:
+        """A size from the numbers that its names stand for."""
+        if isinstance(n, int):
+            return i64(n)
+        total: ir.Value = i64(0)
+        for atoms, c in n.terms:
+            product: ir.Value = i64(c)
+            for a in atoms:
+                product = b.mul(product, self._factor(b, numbers, a, known))
+            total = b.add(total, product)
+        return total
+
+    def _factor(self, b: ir.IRBuilder, numbers: ir.Value, a: Atom, known: dict[Name, ir.Value]) -> ir.Value:
+        if isinstance(a, Name):
+            if a not in known:
+                known[a] = Heap.get(b, numbers, self.number_at(a.alone()), i64)
+            return known[a]
+        over, under = (self._evaluated(b, numbers, x, known) for x in (a.over, a.under))
+        rest = b.srem(over, under)
+        below = b.icmp_signed("<", rest, i64(0))  # rounded down, as Python does
+        return b.sub(b.sdiv(over, under), b.zext(below, i64))
 
     def _uses_heap(self) -> bool:
         steps = self.unit.program.block.walk()
@@ -438,6 +488,11 @@ class Frame:
 
     def _clear(self, target: ir.Value, nbytes: Dim) -> None:
         self.heap.clear(self.b, target, nbytes if isinstance(nbytes, int) else self.number(nbytes))
+
+    @step.register
+    def _(self, step: Birth) -> None:
+        count = self.b.load(self.at(step.count), typ=i64)
+        self.b.call(self.driver.birth(step.name), [self.numbers(), count])
 
     @step.register
     def _(self, step: Branch) -> None:

@@ -33,8 +33,10 @@ from mycelia.loops import (
     Store,
     Update,
     Variable,
+    mention_index,
     neutral,
 )
+from mycelia.loops.index import Atom
 from mycelia.options import Options
 from mycelia.sizes import Dim, Sym, known_equal
 from mycelia.sizes import low as least
@@ -361,8 +363,12 @@ class _Emitter:
         roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
         at = [a.offset for a in stage.actions]
         at += [e.attribute[1] for r in roots for e in r.walk() if e.kind == "load"]
+        written = {a.buffer for a in stage.actions}
         for offset in at:
-            outer = Index(offset.constant, tuple(t for t in offset.terms if not index_variables(t[0]) & set(inner)))
+            still = tuple(
+                t for t in offset.terms if not index_variables(t[0]) & set(inner) and not reads(t[0], written)
+            )
+            outer = Index(offset.constant, still)
             if outer.terms:
                 self.offset(outer)
 
@@ -496,14 +502,19 @@ class _Emitter:
             return value
         return self.b.sext(value, kind) if dtype.kind == "i" else self.b.zext(value, kind)
 
+    def _divisor(self, n: Dim) -> ir.Value:
+        """A size to divide by. One that turns out to be 0 belongs to what is read and not used."""
+        by = self.number(n)
+        return by if least(n) > 0 else self.b.select(self.b.icmp_signed("<", by, i64(1)), i64(1), by)
+
     def _divided(self, atom: Quotient, x: ir.Value) -> ir.Value:
-        by = scalar.splat(self.b, self.number(atom.divisor), scalar.lanes_of(x))
+        by = scalar.splat(self.b, self._divisor(atom.divisor), scalar.lanes_of(x))
         if least(atom.index.low) >= 0:
             return self.b.udiv(x, by)
         return self.b.sdiv(self.b.sub(x, self._remaining(Remainder(atom.index, atom.divisor), x)), by)
 
     def _remaining(self, atom: Remainder, x: ir.Value) -> ir.Value:
-        by = scalar.splat(self.b, self.number(atom.divisor), scalar.lanes_of(x))
+        by = scalar.splat(self.b, self._divisor(atom.divisor), scalar.lanes_of(x))
         if least(atom.index.low) >= 0:
             return self.b.urem(x, by)
         return self.b.urem(self.b.add(self.b.srem(x, by), by), by)
@@ -532,6 +543,13 @@ class _Emitter:
             return self._remaining(atom, self.indices(atom.index))
         assert isinstance(atom, Datum), f"{atom} is no atom"
         return self._wide(self.value(atom.value), atom.value.dtype)
+
+
+def reads(atom: Atom, buffers: set[Buffer]) -> bool:
+    """Whether an atom depends on what stands in one of these buffers."""
+    found: dict[Buffer, None] = {}
+    mention_index(Index(0, ((atom, 1),)), found)
+    return not buffers.isdisjoint(found)
 
 
 def index_variables(atom: object) -> set[Variable]:

@@ -23,7 +23,7 @@ from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
 from mycelia.primitives.family import broadcast_shapes
-from mycelia.sizes import Dim, NeedsSize, Sym, is_static
+from mycelia.sizes import Dim, NeedsSize, Sym, is_static, positive
 from mycelia.types import Array, Shape, bool_, int32, int64
 
 FULL = slice(None)
@@ -146,7 +146,20 @@ def _positions(i: Any) -> list[Any]:
         return [i]
     if not i.ndim:
         raise DTypeError("a single bool is not an index here", hint="use ops.where, or an index with an axis")
-    return [wrap(axis) for axis in np.nonzero(i.numbers())]
+    return where_true(i)
+
+
+def where_true(mask: Tensor) -> list[Tensor]:
+    """The positions where a mask holds, one tensor for each of its axes. How many there are, only data knows."""
+    if mask._data.__class__ is not Value:
+        return [wrap(axis) for axis in np.nonzero(mask.numbers())]
+    flat = p.positions(mask)
+    found = []
+    for extent in reversed(mask.shape[1:]):
+        size = p.full(extent, int64, ())
+        found.append(p.remainder(flat, size))
+        flat = p.floor_divide(flat, size)
+    return [flat, *reversed(found)]
 
 
 def within(i: Any, x: Tensor, axis: int) -> Tensor:
@@ -262,7 +275,7 @@ def span(i: slice, extent: Dim) -> tuple[Dim, Dim, int, Dim]:
     high = bound(i.stop, most if step > 0 else least)
     length = high - low if step > 0 else low - high
     size = abs(step)
-    return low, high, step, (length + size - 1) // size if length > 0 else 0
+    return low, high, step, (positive(length) + size - 1) // size
 
 
 def _box(x: Tensor, parts: tuple[Any, ...]) -> tuple[list[Dim], list[Dim], list[int], list[int]]:
@@ -277,7 +290,7 @@ def _box(x: Tensor, parts: tuple[Any, ...]) -> tuple[list[Dim], list[Dim], list[
             if step < 0:
                 backwards.append(axis)
                 low, step = low + (count - 1) * step, -step
-            high = low + (count - 1) * step + 1 if count else low
+            high = low + count if step == 1 else low + (count - 1) * step + 1 if count else low
         starts.append(low)
         stops.append(high)
         steps.append(step)

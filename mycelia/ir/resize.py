@@ -10,10 +10,10 @@ from mycelia.ir.function import Function
 from mycelia.ir.op import Op
 from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value, located
-from mycelia.sizes import Name, Sym, names, solver
+from mycelia.sizes import Name, Sym, born, names, solver
 from mycelia.types import Array, SequenceType, TensorType, TupleType
 
-Sizes = Mapping[Name, int]
+Sizes = Mapping[Name, Any]  # to a number, or to another name
 
 
 def sized(fn: Function, sizes: Sizes) -> Function:
@@ -27,14 +27,15 @@ def sized(fn: Function, sizes: Sizes) -> Function:
     >>> str(sized(same, dict.fromkeys(n.names(), 3)).types[0])
     'f32[3, 6]'
     """
-    params = tuple(Value(Param(slot, _at(p.type, sizes))) for slot, p in enumerate(fn.params))
+    sizes = {**sizes, **_reborn(fn, sizes)}
+    params = tuple(Value(Param(slot, resized(p.type, sizes))) for slot, p in enumerate(fn.params))
     new = dict(zip(fn.params, params, strict=True))
     with region(closed=True) as inside:
         for v in fn.values():
             if v not in new:
                 assert isinstance(v.op, Op), f"{v} belongs to another function"
                 with located(v.location):
-                    new[v] = Value(_at(v.op, sizes), tuple([new[x] for x in v.inputs]))
+                    new[v] = Value(resized(v.op, sizes), tuple([new[x] for x in v.inputs]))
     return Function(params, tuple(new[r] for r in fn.results), tuple(inside.effects))
 
 
@@ -56,22 +57,56 @@ def names_of(fn: Function) -> tuple[Name, ...]:
     return tuple(found)
 
 
-def _at(thing: Any, sizes: Sizes) -> Any:
-    """A type or an attribute with numbers for sizes."""
+def names_in(v: Value) -> frozenset[Name]:
+    """The names of sizes in the type of a value and in its op, also in the functions inside."""
+    found = _mentioned(v.type)
+    return found | _mentioned(v.op) if isinstance(v.op, Op) else found
+
+
+def _mentioned(thing: Any) -> frozenset[Name]:
+    if isinstance(thing, Sym):
+        return thing.names()
+    if isinstance(thing, tuple):
+        return frozenset(name for part in thing for name in _mentioned(part))
+    if isinstance(thing, TensorType):
+        return _mentioned(thing.shape)
+    if isinstance(thing, TupleType):
+        return _mentioned(thing.elements)
+    if isinstance(thing, SequenceType):
+        return _mentioned(thing.element)
+    if isinstance(thing, Function):
+        return frozenset(name for v in thing.values() for name in names_in(v))
+    if isinstance(thing, Op):
+        return frozenset(name for f in fields(thing) for name in _mentioned(getattr(thing, f.name)))
+    return frozenset()
+
+
+def _reborn(fn: Function, sizes: Sizes) -> dict[Name, Any]:
+    """Sizes that come out of data: they stay names, of which less is possible now."""
+    found: dict[Name, Any] = {}
+    for v in fn.values():
+        for name in sorted(names_in(v), key=repr):
+            if name.most is not None and name not in sizes and name not in found:
+                found[name] = born(resized(name.most, {**sizes, **found}))
+    return found
+
+
+def resized(thing: Any, sizes: Sizes) -> Any:
+    """A type, an op or an attribute with numbers for sizes."""
     if isinstance(thing, Sym):
         return thing.at(sizes)
     if isinstance(thing, tuple):
-        return tuple(_at(part, sizes) for part in thing)
+        return tuple(resized(part, sizes) for part in thing)
     if isinstance(thing, Function):
         return sized(thing, sizes)
     if isinstance(thing, TensorType):
-        return thing if thing.static else thing.with_shape(_at(thing.shape, sizes))
+        return thing if thing.static else thing.with_shape(resized(thing.shape, sizes))
     if isinstance(thing, TupleType):
-        return TupleType(_at(thing.elements, sizes))
+        return TupleType(resized(thing.elements, sizes))
     if isinstance(thing, SequenceType):
-        return SequenceType(_at(thing.element, sizes))
+        return SequenceType(resized(thing.element, sizes))
     if isinstance(thing, Op):
         given = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
-        new = {name: _at(part, sizes) for name, part in given.items()}
+        new = {name: resized(part, sizes) for name, part in given.items()}
         return thing if all(new[name] is given[name] for name in given) else replace(thing, **new)
     return thing

@@ -19,6 +19,7 @@ from mycelia.loops.expr import (
 from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable, datum, index
 from mycelia.loops.kernel import Kernel, Stage, Store, Update, mention, mention_index
 from mycelia.loops.program import (
+    Birth,
     Block,
     Branch,
     Copy,
@@ -42,6 +43,7 @@ from mycelia.loops.program import (
 
 __all__ = [
     "Axis",
+    "Birth",
     "Block",
     "Branch",
     "Buffer",

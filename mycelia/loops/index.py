@@ -55,7 +55,7 @@ class Quotient(Atom):
 
     def __init__(self, index: Index, divisor: Dim) -> None:
         self.index, self.divisor, self.uid = index, divisor, next(_fresh)
-        self.low, self.high = index.low // divisor, index.high // divisor
+        self.low, self.high = divided(index.low, divisor)[0], divided(index.high, divisor)[0]
 
     def __repr__(self) -> str:
         return f"({self.index} // {text(self.divisor)})"

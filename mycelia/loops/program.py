@@ -167,7 +167,21 @@ class Host:
         return self.outputs
 
 
-Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host
+@dataclass(frozen=True)
+class Birth:
+    """A size comes out of data: from here on the name stands for the number in `count`, an int64[]."""
+
+    name: Name
+    count: Buffer
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return (self.count,)
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return ()
+
+
+Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host | Birth
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Graph to program: what is stored, what is computed where it is read, which call goes to a library."""
 
-from mycelia.lowering import contraction, control, convolution, epilogue, pooling, updates
+from mycelia.lowering import contraction, control, convolution, epilogue, pooling, positions, updates
 from mycelia.lowering.program import lower
 
-__all__ = ["contraction", "control", "convolution", "epilogue", "lower", "pooling", "updates"]
+__all__ = ["contraction", "control", "convolution", "epilogue", "lower", "pooling", "positions", "updates"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.cost import kept_aside
-from mycelia.ir import Function, Project, Value, may_repeat
+from mycelia.ir import Function, Project, Value, may_repeat, names_in
 from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.empty import without_empty
@@ -20,7 +20,7 @@ from mycelia.lowering.shared import Shared
 from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
 from mycelia.lowering.takeover import Takeovers, share, takeovers
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
-from mycelia.primitives import Constant
+from mycelia.primitives import Constant, Positions
 from mycelia.sizes import Dim, hint, same
 from mycelia.types import TensorType, TupleType, row_major
 
@@ -56,6 +56,7 @@ class Body:
         self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names routines
         self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
         self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}
+        self.births = {v.op.size: v for v in fn.values() if isinstance(v.op, Positions)}
         self.anchor: set[Value] = set()
         self.nodes: list[Node] = []
         self.made_by: dict[Value, Node] = {}
@@ -205,7 +206,15 @@ class Body:
                 found[u] = None
             else:
                 stack.extend(u.inputs)
+                found.update(dict.fromkeys(self._counts(u)))
+        found.update(dict.fromkeys(self._counts(v)))
         return list(found)
+
+    def _counts(self, v: Value) -> list[Value]:
+        """The values that sizes come out of, where computing `v` depends on those."""
+        if not self.births:
+            return []
+        return [self.births[name] for name in names_in(v) if name in self.births and self.births[name] is not v]
 
     def load(self, v: Value, at: tuple[Index, ...]) -> Expr:
         return load(self.memory[v], at)

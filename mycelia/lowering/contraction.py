@@ -39,7 +39,7 @@ from mycelia.lowering.steps import lower_step
 from mycelia.lowering.tiles import in_library, is_refused, slow, tile_kind, tiled_contraction
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
-from mycelia.sizes import Dim, hint, known_equal
+from mycelia.sizes import Dim, comes_from_data, hint, known_equal
 from mycelia.types import TensorType
 
 Sizes = dict[str, Dim]  # of each letter
@@ -71,7 +71,7 @@ def _axes(op: Contract) -> _Axes:
 
 @lower_step.register
 def _(op: Contract, v: Value, body: Body) -> None:
-    if v.tensor.size:
+    if not v.tensor.empty:
         _contract(op, v, body.memory[v], body)
 
 
@@ -85,9 +85,9 @@ def _contract(op: Contract, v: Value, out: Buffer, body: Body, bias: Buffer | No
     size = {**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}
     lhs, rhs = body.view(x), body.view(y)
     work = prod(size.values())
-    if bias is None and (
-        hint(work) < called_from(body.shared.options.target) or not work or not axes.columns or not axes.rows
-    ):
+    unknown = any(map(comes_from_data, size.values()))  # a library would have to be asked while the program runs
+    small = hint(work) < called_from(body.shared.options.target) or known_equal(work, 0)
+    if bias is None and (small or unknown or not axes.columns or not axes.rows):
         body.steps.append(_loops(op, axes, size, lhs, rhs, out))
         return
     if in_library(out.type.dtype, x.dtype, y.dtype, body.shared):
@@ -136,7 +136,7 @@ def _library_call(
 
 def _ends_with(letters: str, part: str, size: Sizes, out: Buffer) -> bool:
     """Whether the innermost axes of the result in memory are those of a part, in order."""
-    wide = [c for c in part if size[c] != 1]
+    wide = [c for c in part if not known_equal(size[c], 1)]
     steps = dict(zip(letters, out.strides, strict=True))
     return not wide or (known_equal(steps[wide[-1]], 1) and _runs_on(part, size, steps))
 
@@ -176,7 +176,7 @@ def _padded(body: Body, x: Value, letters: str, size: Sizes, axes: _Axes) -> tup
 
 def _runs_on(part: str, size: Sizes, steps: Sizes) -> bool:
     """Whether the axes of a part are one axis in memory."""
-    wide = [c for c in part if size[c] != 1]
+    wide = [c for c in part if not known_equal(size[c], 1)]
     return all(known_equal(steps[a], steps[b] * size[b]) for a, b in pairwise(wide))
 
 
@@ -198,14 +198,14 @@ def _matrix(batch: str, parts: tuple[str, str], size: Sizes, steps: Sizes) -> tu
 
 
 def _step(part: str, size: Sizes, steps: Sizes) -> Dim:
-    wide = [c for c in part if size[c] != 1]
+    wide = [c for c in part if not known_equal(size[c], 1)]
     return steps[wide[-1]] if wide else 1
 
 
 def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Buffer) -> Launch:
     """Each row of the result gathers multiples of the rows of the right operand."""
     variables = {c: Variable(n) for c, n in size.items()}
-    at = {c: index(v) if v.extent != 1 else Index(0) for c, v in variables.items()}
+    at = {c: index(v) if not known_equal(v.extent, 1) else Index(0) for c, v in variables.items()}
 
     def element(view: View, letters: str) -> Expr:
         offset = Index(view.offset)
@@ -216,16 +216,16 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
     dtype = out.type.dtype
     wide = summed_in(dtype, lhs.buffer.type.dtype, rhs.buffer.type.dtype)
     product = binary("mul", cast(element(lhs, op.lhs), wide), cast(element(rhs, op.rhs), wide))
-    rows = [variables[c] for c in axes.batch + axes.rows if size[c] != 1]
-    columns = [variables[c] for c in axes.columns if size[c] != 1]
-    summed = [variables[c] for c in axes.summed if size[c] != 1]
+    rows = [variables[c] for c in axes.batch + axes.rows if not known_equal(size[c], 1)]
+    columns = [variables[c] for c in axes.columns if not known_equal(size[c], 1)]
+    summed = [variables[c] for c in axes.summed if not known_equal(size[c], 1)]
     target = Index(0)
     for c, stride in zip(op.out, out.strides, strict=True):
         target = target + at[c] * stride
     work = prod(size.values()) if rows else 0
-    if not columns or 0 in size.values():
+    if not columns or any(known_equal(n, 0) for n in size.values()):
         fold = Fold("add", wide)
-        if 0 in size.values():
+        if any(known_equal(n, 0) for n in size.values()):
             return Launch(_zero(rows + columns, out, target), 0)
         stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, cast(folded(fold), dtype)),))
         return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), work)

@@ -44,7 +44,7 @@ from mycelia.primitives import Conv, ConvInputGrad, ConvWeightGrad
 from mycelia.primitives.convolution import Convolution
 from mycelia.primitives.indexing import within
 from mycelia.primitives.product_types import summed_in
-from mycelia.sizes import Dim, hint, known_less, low
+from mycelia.sizes import Dim, hint, known_equal, known_less, low
 from mycelia.types import TensorType, bfloat16, float16, float32, int64, row_major
 
 Tiling = Callable[[Any, Value, Value, Buffer, TileKind, Body], None]  # of an op, its operands and its result
@@ -152,8 +152,10 @@ def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
 def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, target: Index, out: Buffer) -> Launch:
     fold = Fold("add", term.dtype)
     total = cast(folded(fold), out.type.dtype)
-    stage = Stage(tuple(c for c in columns if c.extent != 1), ((fold, term),), (), (Store(out, target, total),))
-    kept = tuple(r for r in rows if r.extent != 1) or (Variable(1),)
+    stage = Stage(
+        tuple(c for c in columns if not known_equal(c.extent, 1)), ((fold, term),), (), (Store(out, target, total),)
+    )
+    kept = tuple(r for r in rows if not known_equal(r.extent, 1)) or (Variable(1),)
     work = prod(r.extent for r in (*rows, *columns))
     return Launch(Kernel(kept, (stage,)), work)
 
@@ -165,7 +167,7 @@ def _product(v: Value, x: Expr, y: Expr) -> Expr:
 
 
 def _at(v: Variable) -> Index:
-    return index(v) if v.extent != 1 else Index(0)
+    return index(v) if not known_equal(v.extent, 1) else Index(0)
 
 
 def _guarded(places: Sequence[Index], extents: Sequence[Dim], read: Callable[[list[Index]], Expr]) -> Expr:

@@ -6,6 +6,7 @@ from mycelia import primitives as p
 from mycelia.ir import Function, Value
 from mycelia.loops import neutral
 from mycelia.primitives import Full, Reduction
+from mycelia.sizes import known_equal
 from mycelia.types import TensorType
 
 
@@ -31,4 +32,4 @@ def _not_empty(v: Value, inputs: tuple[Value, ...]) -> Value:
 
 
 def _is_empty(v: Value) -> bool:
-    return isinstance(v.type, TensorType) and 0 in v.type.shape
+    return isinstance(v.type, TensorType) and any(known_equal(n, 0) for n in v.type.shape)

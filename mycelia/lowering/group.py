@@ -13,7 +13,7 @@ from mycelia.ir import Reader, Value
 from mycelia.loops import Buffer, Datum, Expr, Fold, Quotient, Remainder, folded, mention
 from mycelia.loops.index import Index, Variable
 from mycelia.lowering.values import full_index, is_expression, is_reduction
-from mycelia.sizes import Dim, same
+from mycelia.sizes import Dim, known_equal, same
 
 At = tuple[Index, ...]
 MOST_MEMBERS = 16
@@ -52,13 +52,13 @@ class Group:
 
     def _keeps_inner(self, reduced: frozenset[int]) -> bool:
         """Whether the innermost axis in memory that has more than one element is kept."""
-        inner = [i for i in self.order if self.domain[i] != 1]
+        inner = [i for i in self.order if not known_equal(self.domain[i], 1)]
         return bool(reduced) and bool(inner) and inner[-1] not in reduced
 
     def axes(self, reduced: bool) -> list[Variable]:
         """The loop variables of the axes that are reduced, or of those that are kept, as they lie in memory."""
         dims = self.reduced or frozenset()
-        return [self.variables[i] for i in self.order if (i in dims) == reduced and self.domain[i] != 1]
+        return [self.variables[i] for i in self.order if (i in dims) == reduced and not known_equal(self.domain[i], 1)]
 
     def add(self, v: Value) -> bool:
         """Take `v` in if it fits."""

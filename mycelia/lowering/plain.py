@@ -25,7 +25,7 @@ from mycelia.loops import (
 )
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import full_index
-from mycelia.sizes import Dim, same
+from mycelia.sizes import Dim, known_equal, same
 from mycelia.types import TensorType, Type, accumulator
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def offset_of(at: Sequence[Index], strides: Sequence[Dim]) -> Index:
 def add_kernel(total: Buffer, more: Buffer) -> Launch:
     """Add the elements of `more` to those of `total`."""
     variables, at = full_index(total.type.shape)
-    loops = tuple(v for v in variables if v.extent != 1)
+    loops = tuple(v for v in variables if not known_equal(v.extent, 1))
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
     return Launch(shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size)
 
@@ -89,6 +89,6 @@ def zero(out: Buffer, t: Type) -> Step:
 
 def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Expr) -> Launch:
     """One expression into one buffer, over loops of all `variables`."""
-    loops = tuple(v for v in variables if v.extent != 1)
+    loops = tuple(v for v in variables if not known_equal(v.extent, 1))
     kernel = shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
     return Launch(kernel, out.type.size)

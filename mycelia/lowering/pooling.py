@@ -61,7 +61,7 @@ class _Windows:
 
     @property
     def loops(self) -> tuple[Variable, ...]:
-        return tuple(v for v in self._index[0] if v.extent != 1)
+        return tuple(v for v in self._index[0] if not known_equal(v.extent, 1))
 
     @property
     def at(self) -> tuple[Index, ...]:
@@ -152,7 +152,7 @@ def _first_largest(seen: Sequence[Expr]) -> list[Expr]:
 def _(op: MaxPool, v: Value, body: Body) -> None:
     (x,) = v.inputs
     windows, out = _Windows(op, x.shape), body.memory[v]
-    if v.tensor.size:
+    if not v.tensor.empty:
         seen = windows.seen(lambda at: body.element(x, at), neutral("max", v.dtype))
         windows.launch([Store(out, offset_of(windows.at, out.strides), _largest(seen))], body)
 
@@ -161,7 +161,7 @@ def _(op: MaxPool, v: Value, body: Body) -> None:
 def _(op: AvgPool, v: Value, body: Body) -> None:
     (x,) = v.inputs
     windows, out = _Windows(op, x.shape), body.memory[v]
-    if not v.tensor.size:
+    if known_equal(v.tensor.size, 0):
         return
     first, *rest = windows.seen(lambda at: body.element(x, at), 0)
     total = first
@@ -174,7 +174,7 @@ def _(op: AvgPool, v: Value, body: Body) -> None:
 def _(op: MaxPoolPick, v: Value, body: Body) -> None:
     t, x = v.inputs
     windows, out = _Windows(op, x.shape), body.memory[v]
-    if not v.tensor.size:
+    if known_equal(v.tensor.size, 0):
         return
     chosen = _first_largest(windows.seen(lambda at: body.element(x, at), neutral("max", x.dtype)))
     picked: Expr = const(0, v.dtype)

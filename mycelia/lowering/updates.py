@@ -57,7 +57,7 @@ def _(op: Op) -> bool:
 def _(op: Scatter, v: Value, body: Body) -> None:
     x, indices, updates = v.inputs
     out = body.memory[v]
-    if not updates.tensor.size:
+    if updates.tensor.empty:
         _begin(v, out, body)
     elif overwrites(op, v):
         _begin(v, out, body)
@@ -90,7 +90,7 @@ def _(op: DynamicUpdate, v: Value, body: Body) -> None:
     x, update, *starts = v.inputs
     out = body.memory[v]
     _begin(v, out, body)
-    if not update.tensor.size:
+    if update.tensor.empty:
         return
     variables, at = full_index(update.shape)
     room = [e - n for e, n in zip(x.shape, update.shape, strict=True)]
@@ -98,7 +98,7 @@ def _(op: DynamicUpdate, v: Value, body: Body) -> None:
         i if known_equal(r, 0) else i + within(body.element(s, ()), r) for i, s, r in zip(at, starts, room, strict=True)
     ]
     action = Update(out, offset_of(places, out.strides), "set", body.element(update, at))
-    stage = Stage(tuple(v for v in variables if v.extent != 1), (), (action,))
+    stage = Stage(tuple(v for v in variables if not known_equal(v.extent, 1)), (), (action,))
     body.steps.append(Launch(shaped(Kernel((), (stage,))), update.tensor.size))
 
 
@@ -108,9 +108,9 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
     where = within(body.element(indices, at[op.axis : middle.stop]), x.shape[op.axis] - 1)
     target = offset_of((*at[: op.axis], where, *at[middle.stop :]), out.strides)
     value = cast(body.element(updates, at), out.type.dtype)
-    turns = [variables[i] for i in middle if variables[i].extent != 1]
-    before = [v for v in variables[: op.axis] if v.extent != 1]
-    after = [v for v in variables[middle.stop :] if v.extent != 1]
+    turns = [variables[i] for i in middle if not known_equal(variables[i].extent, 1)]
+    before = [v for v in variables[: op.axis] if not known_equal(v.extent, 1)]
+    after = [v for v in variables[middle.stop :] if not known_equal(v.extent, 1)]
     if after:  # the last axis in blocks, so that threads have columns of their own
         last = after.pop()
         block, column, width = in_blocks(last, WIDTH)
@@ -128,7 +128,7 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
 def _(op: Cumsum, v: Value, body: Body) -> None:
     (x,) = v.inputs
     out = body.memory[v]
-    if not v.tensor.size:
+    if known_equal(v.tensor.size, 0):
         return
     variables, at = full_index(x.shape)
     along = variables[op.axis]
@@ -139,10 +139,10 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     stages = (
         Stage((), (), (Store(total, Index(0), const(0, wide)),)),
         Stage(
-            (along,) if along.extent != 1 else (),
+            (along,) if not known_equal(along.extent, 1) else (),
             (),
             (Store(out, offset_of(at, out.strides), so_far), Update(total, Index(0), "add", value)),
         ),
     )
-    rows = tuple(r for i, r in enumerate(variables) if i != op.axis and r.extent != 1)
+    rows = tuple(r for i, r in enumerate(variables) if i != op.axis and not known_equal(r.extent, 1))
     body.steps.append(Launch(Kernel(rows or (Variable(1),), stages, (total,)), x.tensor.size if rows else 0))

@@ -9,7 +9,7 @@ from mycelia.ir import Op, Param, Project, Reader, Value
 from mycelia.loops import Buffer, Expr, load
 from mycelia.loops.index import Index, Variable, index
 from mycelia.primitives import Constant, Reduction
-from mycelia.sizes import Dim, hint
+from mycelia.sizes import Dim, hint, known_equal
 from mycelia.types import TensorType
 
 HEAVY = 10  # an elementary function, next to an addition
@@ -71,7 +71,7 @@ def reader_of(buffer: Buffer) -> Reader:
 def full_index(shape: Sequence[Dim]) -> tuple[tuple[Variable, ...], tuple[Index, ...]]:
     """A loop variable for each axis, and the index they make; an axis of one element needs no variable."""
     variables = tuple(Variable(n) for n in shape)
-    return variables, tuple(index(v) if v.extent != 1 else Index(0) for v in variables)
+    return variables, tuple(index(v) if not known_equal(v.extent, 1) else Index(0) for v in variables)
 
 
 def op_of(v: Value) -> Op:

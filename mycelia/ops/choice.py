@@ -8,13 +8,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from mycelia import primitives as p
-from mycelia.eager import Tensor, cast, created, wrap
-from mycelia.eager.indexing import linear, within
+from mycelia.eager import Tensor, cast, created
+from mycelia.eager.indexing import linear, where_true, within
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, number, pair, tensor
+from mycelia.ops.joining import stack
 from mycelia.ops.math import truth
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.primitives.indexing import batched_gather
@@ -100,8 +99,11 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     >>> nonzero(Tensor([0, 5, 6])).tolist()
     [[1], [2]]
     """
-    found = np.nonzero(tensor(input).numbers())
-    return tuple(wrap(axis) for axis in found) if as_tuple else wrap(np.stack(found, -1))
+    x = tensor(input)
+    if not x.ndim:
+        raise ShapeError("a tensor without axes has no positions", hint="give it an axis: x.reshape(1)")
+    found = where_true(truth(x))
+    return tuple(found) if as_tuple else stack(found, -1)
 
 
 @method()

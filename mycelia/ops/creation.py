@@ -13,7 +13,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import method, number, sizes, tensor
-from mycelia.sizes import Sym
+from mycelia.sizes import Sym, positive
 from mycelia.types import DType, bool_, float32, int64
 
 __all__ = [
@@ -148,7 +148,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
         raise ArgumentError("arange cannot count in steps of 0")
     whole = all(isinstance(x, int | Sym) for x in (start, end, step))
     count = -((start - end) // step) if whole else ceil((end - start) / step)
-    count = count if count > 0 else 0
+    count = positive(count)
     wanted = as_dtype(dtype) if dtype is not None else int64 if whole else float32
     positions = created(p.Iota(int64 if whole else wanted, (count,), 0))
     return cast(positions * step + start, wanted)

@@ -12,6 +12,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Tensor, created, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.ir import Value
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
 from mycelia.types import bool_, int32, int64
@@ -33,11 +34,17 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     >>> argsort(Tensor([3.0, 1.0, 2.0])).tolist()
     [1, 2, 0]
     """
-    return wrap(_order(tensor(input), axis, descending).astype(np.int32))
+    return p.cast(_order(tensor(input), axis, descending), int32)
 
 
-def _order(x: Tensor, axis: int, descending: bool) -> Any:
-    numbers = x.numbers()
+def _order(x: Tensor, axis: int, descending: bool) -> Tensor:
+    """Positions that put x in order: by NumPy, or in the program that is being written."""
+    if x._data.__class__ is Value:
+        return p.order_of(x, axis_of(x, axis), descending)
+    return wrap(_order_of(x.numbers(), axis, descending))
+
+
+def _order_of(numbers: Any, axis: int, descending: bool) -> Any:
     if not descending:
         return np.argsort(numbers, axis, kind="stable")
     backwards = np.flip(np.argsort(np.flip(numbers, axis), axis, kind="stable"), axis)
@@ -69,9 +76,16 @@ def topk(
     axis = axis_of(x, -1 if dim is None else dim)
     if not 0 <= k <= x.shape[axis]:
         raise ShapeError(f"an axis of {x.shape[axis]} has no {k} largest elements")
-    order = np.take(_order(x, axis, largest), np.arange(k), axis)
-    positions = wrap((order if sorted else np.sort(order, axis)).astype(np.int32))
+    order = _first(_order(x, axis, largest), k, axis)
+    if not sorted:
+        order = gather_elements(order, axis, _order(order, axis, False))
+    positions = p.cast(order, int32)
     return gather_elements(x, axis, positions), positions
+
+
+def _first(x: Tensor, stop: int, axis: int, start: int = 0) -> Tensor:
+    """The part of x from `start` to `stop` along an axis."""
+    return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 @method("median")
@@ -83,8 +97,8 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     """
     x = tensor(input)
     place = axis_of(x, axis)
-    middle = np.take(_order(x, place, False), [(x.shape[place] - 1) // 2], place)
-    positions = wrap(middle.astype(np.int64))
+    middle = (x.shape[place] - 1) // 2
+    positions = p.cast(_first(_order(x, place, False), middle + 1, place, middle), int64)
     values = gather_elements(x, place, positions)
     if keepdims:
         return values, positions
@@ -100,11 +114,32 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     [[3, 1], [0, 1, 0]]
     """
     x = tensor(input)
+    if x._data.__class__ is Value:
+        return _unique(p.reshape(x, (-1,)), x.shape)
     numbers, first, inverse = np.unique(x.numbers(), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.argsort(order)
     dtype = int64 if x.dtype is int64 else int32
     return wrap(numbers[order]), wrap(rank[inverse].reshape(x.shape).astype(dtype.numpy))
+
+
+def _unique(x: Tensor, shape: Any) -> tuple[Tensor, Tensor]:
+    """The same in a program: in order, equal elements stand side by side, the first of them in front."""
+    order = p.order_of(x, 0)
+    ordered, (length,) = p.gather(x, order, 0), x.shape
+    ahead = p.gather(ordered, p.maximum(p.iota(int64, (length,), 0) - 1, 0), 0)
+    begins = p.logical_or(p.equal(p.iota(int64, (length,), 0), 0), p.not_equal(ordered, ahead))
+    if x.dtype.is_float:  # one nan is like another
+        begins = p.logical_and(begins, p.logical_not(p.logical_and(p.is_nan(ordered), p.is_nan(ahead))))
+        begins = p.logical_or(begins, p.equal(p.iota(int64, (length,), 0), 0))
+    group = p.cumsum(p.cast(begins, int64), 0) - 1  # of each element in order
+    leaders = p.gather(order, p.positions(begins), 0)  # where the first of each group stands
+    zeros = p.full(0, int64, (length,))
+    leader = p.scatter_update(zeros, order, p.gather(leaders, group, 0), 0)  # of each element
+    leads = p.equal(leader, p.iota(int64, (length,), 0))
+    which = p.gather(p.cumsum(p.cast(leads, int64), 0) - 1, leader, 0)
+    dtype = int64 if x.dtype is int64 else int32
+    return p.gather(x, p.positions(leads), 0), p.reshape(p.cast(which, dtype), shape)
 
 
 @method("bincount")

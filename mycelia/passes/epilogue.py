@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mycelia.ir import Function, Value, users
 from mycelia.primitives import Add, Contract, Conv, Reshape, epilogue
-from mycelia.sizes import same
+from mycelia.sizes import comes_from_data, same
 from mycelia.types import float32
 
 
@@ -31,7 +31,12 @@ def _biased(v: Value) -> tuple[Value, Value] | None:
     if not isinstance(v.op, Add):
         return None
     for core, bias in (v.inputs, v.inputs[::-1]):
-        if core.type != v.type or core.dtype is not float32 or not core.tensor.size:
+        if (
+            core.type != v.type
+            or core.dtype is not float32
+            or core.tensor.empty
+            or any(map(comes_from_data, core.shape))
+        ):
             continue
         if isinstance(core.op, Contract) and _ends_in_columns(core.op) and same(bias.shape, core.shape[-1:]):
             return core, bias

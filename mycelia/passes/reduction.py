@@ -8,7 +8,7 @@ from mycelia import primitives as p
 from mycelia.cost import ROUNDS_FROM
 from mycelia.ir import Function, Value, rewrite, rule_for
 from mycelia.primitives import Reduction, Reshape
-from mycelia.sizes import Dim, hint, known_equal
+from mycelia.sizes import Dim, comes_from_data, hint, known_equal
 
 PARTS = (64, 48, 32, 24, 16, 12, 8)
 
@@ -19,7 +19,7 @@ def reduce_in_two_rounds(v: Value) -> Value | None:
     (x,) = v.inputs
     assert isinstance(v.op, Reduction), f"{v} is no reduction"
     reduction = type(v.op)
-    if v.tensor.size != 1 or hint(x.tensor.size) < ROUNDS_FROM:
+    if not known_equal(v.tensor.size, 1) or any(map(comes_from_data, x.shape)) or hint(x.tensor.size) < ROUNDS_FROM:
         return None
     rows, columns = _split(x.shape)
     if known_equal(rows, 1):

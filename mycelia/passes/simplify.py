@@ -21,6 +21,7 @@ from mycelia.primitives import (
     Subtract,
     Transpose,
 )
+from mycelia.sizes import known_equal
 from mycelia.types import TensorType, float16
 
 Rules = tuple[Rule | tuple[Rule, ...], ...]
@@ -123,7 +124,8 @@ def reduce_single_elements(v: Value) -> Value | None:
     """Axes of one element need no folding."""
     (x,) = v.inputs
     dims = v.op.dims  # type: ignore[union-attr]
-    return p.reshape(x, v.shape) if x.tensor.size and prod(x.shape[d] for d in dims) == 1 else None
+    single = known_equal(prod(x.shape[d] for d in dims), 1) and not any(known_equal(n, 0) for n in x.shape)
+    return p.reshape(x, v.shape) if single else None
 
 
 RULES: Rules = (

@@ -13,8 +13,10 @@ from mycelia.primitives.epilogue import *
 from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.movement import *
+from mycelia.primitives.ordering import *
 from mycelia.primitives.pieces import *
 from mycelia.primitives.pooling import *
+from mycelia.primitives.positions import *
 from mycelia.primitives.random import *
 from mycelia.primitives.reduction import *
 from mycelia.primitives.scatter import *

@@ -27,7 +27,7 @@ from mycelia.primitives.family import (
     mapping,
     names,
 )
-from mycelia.sizes import Sym, same
+from mycelia.sizes import Sym, known_equal, same
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, float64, int32
 
 __all__ = [
@@ -142,7 +142,9 @@ def _no_broadcast(op: Op, *inputs: TensorType) -> Shape:
 def at_broadcast(x: Reader, index: Sequence[Index]) -> Expr:
     """The element of `x` that belongs to an element of a result it was broadcast to."""
     shape = x.type.shape
-    return x.at([Index(0) if e == 1 else i for e, i in zip(shape, index[len(index) - len(shape) :], strict=True)])
+    return x.at(
+        [Index(0) if known_equal(e, 1) else i for e, i in zip(shape, index[len(index) - len(shape) :], strict=True)]
+    )
 
 
 def unbroadcast(ct: Any, shape: Shape) -> Any:
@@ -155,7 +157,7 @@ def unbroadcast(ct: Any, shape: Shape) -> Any:
     if same(ct.shape, shape):
         return ct
     extra = len(ct.shape) - len(shape)
-    repeated = [extra + i for i, e in enumerate(shape) if e == 1 and ct.shape[extra + i] != 1]
+    repeated = [extra + i for i, e in enumerate(shape) if known_equal(e, 1) and not known_equal(ct.shape[extra + i], 1)]
     return p.reshape(p.reduce_sum(ct, (*range(extra), *repeated)), shape)
 
 

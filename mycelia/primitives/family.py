@@ -17,6 +17,7 @@ import numpy as np
 
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Op, Purity
+from mycelia.sizes import Dim, known_equal
 from mycelia.types import (
     DTYPES,
     Array,
@@ -102,9 +103,17 @@ def broadcast_shape(x: Shape, y: Shape) -> Shape | None:
     """
     rank = max(len(x), len(y))
     x, y = (1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y
-    if any(a != b and a != 1 and b != 1 for a, b in zip(x, y, strict=True)):
-        return None
-    return tuple(b if a == 1 else a for a, b in zip(x, y, strict=True))
+    met = [_met(a, b) for a, b in zip(x, y, strict=True)]
+    return None if None in [m for m in met if m is None] else tuple(m for m in met if m is not None)
+
+
+def _met(a: Dim, b: Dim) -> Dim | None:
+    """The extent of two axes that are combined: equal, or one of them is 1. What is known is not asked for."""
+    if known_equal(a, b) or (isinstance(b, int) and b == 1):
+        return a
+    if isinstance(a, int) and a == 1:
+        return b
+    return a if a == b or b == 1 else b if a == 1 else None
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:

@@ -11,10 +11,10 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
-from mycelia.loops import Expr, Index, binary, cast, const, datum, position
+from mycelia.loops import Expr, Index, binary, cast, const, datum
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
-from mycelia.sizes import Dim
+from mycelia.sizes import Dim, known_equal
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32, int64
 
 __all__ = [
@@ -43,11 +43,11 @@ def within(i: Expr, last: Dim) -> Index:
     i = cast(i, int32) if i.dtype.bits < 32 else i
     if not isinstance(last, int) and i.dtype.bits < 64:
         i = cast(i, int64)
-    if i.dtype.kind == "i":
+    end = last if not isinstance(last, int) else min(last, (1 << i.dtype.bits - 1) - 1)
+    i = binary("min", i, const(end, i.dtype))
+    if i.dtype.kind == "i":  # last, so that an axis which turns out to be empty is read at its first place
         i = binary("max", i, const(0, i.dtype))
-    if not isinstance(last, int):
-        return datum(binary("min", i, position(Index(last), i.dtype)), 0, last)
-    return datum(binary("min", i, const(min(last, (1 << i.dtype.bits - 1) - 1), i.dtype)), 0, last)
+    return datum(i, 0, last)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Gather(Op):
     def infer(self, x: TensorType, indices: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")
         check_indices(self, indices)
-        if x.shape[self.axis] == 0 and indices.size:
+        if known_equal(x.shape[self.axis], 0) and not indices.empty:
             raise ShapeError(f"gather from an axis without elements, of {x}", given={"axis": self.axis})
         return TensorType(x.dtype, x.shape[: self.axis] + indices.shape + x.shape[self.axis + 1 :])
 
@@ -73,7 +73,7 @@ class Gather(Op):
         return np.take(x, indices.astype(np.int64), self.axis, mode="clip")
 
     def element(self, index: Sequence[Index], x: Reader, indices: Reader) -> Expr:
-        if x.type.size == 0:
+        if x.type.empty:
             return const(0, x.type.dtype)
         end = self.axis + indices.type.rank
         at = within(indices.at(index[self.axis : end]), x.type.shape[self.axis] - 1)
@@ -178,7 +178,7 @@ class DynamicSlice(Shaped):
         return x[_window(x.shape, self.sizes, starts)]
 
     def element(self, index: Sequence[Index], x: Reader, *starts: Reader) -> Expr:
-        if x.type.size == 0:
+        if x.type.empty:
             return const(0, x.type.dtype)
         room = [e - n for e, n in zip(x.type.shape, self.sizes, strict=True)]
         return x.at([i + within(s.at(()), r) if r else i for i, s, r in zip(index, starts, room, strict=True)])

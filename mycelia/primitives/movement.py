@@ -61,7 +61,7 @@ class Reshape(Shaped):
         return x.reshape(self.shape)
 
     def element(self, index: Sequence[Index], x: Reader) -> Expr:
-        if x.type.size == 0:
+        if x.type.empty:
             return const(0, x.type.dtype)
         flat = Index(0)
         for i, stride in zip(index, row_major(self.shape), strict=True):
@@ -76,7 +76,7 @@ class Reshape(Shaped):
 
     def axes(self, x: TensorType) -> str:
         """The first axes of groups with equal products correspond: (4, 6) -> (24,) may be split along 4."""
-        if not x.size:
+        if x.empty:
             return mapping([["1"] * x.rank], ["1"] * len(self.shape))
         before, after, free = ["1"] * x.rank, ["1"] * len(self.shape), iter(names(52))
         i = j = 0

@@ -144,7 +144,7 @@ class Pad(Numbered):
 
     def element(self, index: Sequence[Index], x: Reader) -> Expr:
         outside = const(self.number, x.type.dtype)
-        if x.type.size == 0:
+        if x.type.empty:
             return outside
         inner = [i - a for i, a in zip(index, self.low, strict=True)]
         value = x.at([clamped(i, e) for i, e in zip(inner, x.type.shape, strict=True)])
@@ -217,7 +217,7 @@ class Concat(Op):
         end = sum(x.type.shape[self.axis] for x in parts)
         for x in reversed(parts):
             extent = x.type.shape[self.axis]
-            if x.type.size == 0:
+            if x.type.empty:
                 continue
             at = list(index)
             at[self.axis] = clamped(index[self.axis] - (end - extent), extent)
@@ -263,7 +263,8 @@ def clamped(i: Index, extent: Dim) -> Index:
     """The index kept within an axis: both sides of a `select` are read, and the read must stay in memory."""
     if least(i.low) >= 0 and known_less(i.high, extent):
         return i
-    inside = binary("min", binary("max", position(i, int64), const(0, int64)), const(extent - 1, int64))
+    # an axis from data may have no elements: then its first place is read, which is there
+    inside = binary("max", binary("min", position(i, int64), const(extent - 1, int64)), const(0, int64))
     return datum(inside, 0, extent - 1)
 
 

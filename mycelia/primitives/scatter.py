@@ -14,6 +14,7 @@ from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import ALL, NUMBERS, check_dims, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices, rows_of_batch
 from mycelia.primitives.windows import fold, unfold, whole
+from mycelia.sizes import known_equal
 from mycelia.types import Array, DType, TensorType, float32, int32, int64
 
 __all__ = ["Scatter", "ScatterAdd", "ScatterUpdate", "scatter_add", "scatter_update"]
@@ -37,7 +38,7 @@ class Scatter(Op, abstract=True):
         check_indices(self, indices)
         check_dtype(self, x, updates)
         expected = x.shape[: self.axis] + indices.shape + x.shape[self.axis + 1 :]
-        if updates.shape != expected or (x.shape[self.axis] == 0 and indices.size):
+        if updates.shape != expected or (known_equal(x.shape[self.axis], 0) and not indices.empty):
             raise ShapeError(
                 f"{self.name} into {x} along axis {self.axis} needs updates of shape {expected}, not {updates.shape}",
                 given=given((x, indices, updates)),

@@ -10,13 +10,13 @@ import numpy as np
 
 from mycelia.codegen.driver import Slots, Unit
 from mycelia.cost import streamed_from
-from mycelia.loops import Buffer, Host, Invoke, Item, Launch, LibraryCall, Plan, Program, Stack
+from mycelia.loops import Birth, Buffer, Host, Invoke, Item, Launch, LibraryCall, Plan, Program, Stack
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
 from mycelia.runtime.host import address_of, entry_of
 from mycelia.runtime.onednn import library
 from mycelia.schedule import buffer_bytes, plan_memory
-from mycelia.sizes import Hints, Name, Sym, evaluated, evaluator, hint, names
+from mycelia.sizes import Hints, Name, Sym, comes_from_data, evaluated, evaluator, hint, names, value
 from mycelia.target import Target
 from mycelia.types import Array
 
@@ -41,6 +41,20 @@ class Assembled:
         return tuple(dict.fromkeys(found))
 
     @cached_property
+    def births(self) -> tuple[Name, ...]:
+        """The sizes that come out of data while the program runs."""
+        blocks = [self.unit.program.block, *(r.block for r in self.unit.program.routines)]
+        return tuple(dict.fromkeys(s.name for b in blocks for s in b.walk() if isinstance(s, Birth)))
+
+    def at_most(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """The sizes, and behind them the largest numbers that those from data can be: there is room for these."""
+        at = dict(zip(self.names, sizes, strict=True))
+        for name in self.births:
+            assert name.most is not None, f"{name} does not come out of data"
+            at[name] = value(name.most, at)
+        return tuple(at.values())
+
+    @cached_property
     def calls(self) -> tuple[Invoke, ...]:
         """The library calls, in the main block and in routines."""
         blocks = [self.unit.program.block, *(r.block for r in self.unit.program.routines)]
@@ -60,7 +74,8 @@ class Assembled:
     @cached_property
     def item_sizes(self) -> tuple[Callable[..., tuple[int, ...]], ...]:
         """For each stack, the bytes of its items from the sizes; library calls say theirs when they are prepared."""
-        return tuple(evaluator([_bytes(item) for item in stack.items], self.names) for stack in self.stacks)
+        given = (*self.names, *self.births)
+        return tuple(evaluator([_bytes(item) for item in stack.items], given) for stack in self.stacks)
 
 
 def _bytes(item: Item) -> int:
@@ -73,7 +88,8 @@ class Arrangement:
 
     table: Array
     arena: int
-    shapes: tuple[tuple[int, ...], ...]  # of the outputs
+    shapes: tuple[tuple[int, ...], ...]  # of the outputs; the largest, where they come out of data
+    numbers: Array
     keep: tuple[object, ...]
 
 
@@ -83,9 +99,9 @@ def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> A
     ready = {call: prepared(evaluated(call, at), assembled.threads) for call in assembled.distinct}
     bound = {id(s): ready[s.call] for s in assembled.calls}
     places: list[int] = []
-    arena = 0
+    largest = assembled.at_most(sizes)
     for stack, measure in zip(assembled.stacks, assembled.item_sizes, strict=True):
-        measured = measure(*sizes)
+        measured = measure(*largest)
         nbytes = [
             bound[id(item.who)].room if isinstance(item.who, Invoke) else n
             for item, n in zip(stack.items, measured, strict=True)
@@ -101,22 +117,27 @@ def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> A
         words = bound[id(s)].words
         keep.append(words)
         table[assembled.unit.calls[id(s)]] = words.ctypes.data
-    known = np.array(numbers.values(*sizes, *places), np.int64)
+    known = np.array(numbers.values(*largest, *places), np.int64)
     keep.append(known)
     table[assembled.unit.slots.numbers] = known.ctypes.data
-    return Arrangement(table, arena, numbers.shapes(*sizes), tuple(keep))
+    return Arrangement(table, arena, numbers.shapes(*largest), known, tuple(keep))
 
 
 class Numbers:
-    """What the code of a program wants to know of sizes and places, as functions of the sizes."""
+    """What the code of a program wants to know of sizes and places, as functions of the sizes; where sizes from data
+    stand among these numbers, and which outputs have such sizes.
+    """
 
     def __init__(self, assembled: Assembled, wanted: tuple[Sym, ...]) -> None:
-        given = [*assembled.names]
+        given = [*assembled.names, *assembled.births]
         for stack in assembled.stacks:
             given += [*stack.names, stack.arena]
         self.values = evaluator(wanted, given)
         program = assembled.unit.program
-        flat = evaluator([n for b in program.outputs for n in b.type.shape], assembled.names)
+        flat = evaluator([n for b in program.outputs for n in b.type.shape], (*assembled.names, *assembled.births))
+        place = {n: i for i, n in enumerate(wanted)}
+        self.births = [place[name.alone()] for name in assembled.births]
+        self.varying = [i for i, b in enumerate(program.outputs) if any(map(comes_from_data, b.type.shape))]
         ranks = [b.type.rank for b in program.outputs]
 
         def shapes(*sizes: int) -> tuple[tuple[int, ...], ...]:

@@ -19,7 +19,7 @@ from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import machine_code, workers
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
-from mycelia.sizes import Hints, evaluated
+from mycelia.sizes import Hints, NeedsSize, evaluated
 
 
 def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable:
@@ -42,7 +42,12 @@ def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Execu
 def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
     """The stages, one after the other."""
     show("graph", fn, options)
-    program = written(fn, donated, options)
+    try:
+        program = written(fn, donated, options)
+    except NeedsSize as reason:
+        if any(name.most is None for name in reason.names):
+            raise  # the size is known when the program is called
+        return Reference(fn, donated, CompileError(f"{reason}, and it comes out of data"))
     show("program", program, options)
     unit = assemble(program, options)  # where everything lies in memory
     show("memory", unit.unit.plan, options)

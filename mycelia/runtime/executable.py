@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ class Running:
 
     def __init__(self, executable: Executable, sizes: tuple[int, ...]) -> None:
         assembled = executable.assembled
+        self.sizes = sizes
         self.arrangement = arrange(assembled, executable.numbers, sizes)
         self.table = self.arrangement.table
         self.address = self.table.ctypes.data
@@ -163,6 +165,8 @@ class Executable:
             Arena.give_back()
         if status:
             self._complain(status)
+        if self.numbers.varying:
+            self._cut(running, results)
         for i, donor in enumerate(self.assembled.donated):
             if donor is not None:
                 results[i] = held[donor]
@@ -172,6 +176,13 @@ class Executable:
                 results[i] = results[i].view(Handle)
                 results[i].owner = owner
         return tuple(results)
+
+    def _cut(self, running: Running, results: list[Any]) -> None:
+        """Results whose sizes came out of data, as large as they turned out to be."""
+        counts = running.arrangement.numbers[self.numbers.births].tolist()
+        shapes = self.numbers.shapes(*running.sizes, *counts)
+        for i in self.numbers.varying:
+            results[i] = results[i].reshape(-1)[: prod(shapes[i])].reshape(shapes[i]).copy()
 
     def _complain(self, status: int) -> None:
         if status & RAISED:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from mycelia.loops import Block, Branch, Buffer, Invoke, Item, Place, Plan, Repeat, Stack, Step
 from mycelia.loops.program import ALIGN
-from mycelia.sizes import Dim, Scope, Sym, hint
+from mycelia.sizes import Dim, Scope, Sym, hint, known_equal
 
 
 def plan_memory(
@@ -60,7 +60,7 @@ def _sized(step: Invoke) -> bool:
 
 def buffer_bytes(buffer: Buffer) -> Dim:
     """The room that a buffer takes, also when its strides leave gaps."""
-    if not buffer.type.size:
+    if any(known_equal(n, 0) for n in buffer.type.shape):
         return 0
     last = sum((n - 1) * s for n, s in zip(buffer.type.shape, buffer.strides, strict=True))
     return (last + 1) * buffer.type.dtype.itemsize
