@@ -20,6 +20,7 @@ from mycelia.dataset.readers.base import (
     i32,
     matlab,
     one_of,
+    paths_in,
     pixels,
     subfolders,
     text,
@@ -58,7 +59,7 @@ class ImageFolderDataset(Reader):
         if absent:
             raise ArgumentError(f"class_indexing names folders that are missing: {absent}", given={"there are": names})
         folders = [(Path(dataset_dir, name), classes[name]) for name in names if name in classes]
-        rows = [(str(path), number) for folder, number in folders for path in files_in(folder, endings)]
+        rows = [(path, number) for folder, number in folders for path in paths_in(folder, endings)]
         return Samples(("image", "label"), rows, (pixels(decode, decrypt), i32), classes)
 
 
@@ -103,7 +104,7 @@ class Caltech256Dataset(Reader):
 
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         folders = subfolders(dataset_dir)
-        rows = [(str(path), i) for i, folder in enumerate(folders) for path in files_in(folder)]
+        rows = [(path, i) for i, folder in enumerate(folders) for path in paths_in(folder)]
         return Samples(("image", "label"), rows, (pixels(decode), i32), {f.name: i for i, f in enumerate(folders)})
 
 
@@ -114,7 +115,7 @@ class SUN397Dataset(Reader):
 
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         names = [line.strip().lstrip("/") for line in lines_of(Path(dataset_dir, "ClassName.txt"))]
-        rows = [(str(path), i) for i, name in enumerate(names) for path in files_in(Path(dataset_dir, name))]
+        rows = [(path, i) for i, name in enumerate(names) for path in paths_in(Path(dataset_dir, name))]
         return Samples(("image", "label"), rows, (pixels(decode), u32), {n: i for i, n in enumerate(names)})
 
 
@@ -172,10 +173,10 @@ class RenderedSST2Dataset(Reader):
         parts = ["test", "train", "valid"] if usage in (None, "all") else [names[str(usage)]]
         classes = {"negative": 0, "positive": 1}
         rows = [
-            (str(path), number)
+            (path, number)
             for part in parts
             for name, number in classes.items()
-            for path in files_in(Path(dataset_dir, part, name))
+            for path in paths_in(Path(dataset_dir, part, name))
         ]
         return Samples(("image", "label"), rows, (pixels(decode), u32), classes)
 
@@ -189,7 +190,7 @@ class OmniglotDataset(Reader):
         part = "images_background" if background in (None, True) else "images_evaluation"
         root = Path(dataset_dir, part)
         characters = [c for alphabet in subfolders(root) for c in subfolders(alphabet)]
-        rows = [(str(path), i) for i, folder in enumerate(characters) for path in files_in(folder)]
+        rows = [(path, i) for i, folder in enumerate(characters) for path in paths_in(folder)]
         names = {f"{c.parent.name}/{c.name}": i for i, c in enumerate(characters)}
         return Samples(("image", "label"), rows, (pixels(decode), i32), names)
 
@@ -205,7 +206,7 @@ class LSUNDataset(Reader):
     ) -> Data:
         usage = usage or "all"
         if usage == "test":
-            rows = [(str(path), 0) for path in files_in(Path(dataset_dir, "test"))]
+            rows = [(path, 0) for path in paths_in(Path(dataset_dir, "test"))]
             return Samples(("image", "label"), rows, (pixels(decode), u32))
         endings = {"train": ("_train",), "valid": ("_valid", "_val"), "all": ("_train", "_valid", "_val")}[usage]
         there = [f for f in subfolders(dataset_dir) if f.name.endswith(endings)]
