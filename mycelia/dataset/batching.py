@@ -108,7 +108,7 @@ class BatchNode(Node):
         taken = self.child.index_of(self.before, "batch")
         assert self.per_batch is not None, "asked by the caller"
         made = self.per_batch(*(columns[i] for i in taken), info)
-        made = made if isinstance(made, tuple) else (made,)
+        made = tuple(_rows_of(c) for c in (made if isinstance(made, tuple) else (made,)))
         if len(made) != len(self.after):
             raise ArgumentError(
                 f"per_batch_map gave {len(made)} columns, and {len(self.after)} are named",
@@ -148,6 +148,14 @@ class BatchNode(Node):
             else c.stream(self.child, epoch, below)
         )
         return BatchStream(c.number(self), epoch, child, lambda n: self.group(epoch, n), self.drop, number)
+
+
+def _rows_of(column: Any) -> Any:
+    """A column of a batch row by row; a dictionary of columns as a dictionary for every row."""
+    if not isinstance(column, dict):
+        return column
+    parts = {k: list(_rows_of(v)) for k, v in column.items()}
+    return [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
 
 
 def padded(rows: list[Row], info: Padding, columns: Sequence[str]) -> Iterator[Row]:

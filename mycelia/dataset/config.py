@@ -101,13 +101,13 @@ def _truth(name: str, value: object) -> bool:
     return value
 
 
-def set_seed(seed: int) -> None:
-    """Make shuffles, samplers and random transforms repeatable.
+def set_seed(seed: int | None) -> None:
+    """Make shuffles, samplers and random transforms repeatable; None, which `get_seed` gives at first, undoes it.
 
     >>> before = current_options(); set_seed(5); get_seed(); restore(before)
     5
     """
-    _set(seed=_whole("seed", seed, 0, 2**32 - 1))
+    _set(seed=None if seed is None else _whole("seed", seed, 0, 2**32 - 1))
     random.seed_outside(seed)
 
 

@@ -119,6 +119,7 @@ class Pipeline(Frame):
         self.pools: dict[int, Workers] = {}
         self.gauges: dict[int, Gauge] = {}
         self.gates = [n.gate for n in self.nodes if isinstance(n, SyncNode)]
+        _count_batches(self.root, 1)
         for gate in self.gates:
             gate.reset()
         tolerant = options.error_samples_mode is not ErrorSamplesMode.RETURN
@@ -216,6 +217,16 @@ class Pipeline(Frame):
     def bad_count(self) -> int:
         """How many bad samples there were."""
         return sum(g.bad_count for g in self.gauges.values())
+
+
+def _count_batches(node: Node, group: int) -> None:
+    """Let gates count the batches that their rows become above them: one batch may need many rows to pass."""
+    if isinstance(node, SyncNode):
+        node.gate.group = group
+    if isinstance(node, BatchNode) and isinstance(node.size, int):
+        group *= node.size
+    for child in node.children:
+        _count_batches(child, group)
 
 
 def watched(root: Node, options: Options) -> Node:

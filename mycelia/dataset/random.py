@@ -135,7 +135,7 @@ def enter(key: Key | None) -> None:
     _place.set(key)
 
 
-def seed_outside(seed: int) -> None:
+def seed_outside(seed: int | None) -> None:
     """Seed the generator that transforms use when they are called outside a pipeline.
 
     >>> seed_outside(3); a = current().random(); seed_outside(3); bool(a == current().random())

@@ -46,7 +46,7 @@ class RecordData(FileData):
     ) -> None:
         super().__init__(paths)
         self.files = [RecordFile(p) for p in paths]
-        self.columns = tuple(columns or (c.name for c in self.files[0].header.columns))
+        self.columns = tuple(columns or sorted(c.name for c in self.files[0].header.columns))  # as MindSpore does
         for file in self.files:
             for name in self.columns:
                 file.column(name)

@@ -387,7 +387,9 @@ class IterSampler(Sampler):
         self.sampler = list(islice(sampler, self.num_samples)) if isinstance(sampler, Iterator) else sampler
 
     def __iter__(self) -> Iterator[int]:
-        return islice(self.sampler, self.num_samples)
+        given: Any = self.sampler
+        sized = not isinstance(given, Iterable) and hasattr(given, "__len__")
+        return islice(map(given.__getitem__, range(len(given))) if sized else given, self.num_samples)
 
     def describe(self) -> dict[str, Any]:
         return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self]}
@@ -485,7 +487,7 @@ def as_sampler(sampler: Sampler | Iterable[int]) -> Sampler:
     """
     if isinstance(sampler, Sampler):
         return sampler
-    if isinstance(sampler, Iterable):
+    if isinstance(sampler, Iterable) or hasattr(sampler, "__getitem__"):
         return IterSampler(sampler)
     raise ArgumentError(f"a sampler gives indices when it is iterated over; {type(sampler).__name__} cannot be")
 

@@ -23,7 +23,7 @@ from mycelia.dataset.random import generator_for
 from mycelia.dataset.reading import Names, megabytes, names_of
 from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, DTypeError
 from mycelia.types import Array
 
 Order = Sampler | Iterable[int] | None
@@ -86,13 +86,36 @@ class ArrayData:
         return tuple(np.array(a[index], a.dtype if a.dtype.kind in "US" else None) for a in self.arrays.values())
 
     def gather(self, indices: Array) -> Row | None:
+        if self.ragged:
+            return None
         return tuple(a[indices] for a in self.arrays.values())
+
+    @lazy
+    def ragged(self) -> bool:
+        """Whether rows of a column have different shapes."""
+        return any(a.dtype.hasobject and any(isinstance(v, np.ndarray) for v in a) for a in self.arrays.values())
 
     def where(self, index: int) -> str:
         return f"index {index}"
 
     def labels(self, column: str) -> Array:
         return self.arrays[column]
+
+
+def column_of(values: Any) -> Any:
+    """A column as an array; where rows have different shapes, as an array of arrays.
+
+    >>> column_of([[1, 2], [3]])[1]
+    array([3])
+    """
+    try:
+        return as_value(values)
+    except DTypeError:
+        if not isinstance(values, Sequence):
+            raise
+    ragged = np.empty(len(values), object)
+    ragged[:] = [as_value(v) for v in values]
+    return ragged
 
 
 class NumpySlicesDataset(MappableDataset):
@@ -122,7 +145,7 @@ class NumpySlicesDataset(MappableDataset):
         names = names_of(column_names) or tuple(map(str, own))
         if len(names) != len(columns):
             raise ArgumentError(f"{len(columns)} columns have {len(names)} names: {list(names)}")
-        arrays = {n: as_value(c) for n, c in zip(unique(names, "NumpySlicesDataset"), columns, strict=True)}
+        arrays = {n: column_of(c) for n, c in zip(unique(names, "NumpySlicesDataset"), columns, strict=True)}
         if any(not a.ndim or not len(a) for a in arrays.values()):
             raise ArgumentError("NumpySlicesDataset needs at least one row")
         super().__init__(

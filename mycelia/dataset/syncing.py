@@ -14,10 +14,11 @@ from mycelia.dataset.plan import Compiler, Node
 
 
 class Gate:
-    """Lets `num_batch` rows pass for every `sync_update`."""
+    """Lets `num_batch` rows pass for every `sync_update`, or that many batches of rows that are put together later."""
 
     def __init__(self, callback: Callable[..., Any] | None, step: int) -> None:
         self.callback, self.step = callback, step
+        self.group = 1  # rows of a batch above
         self.changed = threading.Condition()
         self.reset()
 
@@ -26,14 +27,14 @@ class Gate:
 
     def reset(self) -> None:
         """A new run begins."""
-        self.allowed, self.passed, self.enabled = self.step, 0, True
+        self.allowed, self.passed, self.enabled = self.step * self.group, 0, True
 
     def update(self, num_batch: int | None, data: Any) -> None:
         """The reader's word that more may pass; its data goes to the callback first."""
         with self.changed:
             if self.callback is not None:
                 self.callback(data)
-            self.allowed += self.step if num_batch is None else num_batch
+            self.allowed += (self.step if num_batch is None else num_batch) * self.group
             self.changed.notify_all()
 
     def open(self) -> bool:

@@ -60,6 +60,16 @@ def alike(images: Array, labels: Array, path: Path) -> None:
         raise DataError("there are not as many labels as images", given=given)
 
 
+def there(folder: str | Path, parts: dict[str, str]) -> list[str]:
+    """The parts of a dataset whose files are there, by a pattern for each; all of them if there is none.
+
+    >>> there("/nowhere", {"train": "a*", "test": "b*"})
+    ['train', 'test']
+    """
+    found = [part for part, pattern in parts.items() if any(Path(folder).glob(pattern))]
+    return found or list(parts)
+
+
 def _idx_pair(folder: str | Path, stems: list[str], classes: int) -> Data:
     """Images and labels of idx files whose names begin with the given stems."""
     images, labels = [], []
@@ -77,8 +87,10 @@ class MnistDataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        stems = {"train": ["train"], "test": ["t10k"]}.get(str(usage), ["t10k", "train"])
-        return _idx_pair(dataset_dir, stems, 10)
+        stems = {"train": ["train"], "test": ["t10k"]}.get(str(usage))
+        return _idx_pair(
+            dataset_dir, stems or there(dataset_dir, {"t10k": "t10k-images*", "train": "train-images*"}), 10
+        )
 
 
 class FashionMnistDataset(MnistDataset):
@@ -140,7 +152,8 @@ class Cifar10Dataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["train", "test"] if usage in (None, "all") else [str(usage)]
+        every = there(dataset_dir, {"train": "data_batch_1*", "test": "test_batch*"})
+        parts = every if usage in (None, "all") else [str(usage)]
         images, labels = _cifar(dataset_dir, parts, (10,))
         return ArrayData({"image": images, "label": labels[:, 0]})
 
@@ -151,7 +164,8 @@ class Cifar100Dataset(Reader):
     usages = ("train", "test", "all")
 
     def open(self, dataset_dir: str, usage: str | None) -> Data:  # type: ignore[override]  # its own arguments
-        parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
+        every = there(dataset_dir, {"test": "test*", "train": "train*"})
+        parts = every if usage in (None, "all") else [str(usage)]
         images, labels = _cifar(dataset_dir, parts, (20, 100))
         return ArrayData({"image": images, "coarse_label": labels[:, 0], "fine_label": labels[:, 1]})
 
