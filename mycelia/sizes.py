@@ -24,7 +24,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from math import gcd, inf, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -74,12 +74,21 @@ class Quotient:
 
     @property
     def low(self) -> float:
-        return low(self.over) // self.under if isinstance(self.under, int) else (0 if low(self.over) >= 0 else -inf)
+        return self._bounds[0]
 
     @property
     def high(self) -> float:
-        smallest = max(low(self.under), 1)
-        return high(self.over) // smallest if high(self.over) < inf else inf
+        return self._bounds[1]
+
+    @cached_property
+    def _bounds(self) -> tuple[float, float]:
+        over, under = (low(self.over), high(self.over)), (low(self.under), high(self.under))
+        if under[1] < 0:  # a number
+            over, under = (-over[1], -over[0]), (-under[1], -under[0])
+        smallest, largest = max(under[0], 1), under[1]  # what was divided by is positive
+        return _floor(over[0], largest if over[0] >= 0 else smallest), _floor(
+            over[1], smallest if over[1] >= 0 else largest
+        )
 
     @property
     def scope(self) -> Scope:
@@ -93,6 +102,13 @@ class Quotient:
 
     def __repr__(self) -> str:
         return f"({text(self.over)})//({text(self.under)})"
+
+
+def _floor(over: float, under: float) -> float:
+    """`over // under` where either may be infinite."""
+    if abs(over) == inf:
+        return over
+    return over // under if under < inf else (0 if over >= 0 else -1)
 
 
 Atom: TypeAlias = Name | Quotient
@@ -622,10 +638,12 @@ def _bounds(terms: tuple[tuple[Monomial, int], ...]) -> tuple[float, float]:
     atoms = {a for m, _ in terms for a in m}
     least, most = 0.0, 0.0
     for m, c in terms:
-        lows = prod(a.low for a in m)
-        highs = prod(a.high for a in m)
-        least += c * (lows if c > 0 else highs)
-        most += c * (highs if c > 0 else lows)
+        interval: tuple[float, float] = (c, c)
+        for a in m:
+            ends = [_times(x, y) for x in interval for y in (a.low, a.high)]
+            interval = min(ends), max(ends)
+        least += interval[0]
+        most += interval[1]
     if all(a.low > -inf and a.low == int(a.low) for a in atoms):
         shifted: dict[Monomial, float] = {}
         for m, c in terms:
@@ -645,6 +663,10 @@ def _bounds(terms: tuple[tuple[Monomial, int], ...]) -> tuple[float, float]:
         if all(d <= 0 for d in shifted.values()):
             most = min(most, start)
     return least, most
+
+
+def _times(a: float, b: float) -> float:
+    return a * b if a and b else 0  # of sizes none is infinite, whatever their bounds
 
 
 def _asked(difference: Size, relation: str) -> bool:

@@ -83,7 +83,8 @@ class Family:
     open: set[tuple[int, int]] = field(default_factory=set)  # (leaf, axis) that was asked to be symbolic
     numbers: set[tuple[int, int]] = field(default_factory=set)  # (leaf, axis) that has to be a number
     ways: list[tuple[Pattern, Any]] = field(default_factory=list)
-    refused: bool = False  # there is no program for all sizes
+    refused: str = ""  # why there is no program for all sizes
+    failure: str = ""  # what went wrong at symbolic sizes, and may go wrong at actual ones too
     singles: int = 0  # programs for single sizes
 
     def fitting(self, shapes: Shapes) -> Any | None:
@@ -106,6 +107,10 @@ class Family:
                 RuntimeWarning,
                 stacklevel=5,
             )
+
+    def went_well(self) -> None:
+        """A program for the sizes at hand was made: what failed for symbolic ones was not the user's mistake."""
+        self.refused, self.failure = self.refused or self.failure, ""
 
     def note(self, shapes: Shapes) -> None:
         """Remember a call."""

@@ -150,17 +150,23 @@ class Jitted:
         for way in self._ways.get(key, ()):
             if way.holds():
                 return way, leaves
-        general = self._for_all_sizes(key, args, kwargs, leaves)
+        family = self._families.setdefault(kin(key), Family())
+        general = self._for_all_sizes(family, key, args, kwargs, leaves)
         if general is not None:
             return general, leaves
         if has_numbers(leaves):
-            return self._with_numbers(key, args, kwargs, leaves)
-        return self._specialised(key, args, kwargs, leaves), leaves
+            found = self._with_numbers(key, args, kwargs, leaves)
+        else:
+            found = self._specialised(key, args, kwargs, leaves), leaves
+        family.went_well()
+        return found
 
-    def _for_all_sizes(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | None:
+    def _for_all_sizes(
+        self, family: Family, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]
+    ) -> Compiled | None:
         """A program for shapes like these, if calls with other shapes were seen before."""
         shapes = shapes_of(leaves)
-        family = self._families.setdefault(kin(key), Family())
+        family.failure = ""
         way: Compiled | None = family.fitting(shapes)
         if way is None and not family.refused:
             family.note(shapes)
@@ -180,11 +186,11 @@ class Jitted:
             with _no_collection():
                 way = Compiled(capture.capture(WORLD, fn, args, kwargs, types), fn, leaves, self._backend)
                 way.native.prepare()
-        except capture.Unstageable:
-            family.refused = True  # Python runs it, at any size
+        except capture.Unstageable as reason:
+            family.refused = reason.why  # Python runs it, at any size
             return None
-        except Exception:  # the user's error, or ours: it shows at actual sizes, or it does not
-            family.refused = True
+        except Exception as error:  # the user's, or ours: it shows at actual sizes, or it does not
+            family.failure = f"{type(error).__name__}: {error}"
             return None
         return way
 

@@ -18,11 +18,11 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
-from mycelia.ir import Function, Value, interpret, sized, sizes_of
+from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
 from mycelia.loops import Note
 from mycelia.primitives import replaying, writing_down
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
-from mycelia.types import Array, TensorType
+from mycelia.types import Array
 
 Mask = tuple[bool, ...]
 
@@ -82,8 +82,11 @@ class Native:
             return [wrap(a) for a in self.run([x._data for x in tensors])]
         types = self.function.types
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
-        step = recorded(self.function, wrt, self.backend or current())  # it comes back from where it went
+        backend = self.backend or current()  # it comes back from where it went
         held = tuple(x._data for x in tensors)
+        step = recorded(self.function, wrt, backend)
+        if not step.sized:
+            step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend)
         with writing_down() as past:
             out, kept = step.forward(held)
         place = put(tape, Node(step, kept, tuple(past)), tensors, held, out)
@@ -104,20 +107,16 @@ class Recorded:
         self.first = Native(self.parts.forward, backend=backend)
         self.second = Native(self.parts.backward, backend=backend)
         self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend)
+        self.sized = all(map(tells_sizes, (self.parts.forward, self.parts.backward, self.pulled.function)))
 
     def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The results, and what the way back needs."""
         outs = self.first.run(list(arrays))
         return outs[: len(self.function.results)], self.parts.kept(arrays, outs)
 
-    def cotangents(self, given: Sequence[Any], zeros: Callable[[TensorType], Any]) -> list[Any]:
+    def cotangents(self, given: Sequence[Any], outs: Sequence[Any], zeros: Callable[[Any], Any]) -> list[Any]:
         """A cotangent for each live result, zero where none flows."""
-        types = self.function.result_types
-        return [
-            zeros(t) if c is None else c  # type: ignore[arg-type]  # a program returns tensors
-            for c, t, live in zip(given, types, self.live, strict=True)
-            if live
-        ]
+        return [zeros(out) if c is None else c for c, out, live in zip(given, outs, self.live, strict=True) if live]
 
 
 @lru_cache(maxsize=1024)
@@ -143,12 +142,12 @@ class Node:
 
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""
-        cts = self.step.cotangents(ct, lambda t: np.zeros(t.shape, t.dtype.numpy))
+        cts = self.step.cotangents(ct, out, np.zeros_like)
         return spread(self.step.wrt, self.step.second.run([*self.kept, *map(np.asarray, cts)]))
 
     def derive(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as tensors that can be differentiated again."""
-        cts = self.step.cotangents(ct, lambda t: wrap(np.zeros(t.shape, t.dtype.numpy)))
+        cts = self.step.cotangents(ct, out, lambda o: wrap(np.zeros(o.shape, o.dtype.numpy)))
         given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
         with replaying(self.past):
             return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))

@@ -17,9 +17,9 @@ from mycelia.capture.unbound import Unbound
 from mycelia.capture.world import Unstageable, World
 from mycelia.errors import BranchError
 from mycelia.ir import Function, Value, asking, fresh_params, located, region, toposort
-from mycelia.sizes import NeedsSize, Sym
+from mycelia.sizes import Name, NeedsSize, Sym, names
 from mycelia.tree import LEAF, Structure, flatten, unflatten
-from mycelia.types import Type, type_of
+from mycelia.types import TensorType, Type, type_of
 
 LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
 
@@ -208,7 +208,7 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
                 raise Unstageable(f"{slot} is deleted")
     happened = stage.region.effects
     used = set(toposort([*happened, *values]))
-    arguments = [(i, v) for i, v in params if v in used]
+    arguments = _needed(params, used)
     outside = [(x, v) for x, _, v in stage.lifted if v in used]
     function, captured = Function.close([v for _, v in (*arguments, *outside)], values, happened)
     assert not captured, f"a capture reads {captured}, which nobody gave it"
@@ -222,6 +222,24 @@ def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, 
         stage.guards,
         stage.guards.predicate(),
     )
+
+
+def _needed(params: list[tuple[int, Value]], used: set[Value]) -> list[tuple[int, Value]]:
+    """The arguments that the program reads; and those that only tell it a size."""
+    told = {n for _, v in params if v in used for n in _sizes(v.type)}
+    kept = []
+    for i, v in params:
+        if v in used:
+            kept.append((i, v))
+        elif not told.issuperset(more := _sizes(v.type)):
+            told |= more
+            kept.append((i, v))
+    return kept
+
+
+def _sizes(t: Type) -> set[Name]:
+    """The sizes in the shape of a tensor."""
+    return {n for d in (t.shape if isinstance(t, TensorType) else ()) for n in names(d)}
 
 
 def _refuse(stage: Stage, x: Any) -> None:

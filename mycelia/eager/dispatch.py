@@ -61,10 +61,10 @@ class Concrete(BaseException):  # which no program catches by accident
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
-    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans", "shared")
+    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans", "shared", "static")
 
     def __init__(self, op: Op) -> None:
-        self.op = op
+        self.op, self.static = op, op.static
         self.natives = 0  # how many kernels there are
         self.shared: dict[tuple[Any, ...], Callable[..., Sequence[Array]] | None] = {}  # for all sizes of a class
         self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}

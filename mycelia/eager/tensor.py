@@ -76,6 +76,8 @@ class Tensor(Operators):
                 return _in_graph(op, inputs)
         held = tuple([x._data if isinstance(x, Tensor) else constant(x) for x in inputs])
         step = ready(op)
+        if not step.static:
+            return _in_graph(op, inputs)  # known numbers, in a shape that is not
         out, kind = step.run(held)
         tape = tape_of(inputs)
         place = put(tape, step, inputs, held, out) if tape is not None and kind.differentiable else -1

@@ -17,7 +17,7 @@ from mycelia.ir.op import (
 )
 from mycelia.ir.purity import Purity, may_move, may_repeat
 from mycelia.ir.region import Region, innermost, region
-from mycelia.ir.resize import names_in, names_of, sized, sizes_of
+from mycelia.ir.resize import names_in, names_of, sized, sizes_of, tells_sizes
 from mycelia.ir.rewrite import Rule, rewrite, rule, rule_for
 from mycelia.ir.value import Arithmetic, Param, Value, asking, fresh_params, located, operators
 from mycelia.ir.verify import inner_functions, verify
@@ -59,6 +59,7 @@ __all__ = [
     "sized",
     "sizes_of",
     "substitute",
+    "tells_sizes",
     "toposort",
     "users",
     "verify",

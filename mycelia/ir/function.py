@@ -78,6 +78,11 @@ class Function:
         """What may be done with a call of this function."""
         return max((v.op.purity for v in self.values()), default=Purity.TOTAL)
 
+    @cached_property
+    def static(self) -> bool:
+        """Whether all sizes in it are numbers."""
+        return all(v.type.static and getattr(v.op, "static", True) for v in self.values())
+
     def __call__(self, *args: Value) -> tuple[Value, ...]:
         """Inline this function at `args`. Its effects become effects of the function that is being made."""
         return substitute(self.roots, dict(zip(self.params, args, strict=True)))[len(self.effects) :]

@@ -31,6 +31,7 @@ from mycelia.errors import GradientError
 from mycelia.ir.purity import Purity
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
+from mycelia.sizes import Sym
 from mycelia.types import Array, DType, TensorType, TupleType, Type
 
 Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each input
@@ -71,6 +72,12 @@ class Mistake:
     message: str
 
 
+def _static(attribute: Any) -> bool:
+    if isinstance(attribute, tuple):
+        return all(map(_static, attribute))
+    return type(attribute) is not Sym and getattr(attribute, "static", True)  # types and functions know it
+
+
 @dataclass(frozen=True)
 class Op(ABC):
     """Base of every primitive."""
@@ -79,7 +86,6 @@ class Op(ABC):
     purity: ClassVar[Purity]  # a family says it for all its members; ops with functions inside derive it from those
     native: ClassVar[str] = ""
     commutative: ClassVar[bool] = False
-    static: ClassVar[bool] = True  # its attributes are numbers: an op that says no is computed when the program runs
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         if abstract:
@@ -102,6 +108,11 @@ class Op(ABC):
             if type(x) is not Value:
                 return type(x).apply(self, inputs)
         return self.results(Value(self, inputs))
+
+    @property
+    def static(self) -> bool:
+        """Whether its attributes are numbers; with a symbolic size among them it is computed when the program runs."""
+        return all(_static(getattr(self, f.name)) for f in fields(self))
 
     def results(self, value: Value) -> Any:
         """A value as its results: itself, or a tuple of projections."""

@@ -10,7 +10,7 @@ from mycelia.ir.function import Function
 from mycelia.ir.op import Op
 from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value, located
-from mycelia.sizes import Name, Sym, born, names, solver
+from mycelia.sizes import Name, NeedsSize, Sym, born, names, solver
 from mycelia.types import Array, SequenceType, TensorType, TupleType
 
 Sizes = Mapping[Name, Any]  # to a number, or to another name
@@ -46,6 +46,17 @@ def sizes_of(fn: Function, arrays: Sequence[Array]) -> Sizes:
         return {}
     shapes = [t.shape if isinstance(t, TensorType) else () for t in fn.types]
     return dict(zip(wanted, solver(shapes, wanted)(*[x.shape for x in arrays]), strict=True))
+
+
+def tells_sizes(fn: Function) -> bool:
+    """Whether the shapes of its arguments tell all the sizes in a function."""
+    shapes = [t.shape if isinstance(t, TensorType) else () for t in (v.type for v in fn.values())]
+    wanted = {n: None for shape in shapes for d in shape for n in names(d)}
+    try:
+        solver([t.shape if isinstance(t, TensorType) else () for t in fn.types], tuple(wanted))
+    except NeedsSize:
+        return False
+    return True
 
 
 def names_of(fn: Function) -> tuple[Name, ...]:

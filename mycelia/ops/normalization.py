@@ -115,7 +115,7 @@ def batch_norm(
         return _scaled((x - mean) * p.rsqrt(variance + eps), weight, bias)
     out, mean, variance = _normalised(x, axes, eps)
     count = x.size // x.shape[1]
-    unbiased = variance * (count / max(1, count - 1))
+    unbiased = variance * (p.one_over(count - 1, variance.dtype) * count if count > 1 else count)
     for remembered, now in ((running_mean, mean), (running_var, unbiased)):
         if isinstance(remembered, Parameter):
             moved = p.reshape(p.stop_gradient(now), remembered.shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -74,7 +75,8 @@ class Convolution(Op, abstract=True):
 
     def grouped(self, x: Array) -> Array:
         """`N C *S` as `N groups C/groups S`."""
-        return np.ascontiguousarray(x).reshape(x.shape[0], self.groups, x.shape[1] // self.groups, -1)
+        channels = x.shape[1] // self.groups
+        return np.ascontiguousarray(x).reshape(x.shape[0], self.groups, channels, prod(x.shape[2:]))
 
     def names(self, x: str, y: str, out: str) -> str:
         """An axes rule from the letters of the first two axes; groups keep channels whole."""
@@ -111,7 +113,7 @@ class Conv(Convolution):
         image = padded(image, self.padding)
         out = self.grouped(np.zeros(shape, image.dtype))
         for at, seen in offsets(image, w.shape[2:], self.strides, self.dilation, shape[2:]):
-            matrix = weight[on_space(at)].reshape(self.groups, -1, w.shape[1])
+            matrix = weight[on_space(at)].reshape(self.groups, w.shape[0] // self.groups, w.shape[1])
             out += matrix @ self.grouped(seen)
         return rounded(out.reshape(shape), result)
 
@@ -180,7 +182,7 @@ class ConvInputGrad(GradientOfConvolution):
         cotangent, weight = widened(result, ct, w)
         image, ys = padded(np.zeros(self.shape, weight.dtype), self.padding), self.grouped(cotangent)
         for at, seen in offsets(image, w.shape[2:], self.strides, self.dilation, ct.shape[2:]):
-            matrix = weight[on_space(at)].reshape(self.groups, -1, w.shape[1])
+            matrix = weight[on_space(at)].reshape(self.groups, w.shape[0] // self.groups, w.shape[1])
             seen += (matrix.swapaxes(1, 2) @ ys).reshape(seen.shape)
         return rounded(inside(image, self.shape, self.padding), result)
 

@@ -276,10 +276,6 @@ class Extent(Op):
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     purity: ClassVar[Purity] = Purity.TOTAL
 
-    @property
-    def static(self) -> bool:  # type: ignore[override]  # here it depends on the attribute
-        return isinstance(self.size, int)
-
     def infer(self) -> TensorType:
         if self.dtype is bool_:
             raise DTypeError("a size is a number, not bool", hint="compare it with 0")
@@ -326,8 +322,10 @@ def one_over(count: Dim, dtype: DType) -> Any:
     >>> one_over(4, float32)
     0.25
     """
+    if not count > 0:
+        return math.nan
     if isinstance(count, int):
-        return 1.0 / count if count > 0 else math.nan
+        return 1.0 / count
     return full(1, dtype, ()) / full(count, dtype, ())
 
 
