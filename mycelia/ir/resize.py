@@ -50,8 +50,7 @@ def sizes_of(fn: Function, arrays: Sequence[Array]) -> Sizes:
 
 def tells_sizes(fn: Function) -> bool:
     """Whether the shapes of its arguments tell all the sizes in a function."""
-    shapes = [t.shape if isinstance(t, TensorType) else () for t in (v.type for v in fn.values())]
-    wanted = {n: None for shape in shapes for d in shape for n in names(d)}
+    wanted = {n: None for v in fn.values() for n in names_in(v) if n.most is None}  # others come out of data
     try:
         solver([t.shape if isinstance(t, TensorType) else () for t in fn.types], tuple(wanted))
     except NeedsSize:
