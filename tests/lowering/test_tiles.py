@@ -1,13 +1,18 @@
 """Products by our own tiles equal their reference, however the operands lie and whatever their types are."""
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 from mycelia import primitives as p
+from mycelia.api.options import options
+from mycelia.codegen.tiles import emit_tiles
 from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke, Tiles
+from mycelia.lowering.tiles import tile_kind
 from mycelia.sizes import Scope
 from mycelia.testing import compile
 from mycelia.transforms import vjp
@@ -116,8 +121,20 @@ def test_many_threads_share_one_product():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(200, 64)), rng.normal(size=(64, 40))
     fn = Function.build(p.matmul, *map(type_of, (x, y)))
-    for threads in (1, 2, 3, 8):
-        np.testing.assert_allclose(compile(fn, threads=threads)(x, y)[0], x @ y, rtol=1e-12, atol=1e-12)
+    alone = compile(fn, threads=1)(x, y)[0]
+    np.testing.assert_allclose(alone, x @ y, rtol=1e-12, atol=1e-12)
+    for threads in (2, 3, 8):
+        np.testing.assert_array_equal(compile(fn, threads=threads)(x, y)[0], alone)
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+@pytest.mark.parametrize("short", TYPES)
+def test_routines_for_every_width_of_vectors_are_legal(short, vector_bytes):
+    dtype = dtype_named(short)
+    chosen = replace(options(), target=replace(options().target, vector_bytes=vector_bytes))
+    kind = tile_kind(dtype, dtype, dtype, chosen)
+    assert kind.columns * dtype.itemsize == 2 * vector_bytes
+    binding.parse_assembly(emit_tiles(kind, chosen)).verify()
 
 
 @pytest.mark.parametrize("case", ["matmul", "conv"])
