@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from mycelia.loops import Axis, TileKind, Tiles
 from mycelia.types import Array
 
 JOB_COLUMNS = 1024  # at most: the right panels of a thread stay in the last level of the cache
+MANY = 4  # jobs for each thread, with which it does not matter that one has one more
 WORTH_A_THREAD = 1 << 18  # multiplications: about ten microseconds, for which another thread is just awake
 
 
@@ -82,11 +83,17 @@ def _side_by_side(places: Array, width: int) -> Array:
 
 
 def _jobs(batch: int, rows: int, columns: int, kind: TileKind, threads: int) -> tuple[int, int]:
-    """The rows and columns of a job: large, and as many jobs as keep every thread at work."""
-    job_columns = min(columns, JOB_COLUMNS)
-    if batch * -(-columns // job_columns) < threads:
-        job_columns = -(-columns * batch // threads)
-    job_columns = -(-job_columns // kind.columns) * kind.columns
+    """The rows and columns of a job: large, but such that all threads have as many.
+
+    >>> from mycelia.types import float64
+    >>> kind = TileKind(float64, float64, float64, 6, 2, 4)
+    >>> _jobs(1, 1024, 1024, kind, 2), _jobs(3, 64, 512, kind, 2), _jobs(1, 60, 8, kind, 4)
+    ((1026, 512), (66, 256), (18, 8))
+    """
+    parts = -(-columns // JOB_COLUMNS)
+    if batch * parts < MANY * threads:
+        parts *= threads // gcd(batch * parts, threads)
+    job_columns = -(-columns // (parts * kind.columns)) * kind.columns
     jobs = batch * -(-columns // job_columns)
-    job_rows = rows if jobs >= threads else -(-rows * jobs // threads)
-    return -(-job_rows // kind.rows) * kind.rows, job_columns
+    row_parts = -(-threads // jobs)
+    return -(-rows // (row_parts * kind.rows)) * kind.rows, job_columns
