@@ -15,8 +15,8 @@ DEVICE = ("device_target", "device_id")
 SETTINGS = ("mode", *DEVICE, "deterministic", "jit_syntax_level")
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "mode": (GRAPH_MODE, PYNATIVE_MODE),
-    "deterministic": ("ON", "OFF"),
-    "jit_syntax_level": (0, 1, 2),
+    "deterministic": ("ON",),  # it always is
+    "jit_syntax_level": (2,),  # LAX: what cannot be compiled runs in Python; `jit(fullgraph=True)` asks for the other
 }
 _context: dict[str, Any] = {
     "mode": PYNATIVE_MODE,

@@ -22,20 +22,14 @@ from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import Type
 
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "capture_mode": ("ast", "bytecode", "trace"),
-    "jit_level": ("", "O0", "O1", "O2"),
+    "capture_mode": ("ast",),  # there is one way to capture
+    "jit_level": ("", "O0"),  # and one compiler, which does all it can
+    "jit_syntax_level": ("", "STRICT", "LAX"),  # STRICT: as fullgraph
     "dynamic": (0, 1),
     "fullgraph": (False, True),
 }
-OPTIONS: dict[str, tuple[Any, ...]] = {  # what MindSpore hands to its backends
-    "infer_boost": ("off", "on"),
-    "disable_format_transform": (False, True),
-    "exec_order": ("bfs", "dfs"),
-    "exc_mode": ("auto", "sink", "no_sink"),
-    "jit_syntax_level": ("", "STRICT", "LAX"),
-    "debug_level": ("RELEASE", "DEBUG"),
-    "ge_options": (),  # a dictionary of its own
-}
+# what MindSpore hands to its back ends, and what would change nothing here
+ELSEWHERE = ("infer_boost", "disable_format_transform", "exec_order", "exc_mode", "debug_level", "ge_options")
 REMEMBERED = 256  # kinds of arguments whose programs are kept
 MANY = 16  # specialisations of one kind of arguments, after which Python runs the function: its guards never settle
 
@@ -82,16 +76,23 @@ def jit(
     settings = {**given, **options}
     for name, value in settings.items():
         _check(name, value)
+    lenient = fallback and not fullgraph and settings.get("jit_syntax_level") != "STRICT"
     if fn is None:
-        return lambda fn: Jitted(fn, fallback and not fullgraph, settings)
+        return lambda fn: Jitted(fn, lenient, settings)
     if not callable(fn):
         raise ArgumentError(f"jit compiles functions, methods and Cells, not {type(fn).__name__}", given={"fn": fn})
-    return Jitted(fn, fallback and not fullgraph, settings)
+    return Jitted(fn, lenient, settings)
 
 
 def _check(name: str, value: Any) -> None:
     """Complain about a setting that nobody knows, or a value that it cannot have."""
-    known = {**CHOICES, "backend": (), **OPTIONS}
+    known = {**CHOICES, "backend": ()}
+    if name in ELSEWHERE:
+        raise ArgumentError(
+            f"jit has no {name}: it steers MindSpore's back ends, and would change nothing here",
+            given={name: value},
+            hint="leave it out",
+        )
     if name not in known:
         near = get_close_matches(name, [*known, "fallback"], 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*known, 'fallback'])}"

@@ -6,6 +6,7 @@ from mycelia.ir.interpret import constant, interpret
 from mycelia.ir.op import (
     Back,
     Cotangents,
+    Lowered,
     Mistake,
     Op,
     Project,
@@ -27,6 +28,7 @@ __all__ = [
     "Back",
     "Cotangents",
     "Function",
+    "Lowered",
     "Mistake",
     "Op",
     "Param",

@@ -6,7 +6,8 @@ The fields of an op are its attributes; its methods are its rules:
     reference  the meaning, in NumPy                        (oracle of every test; eager on small arrays)
     element    one output element from input elements       (lowering; fusion is free)
     expand     or: the same computation in other ops         (lowering by definition)
-    native     or: the sentence that says who lowers it      (a library call, loops, control flow: mycelia/lowering)
+    native     or: which kind of code it becomes             (a fold, a step, data: see `Lowered`; checked at import)
+    cheap      whether computing it again costs less than writing and reading it
     vjp        cotangent of output -> cotangents of inputs  (gradient)
     augment    or: the op with residuals, and its pull-back  (ops that contain functions)
     jvp        tangents of inputs -> tangent of output      (derived from vjp where the op does not say)
@@ -25,6 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from enum import Enum
 from typing import Any, ClassVar
 
 from mycelia.errors import GradientError
@@ -39,6 +41,17 @@ Back = Callable[[Sequence[Any]], Cotangents]
 
 registry: dict[str, type[Op]] = {}
 REQUIRED = ("infer", "reference", "vmap", "axes", "samples")
+
+
+class Lowered(Enum):
+    """What an op becomes that has no `element` and does not `expand`. Importing `mycelia.lowering` checks that there is
+    a rule for what an op says, and that no rule is for something else (lowering/complete.py).
+    """
+
+    FOLD = "a fold inside a kernel"  # by its `combine`
+    STEP = "a step of its own"  # a library call, loops, or control flow: a rule of `lower_step`
+    DATA = "data beside the program"
+    CALLED = "the function inside, in its place"  # by the pass `inline`
 
 
 @dataclass(frozen=True)
@@ -84,7 +97,8 @@ class Op(ABC):
 
     name: ClassVar[str]
     purity: ClassVar[Purity]  # a family says it for all its members; ops with functions inside derive it from those
-    native: ClassVar[str] = ""
+    native: ClassVar[Lowered | None] = None
+    cheap: ClassVar[bool] = False  # computing it again costs less than writing and reading it: it is not kept
     commutative: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
@@ -96,8 +110,12 @@ class Op(ABC):
             missing.append("vjp or augment")
         if not hasattr(cls, "purity"):
             missing.append("purity")
-        if cls.element is Op.element and cls.expand is Op.expand and not cls.native:
+        if cls.element is Op.element and cls.expand is Op.expand and cls.native is None:
             missing.append("element, expand or native")
+        if cls.element is not Op.element and cls.native is not None:
+            raise TypeError(f"op {cls.name} is lowered by element, and says that it becomes {cls.native.value}")
+        if cls.native is Lowered.FOLD and not hasattr(cls, "combine"):
+            missing.append("combine")
         if missing:
             raise TypeError(f"op {cls.name} must define {', '.join(missing)} (see mycelia/ir/op.py)")
         registry[cls.name] = cls

@@ -193,6 +193,7 @@ class Param:
     type: Type
     scope: int = 0
     purity: ClassVar[Purity] = Purity.TOTAL
+    cheap: ClassVar[bool] = False
     name: ClassVar[str] = "param"
 
     def __str__(self) -> str:

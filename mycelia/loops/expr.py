@@ -56,6 +56,16 @@ class Fold:
         return f"f{self.number}"
 
 
+# What one instruction of the loop IR costs, in additions. Elementary functions are formulas of many (codegen/vecmath).
+ELEMENTARY_COST = 10
+COST = {
+    "load": 0, "const": 0, "position": 0, "folded": 0, "cast": 1, "add": 1, "sub": 1, "mul": 1, "neg": 1, "abs": 1,
+    "max": 1, "min": 1, "select": 1, "and": 1, "or": 1, "xor": 1, "not": 1, "shl": 1, "shr": 1, "floor": 1, "ceil": 1,
+    "rint": 1, "trunc": 1, "isnan": 1, "signbit": 1, "lt": 1, "le": 1, "gt": 1, "ge": 1, "eq": 1, "ne": 1, "sign": 2,
+    "mulhi": 2, "div": 4, "sqrt": 4,
+}  # fmt: skip
+
+
 class Expr:
     """One scalar of a known element type."""
 
@@ -88,6 +98,11 @@ class Expr:
 
     def __truediv__(self, other: Expr) -> Expr:
         return binary("div", self, other)
+
+    @property
+    def cost(self) -> int:
+        """What it takes beyond its arguments, in additions."""
+        return COST.get(self.kind, ELEMENTARY_COST)
 
     def variables(self) -> set[Variable]:
         """The loop variables that the value depends on."""

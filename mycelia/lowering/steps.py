@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @singledispatch
 def lower_step(op: Op, v: Value, body: Body) -> None:
     """Append to `body` the steps that compute `v` into `body.memory`."""
-    raise AssertionError(f"{op.name} says «{op.native}», but nothing lowers it")
+    raise AssertionError(f"nothing lowers {op.name}, see lowering/complete.py")
 
 
 @singledispatch

@@ -5,25 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from mycelia.ir import Op, Param, Project, Reader, Value
+from mycelia.ir import Lowered, Op, Param, Reader, Value
 from mycelia.loops import Buffer, Expr, load
 from mycelia.loops.index import Index, Variable, index
-from mycelia.primitives import Constant, Reduction
 from mycelia.sizes import Dim, hint, known_equal
 from mycelia.types import TensorType
-
-HEAVY = 10  # an elementary function, next to an addition
-WEIGHTS = {
-    "load": 0, "const": 0, "position": 0, "folded": 0, "cast": 1, "add": 1, "sub": 1, "mul": 1, "neg": 1, "abs": 1,
-    "max": 1, "min": 1, "select": 1, "and": 1, "or": 1, "xor": 1, "not": 1, "shl": 1, "shr": 1, "floor": 1, "ceil": 1,
-    "rint": 1, "trunc": 1, "isnan": 1, "lt": 1, "le": 1, "gt": 1, "ge": 1, "eq": 1, "ne": 1, "sign": 2, "mulhi": 2,
-    "div": 4, "sqrt": 4,
-}  # fmt: skip
 
 
 def is_stored(v: Value) -> bool:
     """Whether the value stands in memory before anything is computed."""
-    return isinstance(v.op, Param | Constant)
+    return isinstance(v.op, Param) or v.op.native is Lowered.DATA
 
 
 def is_expression(v: Value) -> bool:
@@ -32,12 +23,12 @@ def is_expression(v: Value) -> bool:
 
 
 def is_reduction(v: Value) -> bool:
-    return isinstance(v.op, Reduction)
+    return isinstance(v.op, Op) and v.op.native is Lowered.FOLD
 
 
 def is_step(v: Value) -> bool:
     """Whether the value takes a library call, loops of its own, or control flow."""
-    return not (is_stored(v) or is_expression(v) or is_reduction(v) or isinstance(v.op, Project))
+    return isinstance(v.op, Op) and v.op.native is Lowered.STEP
 
 
 def weigh(expressions: list[Expr], known: set[Expr] | None = None) -> int:
@@ -50,7 +41,7 @@ def weigh(expressions: list[Expr], known: set[Expr] | None = None) -> int:
             e = stack.pop()
             if e not in seen:
                 seen.add(e)
-                total += WEIGHTS.get(e.kind, HEAVY)
+                total += e.cost
                 stack.extend(e.args)
     return total
 

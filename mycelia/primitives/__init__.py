@@ -1,6 +1,7 @@
 """The primitives: ops with all their rules, and the functions that apply them. One module per family."""
 
 # ruff: noqa: F403  # each module lists what it offers in its own __all__
+from mycelia.primitives.barrier import *
 from mycelia.primitives.binary import *
 from mycelia.primitives.comparison import *
 from mycelia.primitives.contraction import *

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,6 +72,7 @@ class Add(Binary):
     array([2., 3.])
     """
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle, commutative = NUMBERS, "add", np.add, True
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
@@ -81,6 +82,7 @@ class Add(Binary):
 class Subtract(Binary):
     """x - y."""
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "sub", np.subtract
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
@@ -90,6 +92,7 @@ class Subtract(Binary):
 class Multiply(Binary):
     """x * y."""
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle, commutative = NUMBERS, "mul", np.multiply, True
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
@@ -99,6 +102,7 @@ class Multiply(Binary):
 class Divide(Binary):
     """x / y, of floating numbers."""
 
+    cheap: ClassVar[bool] = True
     kind, oracle, domain = "div", np.divide, (0.5, 2.0)
     points = (0.0, -1.0, 3.0, math.inf)
 
@@ -235,6 +239,7 @@ class Atan2(Binary):
 class Extremum(Binary, abstract=True):
     """One of two numbers; nan wins. Of equal operands each receives half the cotangent."""
 
+    cheap: ClassVar[bool] = True
     dtypes, commutative = NUMBERS, True
     points = (0.0, 1.0, -1.0, math.inf, math.nan)
 
@@ -265,6 +270,7 @@ class Minimum(Extremum):
 class Bitwise(Binary, abstract=True):
     """Logic of bools, or of the bits of integers."""
 
+    cheap: ClassVar[bool] = True
     dtypes, commutative, domain = BITS, True, (-9.0, 9.0)
     vjp = zero_gradient("its output is not a real number")
 
@@ -294,6 +300,7 @@ class Xor(Bitwise):
 class Shift(Binary, abstract=True):
     """Bits moved; those that are moved out are gone, however far. A negative amount, read without its sign, is far."""
 
+    cheap: ClassVar[bool] = True
     dtypes, domain = INTS, (-9.0, 9.0)
     points = (0.0, 1.0, 7.0, 8.0, -5.0, 32.0, 33.0, -200.0)
     vjp = zero_gradient("its output is an integer")

@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import broadcast_shape, draw, given, mapping, names
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
 from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32
@@ -40,7 +40,7 @@ class Contract(Op):
     rhs: str
     out: str
     dtype: DType | None = None
-    native: ClassVar[str] = "a matrix product of the library, or a fold inside a kernel"
+    native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
 
     @property

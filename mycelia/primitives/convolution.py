@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import Shaped, draw, given, mapping
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
 from mycelia.primitives.windows import (
@@ -47,7 +47,7 @@ class Convolution(Op, abstract=True):
     dilation: tuple[int, ...]
     groups: int
     dtype: DType | None = field(default=None, kw_only=True)
-    native: ClassVar[str] = "a convolution of the library"
+    native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, algebra
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value, algebra
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
 from mycelia.primitives.family import ALL, NUMBERS, Shaped, mapping
@@ -189,7 +189,7 @@ class Constant(Op):
     def reference(self) -> Array:
         return self.data
 
-    native: ClassVar[str] = "the data is placed beside the program, and read there"
+    native: ClassVar[Lowered] = Lowered.DATA
     purity: ClassVar[Purity] = Purity.TOTAL
 
     def vjp(self, ct: Value, out: Value) -> Cotangents:

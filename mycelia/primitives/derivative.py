@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia.errors import ArgumentError, BranchError, GradientError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives import creation
 from mycelia.primitives.control.map import zeros_for
 from mycelia.transforms import Structured, batch, lockstep, repeated, spread
@@ -27,7 +27,7 @@ class CustomVjp(Structured):
     fn: Function
     forward: Function
     backward: Function
-    native: ClassVar[str] = "lowering: `fn` in its place"
+    native: ClassVar[Lowered] = Lowered.CALLED
     alone: ClassVar[Purity] = Purity.TOTAL
 
     def __post_init__(self) -> None:

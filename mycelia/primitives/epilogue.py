@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Op, Sample, Value
+from mycelia.ir import Function, Lowered, Op, Sample, Value
 from mycelia.primitives.contraction import Contract
 from mycelia.primitives.control import Call
 from mycelia.primitives.convolution import Conv
@@ -27,7 +27,7 @@ class Epilogue(Call):
     convolution. An activation stays outside: the library's rectifier makes 0 of what is not a number.
     """
 
-    native: ClassVar[str] = "lowering: one library call"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     @property
     def core(self) -> Contract | Conv:

@@ -17,7 +17,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Mistake, Op, Purity, Sample, Value, no_gradient
+from mycelia.ir import Lowered, Mistake, Op, Purity, Sample, Value, no_gradient
 from mycelia.types import Array, TensorType, TupleType, Type, float64, int64
 
 __all__ = ["Callee", "HostCall", "replaying", "writing_down"]
@@ -158,7 +158,7 @@ class HostCall(Op):
     result_types: tuple[TensorType, ...] = ()
     stateful: bool = True
     name: ClassVar[str] = "host_call"
-    native: ClassVar[str] = "lowering: a call of Python"
+    native: ClassVar[Lowered] = Lowered.STEP
     vjp = no_gradient("Python computes it")
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, cast, const, datum
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
@@ -225,7 +225,7 @@ class DynamicUpdate(Op):
     name = "dynamic_update"
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
-    native = "a copy of the window into the operand, in place where nobody else reads it"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self, x: TensorType, update: TensorType, *starts: TensorType) -> TensorType:
         check_dtype(self, x, update)

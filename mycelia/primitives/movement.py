@@ -45,6 +45,7 @@ __all__ = [
 class Reshape(Shaped):
     """The same elements in row-major order, under another shape."""
 
+    cheap: ClassVar[bool] = True
     shape: Shape
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
@@ -112,6 +113,7 @@ class Reshape(Shaped):
 class Transpose(Op):
     """The axes in another order: axis `i` of the output is axis `permutation[i]` of the input."""
 
+    cheap: ClassVar[bool] = True
     permutation: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
@@ -159,6 +161,7 @@ class Transpose(Op):
 class Broadcast(Shaped):
     """Repeat along new leading axes and along axes of extent 1, as in NumPy."""
 
+    cheap: ClassVar[bool] = True
     shape: Shape
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
@@ -207,6 +210,7 @@ class Broadcast(Shaped):
 class Flip(Op):
     """The order along `dims` reversed."""
 
+    cheap: ClassVar[bool] = True
     dims: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL

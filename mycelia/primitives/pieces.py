@@ -43,6 +43,7 @@ __all__ = [
 class Slice(Shaped):
     """Elements from `start` up to `stop`, each `step`, along every axis. Steps are positive."""
 
+    cheap: ClassVar[bool] = True
     start: tuple[int, ...]
     stop: tuple[int, ...]
     step: tuple[int, ...]
@@ -118,6 +119,7 @@ class Slice(Shaped):
 class Pad(Numbered):
     """`low` elements before and `high` after, along every axis, equal to `number`."""
 
+    cheap: ClassVar[bool] = True
     low: tuple[int, ...]
     high: tuple[int, ...]
     number: Number
@@ -189,6 +191,7 @@ class Pad(Numbered):
 class Concat(Op):
     """Tensors one after the other along `axis`."""
 
+    cheap: ClassVar[bool] = True
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL

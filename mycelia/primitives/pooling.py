@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import FLOATS, NUMBERS, Shaped, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.windows import Padding, check_windows, fold, inside, offsets, padded, slid, unfold, whole
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32
@@ -35,7 +35,7 @@ class Pool(Op, abstract=True):
     strides: tuple[int, ...]
     padding: Padding
     dtypes: ClassVar[tuple[DType, ...]] = FLOATS
-    native: ClassVar[str] = "a pooling of the library, or loops over windows"
+    native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
 
     def output(self, x: Shape) -> Shape:

@@ -30,7 +30,7 @@ class Positions(Op, abstract=True):
     count: Sym
     name: ClassVar[str] = "positions"
     purity: ClassVar[Purity] = Purity.ORDERED  # types depend on its count, so it is there even if nobody reads it
-    native: ClassVar[str] = "lowering: a loop that counts as it writes"
+    native: ClassVar[Lowered] = Lowered.STEP
     static: ClassVar[bool] = False
     vjp = no_gradient("positions are whole numbers")
 

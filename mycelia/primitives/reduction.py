@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value, zero_gradient
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
 from mycelia.types import Array, DType, TensorType, bool_, float32, int32, int64
 
@@ -50,7 +50,7 @@ class Reduction(Op, abstract=True):
     combine: ClassVar[str]
     oracle: ClassVar[Anything]
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
-    native: ClassVar[str] = "a fold inside a kernel"
+    native: ClassVar[Lowered] = Lowered.FOLD
     summed: ClassVar[str] = "1"  # how an axis that disappears may be split: not at all
     purity: ClassVar[Purity] = Purity.TOTAL
 
@@ -201,7 +201,7 @@ class Cumsum(Op):
 
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
-    native: ClassVar[str] = "a loop along the axis that carries the sum"
+    native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType) -> TensorType:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import ALL, NUMBERS, check_dims, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices, rows_of_batch
 from mycelia.primitives.windows import fold, unfold, whole
@@ -30,7 +30,7 @@ class Scatter(Op, abstract=True):
     axis: int
     combine: ClassVar[str]
     dtypes: ClassVar[tuple[DType, ...]]
-    native: ClassVar[str] = "a kernel of updates"
+    native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, x: TensorType, indices: TensorType, updates: TensorType) -> TensorType:

@@ -38,6 +38,7 @@ class Select(Elementwise):
     array([1., 4.])
     """
 
+    cheap: ClassVar[bool] = True
     arity, dtypes, oracle = 3, ALL, np.where
 
     def infer(self, condition: TensorType, *branches: TensorType) -> TensorType:
@@ -88,6 +89,7 @@ class Cast(Unary):
     array([ 1, -1], dtype=int32)
     """
 
+    cheap: ClassVar[bool] = True
     dtype: DType
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
@@ -121,6 +123,7 @@ class Cast(Unary):
 class StopGradient(Unary):
     """x, as a constant to every gradient."""
 
+    cheap: ClassVar[bool] = True
     name, dtypes, oracle = "stop_gradient", ALL, np.positive
     vjp = zero_gradient("that is what it is for")
 

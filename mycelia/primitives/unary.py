@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -100,6 +100,7 @@ class Negative(Unary):
     array([-1.,  2.])
     """
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "neg", np.negative
     points = (0.0, -0.0, 1e30)
 
@@ -110,6 +111,7 @@ class Negative(Unary):
 class Abs(Unary):
     """|x|, with slope 0 at 0."""
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "abs", np.abs
     points = (0.0, -0.0, -1.0, -math.inf)
 
@@ -120,6 +122,7 @@ class Abs(Unary):
 class Sign(Unary):
     """-1, 0 or 1; nan stays nan."""
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "sign", np.sign
     points = (0.0, 1e-30, -1e-30, math.inf, math.nan)
     vjp = zero_gradient("it is constant between jumps")
@@ -152,6 +155,7 @@ class Rsqrt(Unary):
 class Reciprocal(Unary):
     """1 / x."""
 
+    cheap: ClassVar[bool] = True
     oracle, domain = np.reciprocal, (0.5, 2.0)
     points = (-0.5, 1e-30, -1e30)
 
@@ -385,6 +389,7 @@ class Atanh(Unary):
 class Rounding(Unary, abstract=True):
     """A nearby whole number."""
 
+    cheap: ClassVar[bool] = True
     points = (0.0, -0.5, 0.5, 1.5, 2.5, -3.0, 1e30)
     vjp = zero_gradient("it is constant between jumps")
 
@@ -424,6 +429,7 @@ class Not(Unary):
     (array([False,  True]), array([-1, -6]))
     """
 
+    cheap: ClassVar[bool] = True
     dtypes, kind, oracle, domain = BITS, "not", np.invert, (-9.0, 9.0)
     vjp = zero_gradient("its output is not a real number")
 
@@ -431,6 +437,7 @@ class Not(Unary):
 class Predicate(Unary, abstract=True):
     """A question about one number."""
 
+    cheap: ClassVar[bool] = True
     points = (0.0, math.inf, -math.inf, math.nan, 1e30)
     vjp = zero_gradient("its output is a bool")
 

@@ -6,7 +6,7 @@ from math import prod
 
 from mycelia.ir import Value
 from mycelia.loops import Buffer, Expr, binary, const, load
-from mycelia.primitives import Constant, Extent, Full, Iota, RandomBits
+from mycelia.primitives import Barrier, Constant, Extent, Full, Iota, RandomBits
 from mycelia.primitives.elementwise import Elementwise
 from mycelia.primitives.random import ROUNDS, WEYL, philox_round
 from mycelia.stablehlo.rules import emit
@@ -25,6 +25,11 @@ def _(op: Elementwise, v: Value, w: Writer, *inputs: Term) -> Term:
     operands = [unknown(x.dtype) for x in inputs]
     known = {e: w.broadcast(x, v.shape) for e, x in zip(operands, inputs, strict=True)}
     return written(op.scalar(*operands), w, known, v.shape)
+
+
+@emit.register
+def _(op: Barrier, v: Value, w: Writer, x: Term, after: Term) -> Term:
+    return x  # what is kept and what is computed again is the other compiler's choice
 
 
 @emit.register

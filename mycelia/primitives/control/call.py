@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
 from mycelia.transforms import Structured, batch, chosen, depends, jvp, saves, split, spread, vjp
 from mycelia.types import TensorType, TupleType, Type, float64
@@ -25,13 +25,19 @@ def nothing(value: Value) -> bool:
     return False
 
 
+def _again(x: Value, cotangents: Sequence[Any]) -> Any:
+    """An operand as the way back sees it: what is computed from it there is not what was computed before."""
+    arrived = [c for c in cotangents if isinstance(c.type, TensorType)]
+    return p.barrier(x, arrived[0]) if arrived and isinstance(x.type, TensorType) else x
+
+
 @dataclass(frozen=True)
 class Call(Structured):
     """`fn`, applied as a whole. With `recompute` it keeps its operands only, and runs again on the way back."""
 
     fn: Function
     recompute: bool = False
-    native: ClassVar[str] = "lowering: a call, or the function in its place"
+    native: ClassVar[Lowered] = Lowered.CALLED
     alone: ClassVar[Purity] = Purity.TOTAL
 
     def infer(self, *inputs: Type) -> TupleType:
@@ -58,7 +64,8 @@ class Call(Structured):
 
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
             given = [zeros_for(o) if c is None else c for o, c in chosen(live, list(zip(shown, cts, strict=True)))]
-            return tuple(spread(wanted, Call(parts.backward, self.recompute)(*kept, *given)))
+            again = [_again(x, given) for x in kept] if self.recompute else kept
+            return tuple(spread(wanted, Call(parts.backward, self.recompute)(*again, *given)))
 
         return shown, back
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, algebra, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.map import each, zeros_for
 from mycelia.transforms import Split, Structured, batch, chosen, depends, in_step, jvp, split, spread, vjp
@@ -25,7 +25,7 @@ class Cond(Structured):
 
     then: Function
     otherwise: Function
-    native: ClassVar[str] = "lowering: a branch"
+    native: ClassVar[Lowered] = Lowered.STEP
     alone: ClassVar[Purity] = Purity.TOTAL
 
     def __post_init__(self) -> None:

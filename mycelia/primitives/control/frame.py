@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Value, algebra
+from mycelia.ir import Cotangents, Lowered, Value, algebra
 from mycelia.primitives.control.runtime import add_structures, zero_of
 from mycelia.primitives.control.sequence import OfStructures, sum_of_tangents
 from mycelia.primitives.creation import ADD
@@ -23,7 +23,7 @@ class MakeFrame(OfStructures):
     """Values in a frame called `frame`. The first frame of a name says what all frames of that name hold."""
 
     frame: str
-    native: ClassVar[str] = "lowering takes space from the frame stack and stores the fields"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self, *fields: Type) -> FrameType:
         if not self.frame.endswith("~"):
@@ -56,7 +56,7 @@ class OpenFrame(OfStructures):
     """The values in a frame, of these types."""
 
     fields: tuple[Type, ...]
-    native: ClassVar[str] = "lowering loads the fields; those of a null frame are zero"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self, frame: Type) -> TupleType:
         assert isinstance(frame, FrameType), f"{frame} is no frame"
@@ -97,7 +97,7 @@ def open_frame(frame: Value) -> tuple[Value, ...]:
 class AddFrame(OfStructures):
     """The sum of two cotangents of one frame, field by field; zero where both are nothing."""
 
-    native: ClassVar[str] = "lowering adds field by field; a null operand gives the other"
+    native: ClassVar[Lowered] = Lowered.STEP
     commutative: ClassVar[bool] = True
 
     def infer(self, x: Type, y: Type) -> Type:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Op, Purity, Sample, Value, algebra, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Op, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.runtime import add_structures, stack, zero_of
 from mycelia.primitives.control.sequence import SplitBatch
 from mycelia.transforms import Structured, chosen, depends, jvp, ragged, split, spread, vjp
@@ -27,7 +27,7 @@ class Map(Structured):
     constants: int
     size: int
     sums: int = 0
-    native: ClassVar[str] = "lowering: a parallel loop"
+    native: ClassVar[Lowered] = Lowered.STEP
     alone: ClassVar[Purity] = Purity.TOTAL
     straight: ClassVar[bool] = False
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, BranchError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
 from mycelia.primitives.control.naming import callees, calls, mark_of, renamed, variant
@@ -53,7 +53,7 @@ class NamedCall(Structured):
 
     callee: str
     result_types: tuple[Type, ...]
-    native: ClassVar[str] = "lowering: a call, on a stack that the runtime owns"
+    native: ClassVar[Lowered] = Lowered.STEP
     ordered: bool = False  # whether the function that is called has effects; that is not seen here
     alone: ClassVar[Purity] = Purity.PARTIAL
 
@@ -118,7 +118,7 @@ class Recurse(Structured):
 
     definitions: Definitions
     entry: str
-    native: ClassVar[str] = "lowering: functions that call one another, on a stack that the runtime owns"
+    native: ClassVar[Lowered] = Lowered.STEP
     alone: ClassVar[Purity] = Purity.PARTIAL
     straight: ClassVar[bool] = False
 

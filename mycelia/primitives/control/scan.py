@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.loop import Body, Pullback, Pushforward
 from mycelia.primitives.control.map import each
 from mycelia.primitives.control.runtime import stack, zero_of
@@ -35,7 +35,7 @@ class Scan(Structured):
     carries: int
     reverse: bool = False
     static_length: int | None = None
-    native: ClassVar[str] = "lowering: a counted loop"
+    native: ClassVar[Lowered] = Lowered.STEP
     alone: ClassVar[Purity] = Purity.TOTAL
     straight: ClassVar[bool] = False
 

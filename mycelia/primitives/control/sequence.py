@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Op, Purity, Sample, Value
 from mycelia.primitives.control.runtime import add_structures, example, together
 from mycelia.primitives.creation import ADD, ZEROS
 from mycelia.transforms.vmap import REPEAT, lockstep
@@ -33,7 +33,7 @@ class Null(OfStructures):
     """Zero of a type that is not a tensor: nothing at all, read as zeros. Also fills what nobody will read."""
 
     type: Type
-    native: ClassVar[str] = "a null pointer"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self) -> Type:
         return self.type
@@ -62,7 +62,7 @@ def null(t: Type) -> Value:
 class AddSequence(OfStructures):
     """The sum of two cotangents of one sequence, element by element; zero where both are nothing."""
 
-    native: ClassVar[str] = "lowering adds element by element; a null operand gives the other"
+    native: ClassVar[Lowered] = Lowered.STEP
     commutative: ClassVar[bool] = True
 
     def infer(self, x: Type, y: Type) -> Type:
@@ -114,7 +114,7 @@ class SplitBatch(OfStructures):
 
     type: Type
     size: int
-    native: ClassVar[str] = "lowering copies the rows of each element"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self, x: Type) -> Type:
         assert x == lockstep(self.type, self.size), f"{x} does not hold {self.size} examples of {self.type}"
@@ -136,7 +136,7 @@ class JoinBatch(OfStructures):
 
     type: Type
     size: int
-    native: ClassVar[str] = "lowering copies rows into each element"
+    native: ClassVar[Lowered] = Lowered.STEP
 
     def infer(self, x: Type) -> Type:
         assert x == SequenceType(self.type), f"{x} is not one {self.type} for each example"

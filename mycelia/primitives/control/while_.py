@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
-from mycelia.ir import Back, Function, Mistake, Purity, Sample, Value, interpret
+from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.cond import TRUTH
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.loop import Body, Pullback, Pushforward
@@ -27,7 +27,7 @@ class While(Structured):
     condition: Function
     body: Function
     constants: int
-    native: ClassVar[str] = "lowering: a loop"
+    native: ClassVar[Lowered] = Lowered.STEP
     alone: ClassVar[Purity] = Purity.PARTIAL
     straight: ClassVar[bool] = False
 
