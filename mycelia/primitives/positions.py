@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, MyceliaError
-from mycelia.ir import Op, Purity, Sample, no_gradient, registry
+from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient, registry
 from mycelia.primitives.family import mapping
 from mycelia.sizes import Name, Sym, born
 from mycelia.types import Array, TensorType, bool_, int64
