@@ -22,6 +22,7 @@ from mycelia.primitives import (
     NamedCall,
     Null,
     OpenFrame,
+    Positions,
     Recurse,
     Scan,
     SplitBatch,
@@ -325,6 +326,11 @@ def _(op: JoinBatch, v: Value, w: Writer, x: Held) -> Held | Term:
 @emit.register
 def _(op: HostCall, v: Value, w: Writer, *inputs: Term) -> Held:
     raise inexpressible(v, "there is no Python to call where the program runs")
+
+
+@emit.register
+def _(op: Positions, v: Value, w: Writer, mask: Term) -> Term:
+    raise inexpressible(v, "how many results it has is known only when it runs, and shapes there are fixed")
 
 
 NO_RECURSION = "functions there cannot call themselves"

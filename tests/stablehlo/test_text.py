@@ -54,6 +54,13 @@ def test_what_cannot_be_expressed_is_named_with_the_line_that_asked_for_it():
         module(held)
 
 
+def test_sizes_that_come_out_of_data_are_named():
+    with asking():
+        fn = Function.build(lambda x: p.reduce_sum(p.positions(p.greater(x, 0.0)), (0,)), V)
+    with pytest.raises(CompileError, match=r"positions cannot be expressed in StableHLO(.|\n)*at test_text.py:"):
+        module(fn)
+
+
 def test_an_op_without_a_rule_is_named():
     class Unheard(Op):
         """Nobody knows it."""
