@@ -353,8 +353,10 @@ class Scope:
         return bound
 
     def holds(self, sizes: Mapping[Name, int]) -> bool:
-        """Whether a program that was written in this scope is right at these sizes."""
-        return all(n.low <= v <= n.high for n, v in sizes.items()) and all(g.holds(sizes) for g in self.guards)
+        """Whether a program that was written in this scope, and depends on these sizes only, is right at them."""
+        if not all(n.low <= v <= n.high for n, v in sizes.items()):
+            return False
+        return all(g.holds(sizes) for g in self.guards if g.size.names() <= sizes.keys())
 
 
 def hint(n: Size) -> int:
