@@ -37,11 +37,16 @@ class Bound:
         )
 
 
-@lru_cache(maxsize=1024)
 def prepared(call: LibraryCall, threads: int) -> Bound | Tiled:
     """A call made ready, once for all programs: they take turns. It remembers how many threads it was made for."""
-    if isinstance(call, Tiles):
-        return tiled(call, threads)
+    return _tiled(call, threads) if isinstance(call, Tiles) else _bound(call, threads)
+
+
+_tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
+
+
+@lru_cache(maxsize=1024)
+def _bound(call: LibraryCall, threads: int) -> Bound:
     with at_most(threads):
         return bind(call)
 
