@@ -9,12 +9,12 @@ nobody can debug. Bounds are powers of two, for the same reason.
 ...     target = Target("x86_64", "some", "", width, 2, l3=32 << 20)
 ...     print(shared_from(target), called_from(target), compiled_from(target), streamed_from(target))
 32768 8192 32768 16777216
-65536 16384 65536 16777216
+65536 8192 65536 16777216
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 
 from mycelia.sizes import Dim, Sym, high, low
@@ -75,8 +75,8 @@ def shared_from(target: Target) -> int:
 
 
 def called_from(target: Target) -> int:
-    """Multiplications from which the library is faster than loops."""
-    return _bound(CALL * rate(target))
+    """Multiplications from which the library is faster than loops, which of small products do not fill wide vectors."""
+    return _bound(CALL * rate(replace(target, vector_bytes=min(target.vector_bytes, 32))))
 
 
 def compiled_from(target: Target) -> int:

@@ -44,7 +44,7 @@ def test_the_decisions_for_two_machines():
     print(*(f"{name:16} {avx2:>10} {avx512:>10}" for name, (avx2, avx512) in shown.items()), sep="\n")
     assert shown == {
         "shared_from": (1 << 15, 1 << 16),  # wider vectors are done sooner: threads must gain more
-        "called_from": (1 << 13, 1 << 14),
+        "called_from": (1 << 13, 1 << 13),
         "compiled_from": (1 << 15, 1 << 16),
         "kept_aside": (256 << 10, 512 << 10),
         "streamed_from": (16 << 20, 32 << 20),
