@@ -101,4 +101,4 @@ def _size(arguments: Sequence[Tensor], axes: Sequence[int | None]) -> int:
 
 
 def _moved(x: Tensor, source: int, destination: int) -> Tensor:
-    return p.moveaxis(x, source % x.ndim, destination % x.ndim)  # type: ignore[no-any-return]
+    return p.moveaxis(x, source % x.ndim, destination % x.ndim)

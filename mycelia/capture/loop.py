@@ -77,7 +77,7 @@ def _repeated(once: Turn, starts: Sequence[Value]) -> Sequence[Value]:
     shared = once.shared(once.params, once.returned)
     params = (*shared, *once.params)
     condition, body = closed(params, [once.returned]), closed(params, once.results, once.effects)
-    return p.While(condition, body, len(shared))(*shared, *starts)  # type: ignore[no-any-return]  # values
+    return p.While(condition, body, len(shared))(*shared, *starts)
 
 
 def _asking(once: Turn, asked: int, starts: Sequence[Value]) -> Sequence[Value]:
@@ -98,7 +98,7 @@ def _asking(once: Turn, asked: int, starts: Sequence[Value]) -> Sequence[Value]:
     start = (*starts, *ask(*shared, *starts))
     types = [v.type for v in (*shared, *start)]
     condition = Function.build(lambda *values: values[n + k], *types)
-    return p.While(condition, Function.build(body, *types), n)(*shared, *start)  # type: ignore[no-any-return]  # values
+    return p.While(condition, Function.build(body, *types), n)(*shared, *start)
 
 
 def for_(

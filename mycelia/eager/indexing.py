@@ -203,7 +203,7 @@ def _sliced(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     starts, stops, steps, backwards = _box(x, parts)
     out = p.slice_(x, starts, stops, steps)
     out = p.reshape(p.flip(out, tuple(backwards)), shape)
-    return x.alias() if out is x else out  # type: ignore[no-any-return]
+    return x.alias() if out is x else out
 
 
 def _shape_of(x: Tensor, parts: tuple[Any, ...]) -> Shape:
@@ -334,7 +334,7 @@ def linear(indices: Sequence[Tensor], extents: Sequence[Dim]) -> Tensor:
     out = p.broadcast(kept[0], shape)
     for i, extent in zip(kept[1:], extents[1:], strict=True):
         out = out * extent + i
-    return out  # type: ignore[no-any-return]
+    return out
 
 
 def _together(layout: tuple[str, ...]) -> bool:
@@ -359,7 +359,7 @@ def _with_new_axes(x: Tensor, axes: _Axes, front: int) -> Tensor:
             position += 1
         elif not seen and _together(axes.layout):
             seen, position = True, position + made
-    return p.expand_dims(x, dims)  # type: ignore[no-any-return]
+    return p.expand_dims(x, dims)
 
 
 # ------------------------------------------------------------------------------------------------------------- writing
@@ -391,7 +391,7 @@ def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
         starts, stops, steps, backwards = _box(x, parts)
         if all(s == 1 for s in steps) and not backwards:
             update = p.reshape(_fitted(new, shape), [b - a for a, b in zip(starts, stops, strict=True)])
-            return p.dynamic_update(x, update, [p.full(s, int64, ()) for s in starts])  # type: ignore[no-any-return]
+            return p.dynamic_update(x, update, [p.full(s, int64, ()) for s in starts])
     table = wrap(np.arange(x.size).reshape(x.shape))
     positions = np.asarray(_numpy(table, parts))
     values = p.reshape(_fitted(new, positions.shape), (-1,))
@@ -422,7 +422,7 @@ def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
         made = [*range(front, front + len(shape)), *range(front), *range(front + len(shape), len(target.shape))]
         update = p.transpose(update, made)
     written = p.scatter_update(table, flat, update, 0)
-    return p.transpose(p.reshape(written, rows.shape), np.argsort(order).tolist())  # type: ignore[no-any-return]
+    return p.transpose(p.reshape(written, rows.shape), np.argsort(order).tolist())
 
 
 def _fitted(new: Tensor, shape: Shape) -> Any:

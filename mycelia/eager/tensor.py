@@ -153,12 +153,12 @@ class Tensor(Operators):
     @property
     def mT(self) -> Tensor:  # as in NumPy
         """The last two axes exchanged."""
-        return p.transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))  # type: ignore[no-any-return]
+        return p.transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
 
     @property
     def T(self) -> Tensor:
         """All axes reversed."""
-        return p.transpose(self, tuple(reversed(range(self.ndim))))  # type: ignore[no-any-return]
+        return p.transpose(self, tuple(reversed(range(self.ndim))))
 
     # ---------------------------------------------------------------------------------------------------- conversion
 
@@ -266,7 +266,7 @@ class Tensor(Operators):
         return Tensor, (self.asnumpy(),)
 
     def __copy__(self) -> Tensor:
-        return p.reshape(self, self.shape)  # type: ignore[no-any-return]
+        return p.reshape(self, self.shape)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return wrap(self._data)

@@ -27,20 +27,36 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from mycelia.errors import GradientError
 from mycelia.ir.purity import Purity
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
 from mycelia.sizes import Sym
-from mycelia.types import Array, DType, TensorType, TupleType, Type
+from mycelia.types import Array, DType, Shape, TensorType, TupleType, Type
 
 Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each input
 Back = Callable[[Sequence[Any]], Cotangents]
 
 registry: dict[str, type[Op]] = {}
 REQUIRED = ("infer", "reference", "vmap", "axes", "samples")
+
+
+Operand = TypeVar("Operand", bound="Applicable")
+
+
+class Applicable(Protocol):
+    """What ops are applied to: values of a graph, tensors, patterns. Its class knows what that means."""
+
+    @staticmethod
+    def apply(op: Any, inputs: tuple[Any, ...]) -> Any: ...
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def dtype(self) -> DType: ...
 
 
 class Lowered(Enum):
@@ -120,12 +136,12 @@ class Op(ABC):
             raise TypeError(f"op {cls.name} must define {', '.join(missing)} (see mycelia/ir/op.py)")
         registry[cls.name] = cls
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: Operand) -> Operand:
         """Apply to values, tensors or patterns: the operand's class knows how. Several results come as a tuple."""
         for x in inputs:
             if type(x) is not Value:
-                return type(x).apply(self, inputs)
-        return self.results(Value(self, inputs))
+                return type(x).apply(self, inputs)  # type: ignore[no-any-return]  # of the operands' class
+        return self.results(Value(self, inputs))  # type: ignore[no-any-return,arg-type]  # all are values
 
     @property
     def static(self) -> bool:
@@ -187,6 +203,14 @@ class Op(ABC):
         shown = {k: v.short if isinstance(v, DType) else v for k, v in self.attributes().items()}
         attributes = ", ".join(f"{k}={v}" for k, v in shown.items())
         return f"{self.name}[{attributes}]" if attributes else self.name
+
+
+@dataclass(frozen=True)
+class Several(Op, abstract=True):
+    """An op with several results, always a tuple of them."""
+
+    def __call__(self, *inputs: Operand) -> tuple[Operand, ...]:  # type: ignore[override]  # that is the difference
+        return super().__call__(*inputs)  # type: ignore[return-value]  # see `Op.results`
 
 
 @dataclass(frozen=True)

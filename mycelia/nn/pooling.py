@@ -77,7 +77,7 @@ class MaxPool(Pool):
     """The family of largest elements."""
 
     def pooled(self, x: Tensor) -> Tensor:
-        return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))  # type: ignore[no-any-return]
+        return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))
 
 
 class MaxPool1d(MaxPool):
@@ -120,7 +120,7 @@ class AvgPool(Pool):
 
     def pooled(self, x: Tensor) -> Tensor:
         if self.pad_mode == "same":
-            return p.avg_pool(x, self.kernel_size, self.stride, self.pads(x), False)  # type: ignore[no-any-return]
+            return p.avg_pool(x, self.kernel_size, self.stride, self.pads(x), False)
         windows = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
         return (
             ops.avg_pool1d(x, *windows) if self.rank == 1 else ops.avg_pool2d(x, *windows, self.divisor_override or 0)

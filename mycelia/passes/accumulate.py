@@ -49,7 +49,7 @@ def _onto(part: Value, total: Value) -> Value | None:
         if added is None:
             return None
         here = p.dynamic_slice(below, starts, window.shape)
-        return p.dynamic_update(below, here + added, starts)  # type: ignore[no-any-return]
+        return p.dynamic_update(below, here + added, starts)
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from mycelia.ir import Cotangents, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index
 from mycelia.primitives.family import ALL, draw, mapping, names
 from mycelia.primitives.windows import whole
@@ -52,7 +52,7 @@ class Barrier(Op):
         yield Sample(cls(), (draw(), draw(2, 2)))
 
 
-def barrier(x: Any, after: Any) -> Any:
+def barrier(x: Operand, after: Any) -> Operand:
     """`x`, not before `after` is there: what is computed from it is not shared with what is computed from x.
 
     >>> from mycelia.primitives import exp, zeros
@@ -61,4 +61,5 @@ def barrier(x: Any, after: Any) -> Any:
     >>> exp(barrier(x, x)) is exp(x)
     False
     """
-    return Barrier()(x, after)
+    out: Operand = Barrier()(x, after)
+    return out

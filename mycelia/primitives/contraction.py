@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
 from mycelia.primitives.family import broadcast_shape, draw, given, mapping, names
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
 from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32
@@ -188,7 +188,7 @@ def contract(lhs: str, rhs: str, out: str, dtype: DType | None = None) -> Callab
     return Contract(lhs, rhs, out, dtype)
 
 
-def matmul(x: Any, y: Any, dtype: DType | None = None) -> Any:
+def matmul(x: Operand, y: Any, dtype: DType | None = None) -> Operand:
     """The matrix product as in NumPy: vectors are rows or columns, leading axes broadcast. The result is of
     element type `dtype`, or that of both.
 
@@ -217,7 +217,8 @@ def matmul(x: Any, y: Any, dtype: DType | None = None) -> Any:
     m, n = "M" * (len(x.shape) > len(left) + 1), "N" * (len(y.shape) > len(right) + 1)
     kept = [a for a in batch if a in left + right]
     out = Contract(left + m + "K", right + "K" + n, "".join(kept) + m + n, dtype)(x, y)
-    return p.reshape(out, (*common, *out.shape[len(kept) :]))
+    shaped: Operand = p.reshape(out, (*common, *out.shape[len(kept) :]))
+    return shaped
 
 
 def _batch_letters(x: Any, batch: list[str]) -> tuple[str, Any]:

@@ -196,7 +196,7 @@ class Constant(Op):
         return ()
 
     def vmap(self, size: int, mapped: tuple[bool, ...]) -> Value:
-        return p.broadcast(self(), (size, *self.data.shape))  # type: ignore[no-any-return]  # of a value
+        return p.broadcast(self(), (size, *self.data.shape))
 
     def axes(self) -> str:
         return mapping([], ["1"] * self.data.ndim)
@@ -291,7 +291,7 @@ class Extent(Op):
         return ()
 
     def vmap(self, size: int, mapped: tuple[bool, ...]) -> Value:
-        return p.broadcast(self(), (size,))  # type: ignore[no-any-return]  # of a value
+        return p.broadcast(self(), (size,))
 
     def axes(self) -> str:
         return mapping([], [])
@@ -312,7 +312,7 @@ def full(number: Number | Sym, dtype: DType, shape: Shape) -> Value:
     TensorType(dtype=float32, shape=(2,))
     """
     if isinstance(number, Sym):
-        return p.broadcast(Value(Extent(number, dtype)), shape)  # type: ignore[arg-type, no-any-return]  # typed as an int
+        return p.broadcast(Value(Extent(number, dtype)), shape)  # type: ignore[arg-type]  # typed as an int
     return Value(Full(number, dtype, tuple(shape)))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Mistake, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Mistake, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, unary
 from mycelia.primitives.creation import lift
 from mycelia.primitives.family import (
@@ -147,7 +147,7 @@ def at_broadcast(x: Reader, index: Sequence[Index]) -> Expr:
     )
 
 
-def unbroadcast(ct: Any, shape: Shape) -> Any:
+def unbroadcast(ct: Operand, shape: Shape) -> Operand:
     """A cotangent of a broadcast operand, summed back to the shape it had.
 
     >>> from mycelia.primitives import zeros

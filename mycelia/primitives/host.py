@@ -17,7 +17,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Lowered, Mistake, Op, Purity, Sample, Value, no_gradient
+from mycelia.ir import Lowered, Mistake, Purity, Sample, Several, Value, no_gradient
 from mycelia.types import Array, TensorType, TupleType, Type, float64, int64
 
 __all__ = ["Callee", "HostCall", "replaying", "writing_down"]
@@ -148,7 +148,7 @@ def replaying(past: Sequence[tuple[Array, ...]]) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class HostCall(Op):
+class HostCall(Several):
     """What a Python function gives, as tensors of types that are said beforehand. One without a state (`stateful` is
     false) may be left out where nobody reads what it gives, or be called again; it is never called where the program
     would not have called it.

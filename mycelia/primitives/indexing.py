@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, cast, const, datum
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
@@ -122,7 +122,7 @@ def rows_of_batch(indices: Any, extent: int) -> Any:
     return p.cast(inside, dtype) + batch * extent
 
 
-def batched_gather(x: Any, indices: Any, axis: int) -> Any:
+def batched_gather(x: Operand, indices: Any, axis: int) -> Operand:
     """Gather for each element of a batch, which is the first axis of both operands; `axis` counts after it.
 
     >>> batched_gather(p.zeros(float32, (5, 2, 9)), p.zeros(int32, (5, 3)), 1).shape
@@ -289,28 +289,31 @@ def _positions(start: Any, room: int, count: int) -> Any:
     return p.reshape(begin, (begin.shape[0], 1)) + p.iota(int32, (1, count), 1)
 
 
-def gather(x: Any, indices: Any, axis: int) -> Any:
+def gather(x: Operand, indices: Any, axis: int) -> Operand:
     """Slices of x along `axis`, at `indices`.
 
     >>> gather(p.zeros(float32, (9, 4)), p.zeros(int32, (2, 3)), 0).shape
     (2, 3, 4)
     """
-    return Gather(axis)(x, indices)
+    out: Operand = Gather(axis)(x, indices)
+    return out
 
 
-def dynamic_slice(x: Any, starts: Sequence[Any], sizes: Sequence[int]) -> Any:
+def dynamic_slice(x: Operand, starts: Sequence[Any], sizes: Sequence[int]) -> Operand:
     """A window of x that begins at `starts`.
 
     >>> dynamic_slice(p.zeros(float32, (9, 4)), (p.zeros(int32, ()),) * 2, (2, 4)).shape
     (2, 4)
     """
-    return DynamicSlice(tuple(sizes))(x, *starts)
+    out: Operand = DynamicSlice(tuple(sizes))(x, *starts)
+    return out
 
 
-def dynamic_update(x: Any, update: Any, starts: Sequence[Any]) -> Any:
+def dynamic_update(x: Operand, update: Any, starts: Sequence[Any]) -> Operand:
     """`x` with the window that begins at `starts` replaced.
 
     >>> dynamic_update(p.zeros(float32, (9, 4)), p.ones(float32, (2, 4)), (p.zeros(int32, ()),) * 2).shape
     (9, 4)
     """
-    return DynamicUpdate()(x, update, *starts)
+    out: Operand = DynamicUpdate()(x, update, *starts)
+    return out

@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, const
 from mycelia.primitives.elementwise import at_broadcast
 from mycelia.primitives.family import (
@@ -252,7 +252,7 @@ class Flip(Op):
         yield Mistake(lambda: cls((0, 0)).infer(x), ShapeError, "flip names an axis twice")
 
 
-def reshape(x: Any, shape: Sequence[int]) -> Any:
+def reshape(x: Operand, shape: Sequence[int]) -> Operand:
     """`x` under another shape; one extent may be -1 and is computed.
 
     >>> reshape(p.zeros(float32, (2, 6)), (3, -1)).shape
@@ -265,7 +265,7 @@ def reshape(x: Any, shape: Sequence[int]) -> Any:
     return x if same(x.shape, shape) else Reshape(shape)(x)
 
 
-def transpose(x: Any, permutation: Sequence[int] | None = None) -> Any:
+def transpose(x: Operand, permutation: Sequence[int] | None = None) -> Operand:
     """`x` with its axes in another order, reversed if none is given.
 
     >>> transpose(p.zeros(float32, (2, 3, 4)), (1, 2, 0)).shape
@@ -276,7 +276,7 @@ def transpose(x: Any, permutation: Sequence[int] | None = None) -> Any:
     return x if permutation == tuple(range(rank)) else Transpose(permutation)(x)
 
 
-def moveaxis(x: Any, source: int, destination: int) -> Any:
+def moveaxis(x: Operand, source: int, destination: int) -> Operand:
     """`x` with one axis taken out and put elsewhere.
 
     >>> moveaxis(p.zeros(float32, (2, 3, 4)), 0, 2).shape
@@ -287,7 +287,7 @@ def moveaxis(x: Any, source: int, destination: int) -> Any:
     return transpose(x, order)
 
 
-def broadcast(x: Any, shape: Sequence[int]) -> Any:
+def broadcast(x: Operand, shape: Sequence[int]) -> Operand:
     """`x` repeated to `shape`, as in NumPy.
 
     >>> broadcast(p.zeros(float32, (3, 1)), (2, 3, 4)).shape
@@ -297,7 +297,7 @@ def broadcast(x: Any, shape: Sequence[int]) -> Any:
     return x if same(x.shape, shape) else Broadcast(shape)(x)
 
 
-def align(x: Any, rank: int) -> Any:
+def align(x: Operand, rank: int) -> Operand:
     """A mapped operand with axes of extent 1 after its leading one, so that the rest has `rank` axes.
 
     >>> align(p.zeros(float32, (9, 3)), 2).shape
@@ -306,7 +306,7 @@ def align(x: Any, rank: int) -> Any:
     return reshape(x, (x.shape[0], *(1,) * (rank - len(x.shape) + 1), *x.shape[1:]))
 
 
-def expand_dims(x: Any, dims: Sequence[int]) -> Any:
+def expand_dims(x: Operand, dims: Sequence[int]) -> Operand:
     """`x` with axes of extent 1, which are `dims` of the result.
 
     >>> expand_dims(p.zeros(float32, (3, 4)), (0, 2)).shape
@@ -316,7 +316,7 @@ def expand_dims(x: Any, dims: Sequence[int]) -> Any:
     return reshape(x, tuple(1 if i in dims else next(old) for i in range(len(x.shape) + len(dims))))
 
 
-def flip(x: Any, dims: Sequence[int]) -> Any:
+def flip(x: Operand, dims: Sequence[int]) -> Operand:
     """`x` with the order along `dims` reversed.
 
     >>> flip(p.zeros(float32, (2, 3)), (1,)).shape

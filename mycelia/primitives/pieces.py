@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, const, datum, position, select
 from mycelia.primitives.creation import Number, Numbered, check_number, exact
 from mycelia.primitives.family import (
@@ -271,7 +271,7 @@ def clamped(i: Index, extent: Dim) -> Index:
     return datum(inside, 0, extent - 1)
 
 
-def slice_(x: Any, start: Sequence[int], stop: Sequence[int], step: Sequence[int] | None = None) -> Any:
+def slice_(x: Operand, start: Sequence[int], stop: Sequence[int], step: Sequence[int] | None = None) -> Operand:
     """The elements of x from `start` to `stop` along every axis.
 
     >>> slice_(p.zeros(float32, (5, 4)), (1, 0), (5, 4), (2, 1)).shape
@@ -282,7 +282,7 @@ def slice_(x: Any, start: Sequence[int], stop: Sequence[int], step: Sequence[int
     return x if whole else Slice(start, stop, step)(x)
 
 
-def take(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
+def take(x: Operand, axis: int, start: int, stop: int, step: int = 1) -> Operand:
     """The elements of x from `start` to `stop` along one axis.
 
     >>> take(p.zeros(float32, (5, 4)), 1, 1, 3).shape
@@ -293,7 +293,7 @@ def take(x: Any, axis: int, start: int, stop: int, step: int = 1) -> Any:
     return slice_(x, starts, stops, steps)
 
 
-def pad(x: Any, low: Sequence[int], high: Sequence[int], number: Number = 0) -> Any:
+def pad(x: Operand, low: Sequence[int], high: Sequence[int], number: Number = 0) -> Operand:
     """`x` with `number` around it.
 
     >>> pad(p.zeros(float32, (2, 3)), (1, 0), (0, 2)).shape
@@ -306,7 +306,7 @@ def pad(x: Any, low: Sequence[int], high: Sequence[int], number: Number = 0) -> 
     )
 
 
-def spread(x: Any, axis: int, step: int) -> Any:
+def spread(x: Operand, axis: int, step: int) -> Operand:
     """`x` with step - 1 zeros after each element along `axis`.
 
     >>> spread(p.zeros(float32, (2, 3)), 1, 4).shape

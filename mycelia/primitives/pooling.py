@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
 from mycelia.primitives.family import FLOATS, NUMBERS, Shaped, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.windows import Padding, check_windows, fold, inside, offsets, padded, slid, unfold, whole
 from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, int32
@@ -304,7 +304,7 @@ def _mistakes(op: Any) -> Iterable[Mistake]:
     yield Mistake(lambda: op.infer(x.with_dtype(bool_)), DTypeError, f"{op.name} needs a")
 
 
-def max_pool(x: Any, window: Any, strides: Any = None, padding: Any = None) -> Any:
+def max_pool(x: Operand, window: Any, strides: Any = None, padding: Any = None) -> Operand:
     """The largest element of each window.
 
     >>> max_pool(p.zeros(float32, (1, 3, 8, 8)), (2, 2)).shape
@@ -313,7 +313,7 @@ def max_pool(x: Any, window: Any, strides: Any = None, padding: Any = None) -> A
     return MaxPool(tuple(window), tuple(strides or window), tuple(padding or ((0, 0),) * len(window)))(x)
 
 
-def avg_pool(x: Any, window: Any, strides: Any = None, padding: Any = None, count_padding: bool = True) -> Any:
+def avg_pool(x: Operand, window: Any, strides: Any = None, padding: Any = None, count_padding: bool = True) -> Operand:
     """The mean of each window.
 
     >>> avg_pool(p.zeros(float32, (1, 3, 8, 8)), (2, 2)).shape

@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value, zero_gradient
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
 from mycelia.types import Array, DType, TensorType, bool_, float32, int32, int64
 
@@ -332,13 +332,13 @@ def _over(op: type[Reduction], axes: tuple[int, ...]) -> Reduction:
     return op(axes)
 
 
-def _reduce(op: type[Reduction], x: Anything, dims: Dims, keepdims: bool) -> Anything:
+def _reduce(op: type[Reduction], x: Operand, dims: Dims, keepdims: bool) -> Operand:
     axes = axes_of(x, dims)
     out = _over(op, axes)(x) if axes else x
     return p.expand_dims(out, axes) if keepdims else out
 
 
-def reduce_sum(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_sum(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """The sum over `dims`, or over everything.
 
     >>> reduce_sum(p.zeros(float32, (2, 3)), -1, keepdims=True).shape
@@ -347,7 +347,7 @@ def reduce_sum(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anythi
     return _reduce(Sum, x, dims, keepdims)
 
 
-def reduce_prod(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_prod(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """The product over `dims`, or over everything.
 
     >>> reduce_prod(p.zeros(float32, (2, 3)), 0).shape
@@ -356,7 +356,7 @@ def reduce_prod(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anyth
     return _reduce(Prod, x, dims, keepdims)
 
 
-def reduce_max(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_max(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """The largest element along `dims`, or of all.
 
     >>> reduce_max(p.zeros(float32, (2, 3)), 0).shape
@@ -365,7 +365,7 @@ def reduce_max(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anythi
     return _reduce(Max, x, dims, keepdims)
 
 
-def reduce_min(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_min(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """The smallest element along `dims`, or of all.
 
     >>> reduce_min(p.zeros(float32, (2, 3)), 0).shape
@@ -374,7 +374,7 @@ def reduce_min(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anythi
     return _reduce(Min, x, dims, keepdims)
 
 
-def reduce_all(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_all(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """Whether all elements along `dims` are true.
 
     >>> reduce_all(p.zeros(bool_, (2, 3)), 0).shape
@@ -383,7 +383,7 @@ def reduce_all(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anythi
     return _reduce(All, x, dims, keepdims)
 
 
-def reduce_any(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def reduce_any(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """Whether any element along `dims` is true.
 
     >>> reduce_any(p.zeros(bool_, (2, 3)), 0).shape
@@ -392,7 +392,7 @@ def reduce_any(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anythi
     return _reduce(Any, x, dims, keepdims)
 
 
-def mean(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
+def mean(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:
     """The arithmetic mean over `dims`, or over everything.
 
     >>> mean(p.zeros(float32, (2, 3)), -1).shape
@@ -401,10 +401,11 @@ def mean(x: Anything, dims: Dims = None, keepdims: bool = False) -> Anything:
     if x.dtype.bits < 32:  # the sum of half-precision numbers may not be one, while their mean is
         return p.cast(mean(p.cast(x, float32), dims, keepdims), x.dtype)
     count = prod(x.shape[d] for d in axes_of(x, dims))
-    return reduce_sum(x, dims, keepdims) * p.one_over(count, x.dtype)
+    out: Operand = reduce_sum(x, dims, keepdims) * p.one_over(count, x.dtype)
+    return out
 
 
-def cumsum(x: Anything, axis: int) -> Anything:
+def cumsum(x: Operand, axis: int) -> Operand:
     """The running sum along `axis`.
 
     >>> cumsum(p.zeros(float32, (2, 3)), -1).op
@@ -413,7 +414,7 @@ def cumsum(x: Anything, axis: int) -> Anything:
     return Cumsum(*axes_of(x, axis))(x)
 
 
-def arg_max(x: Anything, axis: int) -> Anything:
+def arg_max(x: Operand, axis: int) -> Operand:
     """Where the largest element along `axis` is.
 
     >>> str(arg_max(p.zeros(float32, (2, 3)), -1).type)
@@ -422,7 +423,7 @@ def arg_max(x: Anything, axis: int) -> Anything:
     return ArgMax(*axes_of(x, axis))(x)
 
 
-def arg_min(x: Anything, axis: int) -> Anything:
+def arg_min(x: Operand, axis: int) -> Operand:
     """Where the smallest element along `axis` is.
 
     >>> str(arg_min(p.zeros(float32, (2, 3)), -1).type)

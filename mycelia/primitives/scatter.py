@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
 from mycelia.primitives.family import ALL, NUMBERS, check_dims, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices, rows_of_batch
 from mycelia.primitives.windows import fold, unfold, whole
@@ -137,19 +137,21 @@ class ScatterUpdate(Scatter):
         return p.broadcast(p.reshape(lasting, shape), updates.shape)
 
 
-def scatter_add(x: Any, indices: Any, updates: Any, axis: int) -> Any:
+def scatter_add(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
     """`x` with `updates` added to its slices along `axis`, at `indices`.
 
     >>> scatter_add(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
     (9, 4)
     """
-    return ScatterAdd(axis)(x, indices, updates)
+    out: Operand = ScatterAdd(axis)(x, indices, updates)
+    return out
 
 
-def scatter_update(x: Any, indices: Any, updates: Any, axis: int) -> Any:
+def scatter_update(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
     """`x` with `updates` in place of its slices along `axis`, at `indices`; of equal indices the last one wins.
 
     >>> scatter_update(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
     (9, 4)
     """
-    return ScatterUpdate(axis)(x, indices, updates)
+    out: Operand = ScatterUpdate(axis)(x, indices, updates)
+    return out

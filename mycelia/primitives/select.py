@@ -12,7 +12,7 @@ import numpy as np
 from mycelia import loops
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Mistake, Operand, Sample, Value, zero_gradient
 from mycelia.loops import Expr
 from mycelia.primitives.creation import lift
 from mycelia.primitives.elementwise import NUMBER, Elementwise, unbroadcast
@@ -152,7 +152,7 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     return Select()(condition, x, y)
 
 
-def cast(x: Any, dtype: DType) -> Any:
+def cast(x: Operand, dtype: DType) -> Operand:
     """`x` as another element type; itself where it is that already.
 
     >>> cast(p.constant([1.5]), float32).dtype

@@ -10,6 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ir import Operand
 from mycelia.types import Array, Shape
 
 Padding = tuple[tuple[int, int], ...]
@@ -92,7 +93,7 @@ def whole(size: int, mapped: Sequence[bool], inputs: Sequence[Any]) -> list[Any]
     return [x if m else p.broadcast(x, (size, *x.shape)) for x, m in zip(inputs, mapped, strict=True)]
 
 
-def fold(x: Any) -> Any:
+def fold(x: Operand) -> Operand:
     """The batch axis joined with the axis after it.
 
     >>> from mycelia.types import float32
@@ -102,7 +103,7 @@ def fold(x: Any) -> Any:
     return p.reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:]))
 
 
-def unfold(x: Any, size: int) -> Any:
+def unfold(x: Operand, size: int) -> Operand:
     """The batch axis of `size` taken out of the first axis again.
 
     >>> from mycelia.types import float32

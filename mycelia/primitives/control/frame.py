@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Lowered, Value, algebra
+from mycelia.ir import Cotangents, Lowered, Several, Value, algebra
 from mycelia.primitives.control.runtime import add_structures, zero_of
 from mycelia.primitives.control.sequence import OfStructures, sum_of_tangents
 from mycelia.primitives.creation import ADD
@@ -52,7 +52,7 @@ class MakeFrame(OfStructures):
 
 
 @dataclass(frozen=True)
-class OpenFrame(OfStructures):
+class OpenFrame(Several, OfStructures):
     """The values in a frame, of these types."""
 
     fields: tuple[Type, ...]
@@ -90,7 +90,7 @@ def open_frame(frame: Value) -> tuple[Value, ...]:
     ['f32[]']
     """
     assert isinstance(frame.type, FrameType), f"{frame} is no frame"
-    return OpenFrame(frame_fields(frame.type))(frame)  # type: ignore[no-any-return]  # values give values
+    return OpenFrame(frame_fields(frame.type))(frame)
 
 
 @dataclass(frozen=True)

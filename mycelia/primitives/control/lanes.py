@@ -71,4 +71,4 @@ def lanes_of(truths: Value, shape: Shape) -> Value:
     """
     (size,) = truths.shape
     tall = p.reshape(truths, (size, *[1] * (len(shape) - 1)))
-    return p.broadcast(tall, shape)  # type: ignore[no-any-return]  # values give values
+    return p.broadcast(tall, shape)

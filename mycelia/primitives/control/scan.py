@@ -134,7 +134,7 @@ class Scan(Structured):
         """Turns before examples instead of examples before turns, or back, where both are axes of a tensor."""
         if self.static_length is None or not isinstance(element, TensorType):
             return v
-        return p.transpose(v, (1, 0, *range(2, len(v.shape))))  # type: ignore[no-any-return]  # values give values
+        return p.transpose(v, (1, 0, *range(2, len(v.shape))))
 
     def _element(self, v: Value) -> Type:
         """What one turn sees of an x."""
