@@ -17,6 +17,7 @@ from mycelia.errors import MyceliaError, ShapeError, caller
 from mycelia.ir import Function, Project, Value, fresh_params, region, toposort
 from mycelia.types import TensorType, float32, int64
 
+MANY = 1 << 20  # numbers from which a range is counted, not written down
 LONG = 32  # turns from which a loop over a range is tried as a loop of the program
 UNSURE = 1000  # turns, in what is perhaps never reached, after which a loop over known tensors goes to the program
 LONGEST = 10_000  # turns of a loop in Python that only a tensor could end, or that is perhaps never reached
@@ -113,7 +114,7 @@ def for_(
     elif stage is not None and stage.symbolic(iterable):
         rows = _rows(stage, iterable)
         _scan(stage, Carry(stage, caller(), names, get, put, runs=rows.shape[0] > 0), rows, body)
-    elif stage is None or not isinstance(iterable, range) or not _long(stage, iterable, body, get, put, names):
+    elif stage is None or not isinstance(iterable, range) or not _long(stage, iterable, body, get, put, names, stops):
         _python(stage, iterable, body, stops)
 
 
@@ -146,6 +147,7 @@ def _long(
     get: Callable[[], tuple[Any, ...]],
     put: Callable[..., None],
     names: Sequence[str],
+    stops: Callable[[], Any],
 ) -> bool:
     """Whether a loop with many turns became a loop of the program: it does not if Python must know its numbers."""
     if len(numbers) < LONG:
@@ -153,8 +155,10 @@ def _long(
     carry = Carry(stage, caller(), names, get, put, runs=True)
     (item,) = fresh_params((TensorType(int64, ()),))
     counters: list[int] = []  # the variables that hold the number itself
+    stopped: list[Value] = []  # whether an earlier turn has ended the loop
 
     def turn() -> None:
+        stopped[:] = [truth(stage, x) for x in stops() if stage.symbolic(x)]
         body(stage.world.wrap(item))
         held = [stage.world.value(x) if isinstance(x, stage.world.tensor) else None for x in get()]
         counters[:] = [i for i, v in enumerate(held) if v is item]
@@ -165,8 +169,10 @@ def _long(
         return False
     if not carry.only_tensors(counters) or not _rounded(once.results):
         return False
-    rows = p.constant(np.asarray(numbers, np.int64))
-    _build(carry, once, item, rows)
+    if len(numbers) > MANY:
+        _counting(carry, once, item, numbers, stopped)
+    else:
+        _build(carry, once, item, p.constant(np.asarray(numbers, np.int64)))
     after = list(get())
     for i in counters:
         after[i] = numbers[-1]
@@ -191,6 +197,19 @@ def _build(carry: Carry, once: Turn, item: Value, rows: Value) -> None:
     body = closed((*shared, *once.params, item), once.results, once.effects)
     length = rows.shape[0]
     outs = p.Scan(body, len(shared), len(once.params), False, length)(*shared, *carry.starts(), rows)
+    carry.finish(outs[: len(once.params)])
+
+
+def _counting(carry: Carry, once: Turn, item: Value, numbers: range, stopped: Sequence[Value]) -> None:
+    """The loop over numbers that are too many to be written down, and what it leaves."""
+    shared = once.shared((*once.params, item))
+    params = (*shared, *once.params, item)
+    first, last, step = (p.full(n, int64, ()) for n in (numbers[0], numbers[-1], numbers.step))
+    goes = p.less_equal(item, last) if numbers.step > 0 else p.greater_equal(item, last)
+    for x in stopped:
+        goes = p.logical_and(goes, p.logical_not(x))
+    condition, body = closed(params, [goes]), closed(params, [*once.results, item + step], once.effects)
+    outs = p.While(condition, body, len(shared))(*shared, *carry.starts(), first)
     carry.finish(outs[: len(once.params)])
 
 

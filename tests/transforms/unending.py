@@ -11,17 +11,23 @@ import numpy as np
 
 import mycelia as ms
 from mycelia import primitives as p
-from mycelia.ir import Function, interpret, verify
+from mycelia.ir import Function, inner_functions, interpret, registry, verify
 from mycelia.passes import PIPELINE
+from mycelia.primitives import Epilogue
 from mycelia.testing import compile as native
 from mycelia.testing import optimise
-from mycelia.transforms import jvp, split, vjp, vmap
+from mycelia.transforms import Structured, jvp, split, vjp, vmap
 from mycelia.types import TensorType, bool_, float32, int64
 
 S, B, N = TensorType(float32, ()), TensorType(bool_, ()), TensorType(int64, ())
 build = Function.build
 
 # ------------------------------------------------------------------------------------------------ what does not end
+
+
+def number(x):
+    return p.full(x, float32, ())
+
 
 forever = p.While(build(lambda x: p.equal(p.full(1.0, float32, ()), p.full(1.0, float32, ())), S), build(p.sin, S), 0)
 nan = p.While(build(lambda x: p.equal(x, x), S), build(p.cos, S), 0)
@@ -32,6 +38,9 @@ UNENDING = {
     "while of a constant": lambda x: nan(p.full(0.5, float32, ()))[0] * x,
     "recursion": lambda x: endless(x)[0],
     "scan of whiles": lambda x: p.Scan(build(lambda h: forever(h)[0], S), 0, 1, False, 2)(x)[0],
+    "very many turns": lambda x: (
+        p.Scan(build(p.sin, S), 0, 1)(p.full(10**15, int64, ()), p.full(0.5, float32, ()))[0] * x
+    ),
     "call": lambda x: p.Call(build(lambda h: (forever(h)[0],), S))(x)[0],
 }
 
@@ -148,7 +157,18 @@ def motions(fn, forward):
         yield f"vmap vjp {mask}", vmap(vjp(fn), 3, (*mask, False)), (*given, one)
 
 
+def ops_of(fn):
+    """The ops in a function and in the functions inside."""
+    for v in fn.values():
+        yield type(v.op)
+        for inner in inner_functions(v.op):
+            yield from ops_of(inner)
+
+
 def graph():
+    tried = {op for guard in GUARDS for op in ops_of(build(guard(UNENDING["while"]), B, N, S, S))}
+    missing = [op.name for op in registry.values() if issubclass(op, Structured) and not issubclass(op, Epilogue)]
+    assert not [name for name in missing if registry[name] not in tried], f"nobody tries all of {missing}"
     for name, bad in UNENDING.items():
         for guard in GUARDS:
             fn = build(guard(bad), B, N, S, S)
@@ -255,8 +275,19 @@ def constant_spin(x, y):
     return x * y
 
 
+def very_many(x, y):
+    if x.sum() > 100.0:
+        for i in range(10**15):
+            x = x + y * i
+    for _ in range(10**15):
+        if x.sum() < 100.0:
+            break
+        x = x + y
+    return x * y
+
+
 PROGRAMS = [untaken, no_turn, no_row, no_number, and_then, or_else, chosen, seen_before, deep, nobody_reads, early]
-PROGRAMS.append(constant_spin)
+PROGRAMS += [constant_spin, very_many]
 
 
 def python():

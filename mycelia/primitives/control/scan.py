@@ -36,11 +36,15 @@ class Scan(Structured):
     reverse: bool = False
     static_length: int | None = None
     native: ClassVar[Lowered] = Lowered.STEP
-    alone: ClassVar[Purity] = Purity.TOTAL
     straight: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         self.parts.check()
+
+    @property
+    def alone(self) -> Purity:  # type: ignore[override]  # of a loop, not of the class
+        """Whoever did not ask for 10¹⁵ turns need not wait for them: only a loop of known length is total."""
+        return Purity.PARTIAL if self.static_length is None else Purity.TOTAL
 
     @property
     def parts(self) -> Body:
