@@ -690,8 +690,10 @@ def _asked(difference: Size, relation: str) -> bool:
 
 def _from_ours() -> bool:
     """Whether our own code asks, and not the user's: that may not see what is no number yet."""
-    module = str(sys._getframe(2).f_globals.get("__name__", ""))
-    return module.partition(".")[0] in (OURS, "weakref")  # of which our tables are made
+    module = sys._getframe(2).f_globals.get("__name__")
+    if module is None:  # Python is shutting down
+        return True
+    return str(module).partition(".")[0] in (OURS, "weakref")  # of which our tables are made
 
 
 __all__ = [

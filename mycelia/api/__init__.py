@@ -12,7 +12,8 @@ from mycelia.api.context import (
 from mycelia.api.devices import Device, get_current_device, set_device
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
 from mycelia.api.jacobian import jacfwd, jacrev, jvp
-from mycelia.api.jit import jit
+from mycelia.api.jit import enable_dynamic, jit
+from mycelia.api.mutable import mutable
 from mycelia.api.options import options
 from mycelia.api.vectorize import vmap
 from mycelia.eager import kernels
@@ -24,6 +25,7 @@ __all__ = [
     "PYNATIVE_MODE",
     "Device",
     "GradOperation",
+    "enable_dynamic",
     "get_context",
     "get_current_device",
     "get_grad",
@@ -34,6 +36,7 @@ __all__ = [
     "jit",
     "jvp",
     "manual_seed",
+    "mutable",
     "set_context",
     "set_device",
     "set_seed",

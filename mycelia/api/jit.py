@@ -11,8 +11,9 @@ from types import FunctionType
 from typing import Any, overload
 
 from mycelia import capture
+from mycelia.api.described import Described
 from mycelia.api.family import Family, kin, shapes_of
-from mycelia.api.numbers import CHANGING, Kind, has_numbers
+from mycelia.api.numbers import CHANGING, MUTABLE, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
 from mycelia.backends import NATIVE, Backend, usable
@@ -84,9 +85,35 @@ def jit(
     return Jitted(fn, lenient, settings)
 
 
+def enable_dynamic(**kwargs: Any) -> Callable[[Jitted], Jitted]:
+    """A decorator above `jit`: tensors without data say, by the names of parameters, which dimensions may change.
+
+    These are symbolic from the first call on. A call with other shapes than described is an error.
+
+    >>> from mycelia.eager import Tensor
+    >>> from mycelia.types import float32
+    >>> @enable_dynamic(x=Tensor(shape=(None, 2), dtype=float32))
+    ... @jit
+    ... def total(x):
+    ...     return x.sum(0)
+    >>> total(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [4.0, 6.0]
+    >>> print(total.explain().splitlines()[1])
+      one native call: (f32[s0, 2]) -> (f32[2])
+    """
+
+    def described(fn: Jitted) -> Jitted:
+        if not isinstance(fn, Jitted):
+            raise ArgumentError("enable_dynamic goes above jit", given={"fn": fn}, hint="write @jit below it")
+        fn.described = Described.of(fn.__captured__, (), kwargs)
+        return fn
+
+    return described
+
+
 def _check(name: str, value: Any) -> None:
     """Complain about a setting that nobody knows, or a value that it cannot have."""
-    known = {**CHOICES, "backend": ()}
+    known = {**CHOICES, "backend": (), "input_signature": ()}
     if name in ELSEWHERE:
         raise ArgumentError(
             f"jit has no {name}: it steers MindSpore's back ends, and would change nothing here",
@@ -119,6 +146,10 @@ class Jitted:
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
         self._families: dict[Any, Family] = {}
+        self.described: Described | None = None  # see `enable_dynamic`
+        if (signature := settings.get("input_signature")) is not None:
+            given = signature if isinstance(signature, tuple | list) else (signature,)
+            self.described = Described.of(fn, tuple(given), {})
         self._cuts: dict[int, tuple[Any, tuple[Jitted, ...]]] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -166,11 +197,13 @@ class Jitted:
         self, family: Family, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]
     ) -> Compiled | None:
         """A program for shapes like these, if calls with other shapes were seen before."""
+        described = self._described(args, kwargs)
         shapes = shapes_of(leaves)
         family.failure = ""
         way: Compiled | None = family.fitting(shapes)
         if way is None and not family.refused:
             family.note(shapes)
+            family.open |= described
             if self._settings["dynamic"]:
                 family.open |= {(i, axis) for i, shape in enumerate(shapes) for axis in range(len(shape or ()))}
             way = family.generalise(leaves, functools.partial(self._symbolic, family, args, kwargs, leaves))
@@ -179,6 +212,12 @@ class Jitted:
         elif len(family.seen) > 1:
             family.specialised(getattr(self.__captured__, "__qualname__", "a function"))
         return way
+
+    def _described(self, args: Any, kwargs: Any) -> set[tuple[int, int]]:
+        """The dimensions that were said to change; an error if the arguments are not as they were described."""
+        fn = self.__captured__
+        about = self.described or getattr(getattr(fn, "__self__", fn), "_described", None)
+        return about.places(args, kwargs) if isinstance(about, Described) else set()
 
     def _symbolic(self, family: Family, args: Any, kwargs: Any, leaves: Any, types: Mapping[int, Type]) -> Any:
         """The function captured and compiled for symbolic sizes; None if it has to be seen at actual ones."""
@@ -220,6 +259,11 @@ class Jitted:
         way = self._specialised(key, args, kwargs, leaves)
         if kind.first is None:
             kind.first, kind.sample = list(leaves), way
+            if any(x.__class__ in MUTABLE for x in leaves):  # they are known to change
+                general = kind.generalise(leaves, functools.partial(self._opened, structure))
+                if general is not None:
+                    self._ways.pop(key, None)  # it is not the way for this number alone
+                    return general, kind.opened(leaves)
         return way, leaves
 
     def _opened(self, structure: Structure, leaves: list[Any]) -> Compiled | Fallback:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mycelia.api.mutable import MutableFloat, MutableInt
 from mycelia.api.specialise import Compiled, Fallback
 from mycelia.eager import Tensor
 from mycelia.errors import MyceliaError
 from mycelia.types import float32, float64
 
-CHANGING = (int, float)  # a bool chooses between programs, and stays a constant
+CHANGING = (int, float, MutableInt, MutableFloat)  # a bool chooses between programs, and stays a constant
+MUTABLE = (MutableInt, MutableFloat)
 
 
 def has_numbers(leaves: Sequence[Any]) -> bool:
@@ -51,7 +53,7 @@ class Kind:
     ) -> Compiled | None:
         """A program that takes changing numbers as tensors; None if there cannot be one, or nothing has changed."""
         assert self.first is not None, "the first call was seen"
-        numbers = [i for i, x in enumerate(leaves) if x.__class__ in CHANGING and x != self.first[i]]
+        numbers = [i for i, x in enumerate(leaves) if x.__class__ in CHANGING and _changes(x, self.first[i])]
         if self.refused or not numbers or not _roundable(leaves) or not isinstance(self.sample, Compiled):
             return None
         self.changing.update(numbers)
@@ -73,14 +75,18 @@ class Kind:
         return [x for i, x in enumerate(leaves) if x.__class__ in CHANGING and i not in self.changing]
 
 
+def _changes(now: Any, first: Any) -> bool:
+    return now.__class__ in MUTABLE or now != first
+
+
 def _tensor(number: Any) -> Tensor:
-    return Tensor(number, float32) if number.__class__ is float else Tensor(number)
+    return Tensor(float(number), float32) if isinstance(number, float) else Tensor(int(number))
 
 
 def _roundable(leaves: Sequence[Any]) -> bool:
     """Whether a float may be a float32: it is rounded so in any case where it meets tensors of this type."""
     floats = {x.dtype for x in leaves if isinstance(x, Tensor) and x.dtype.is_float}
-    return floats <= {float32} or (floats <= {float32, float64} and not any(x.__class__ is float for x in leaves))
+    return floats <= {float32} or (floats <= {float32, float64} and not any(isinstance(x, float) for x in leaves))
 
 
 def _alike(way: Compiled, sample: Compiled) -> bool:

@@ -56,6 +56,13 @@ class Tensor(Operators):
             self._data = input_data
         elif input_data is not None:
             self._data = as_array(input_data, dtype)
+        elif (
+            init is None
+            and dtype is not None
+            and (shape is None or (isinstance(shape, list | tuple) and None in shape))
+        ):
+            self._data = as_dtype(dtype), None if shape is None else tuple(shape)
+            self.__class__ = Outline
         elif shape is None or dtype is None or init is None:
             raise ArgumentError(
                 "a tensor needs data, or a shape, a dtype and an init",
@@ -301,6 +308,59 @@ def as_value(x: Any) -> Value:
     if data.ndim == 0 and x._tape is None and x.__class__ is Tensor:
         return p.full(data.item(), _BY_NUMPY[data.dtype], ())
     return p.constant(data) if mode.lift is None else mode.lift(x)
+
+
+class Outline(Tensor):
+    """A tensor without data: it describes others, of which some dimensions, or even their number, may differ.
+
+    >>> from mycelia.types import float32
+    >>> Tensor(shape=(None, 3), dtype=float32)
+    Tensor(shape=[None, 3], dtype=Float32, value=<none>)
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, dtype: DType, shape: tuple[int | None, ...] | None) -> Outline:
+        """A description of tensors, which may leave nothing open."""
+        made = cls.__new__(cls)
+        Tensor.__dict__["_data"].__set__(made, (dtype, shape))
+        made._tape = None
+        return made
+
+    @property
+    def _data(self) -> Any:  # where others hold their numbers
+        raise ArgumentError(
+            f"{self!r} has no data: it only describes the tensors that a function takes",
+            hint="pass it to Cell.set_inputs or enable_dynamic, and call with Tensor(data)",
+        )
+
+    @property
+    def shape(self) -> Any:  # with None for what may differ
+        return _held(self)[1]
+
+    @property
+    def dtype(self) -> DType:
+        return _held(self)[0]
+
+    @property
+    def ndim(self) -> int:
+        return -1 if self.shape is None else len(self.shape)
+
+    def __repr__(self) -> str:
+        shape = self.shape if self.shape is None else list(self.shape)
+        return f"Tensor(shape={shape}, dtype={self.dtype}, value=<none>)"
+
+    __str__ = __repr__
+
+
+def _unknown(shape: Any) -> bool:
+    """Whether a shape leaves something open."""
+    return shape is None or (isinstance(shape, list | tuple) and None in shape)
+
+
+def _held(outline: Outline) -> tuple[DType, Any]:
+    return Tensor.__dict__["_data"].__get__(outline)  # type: ignore[no-any-return]
 
 
 def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mycelia.api.context import GRAPH_MODE, get_context
+from mycelia.api.described import Described
 from mycelia.api.jit import Jitted, jit
 from mycelia.capture import Epoch, converted, current
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
@@ -51,13 +52,14 @@ class Cell:
     _flags: Mapping[str, Any]
     _before: tuple[HookHandle, ...]
     _after: tuple[HookHandle, ...]
+    _described: Described | None  # what its arguments look like, where that was said
     _float: DType | None  # the type to compute in, where one was chosen
     _auto_prefix: bool
 
     def __init__(self, auto_prefix: bool = True, flags: Mapping[str, Any] | None = None) -> None:
         self.__dict__.update(
             _cells=NONE, _params=NONE, _auto_prefix=auto_prefix, _flags=MappingProxyType(dict(flags or {})),
-            _float=None, _before=(), _after=(), training=False, requires_grad=False, phase="",
+            _float=None, _described=None, _before=(), _after=(), training=False, requires_grad=False, phase="",
         )  # fmt: skip
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
@@ -65,7 +67,7 @@ class Cell:
         raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if mode.capturing or self._before or self._after or self._float is not None:
+        if mode.capturing or self._before or self._after or self._float is not None or self._described is not None:
             graph = current() is None and get_context("mode") == GRAPH_MODE
             return (self._compiled() if graph else self._run)(*args, **kwargs)
         if get_context("mode") == GRAPH_MODE:
@@ -74,6 +76,8 @@ class Cell:
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""
+        if self._described is not None:
+            self._described.places(args, kwargs)  # or an error
         for handle in self._before:
             args, kwargs = handle.before(args, kwargs)
         if self._float is None:
@@ -317,6 +321,29 @@ class Cell:
             cell.training = mode
             cell.phase = "train" if mode else "predict"
         return self
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Describe the arguments: dimensions that are None may change, and are symbolic when the cell is compiled.
+
+        Tensors without data stand for the tensors to come, in the order of `construct` or by its names. A call with
+        other shapes or element types is an error.
+
+        >>> from mycelia.types import float32
+        >>> net = Cell()
+        >>> net.construct = lambda x: x * 2
+        >>> net.set_inputs(Tensor(shape=(None, 2), dtype=float32))
+        >>> net(Tensor([[1.0, 2.0]])).tolist()
+        [[2.0, 4.0]]
+        >>> net.get_inputs()
+        (Tensor(shape=[None, 2], dtype=Float32, value=<none>),)
+        """
+        if not inputs and not kwargs:
+            raise ArgumentError("set_inputs describes the arguments of a cell", hint="pass a tensor for each of them")
+        self._described = Described.of(self.construct, inputs, kwargs)
+
+    def get_inputs(self) -> tuple[Any, ...] | None:
+        """What `set_inputs` was given, in the order of the parameters; None without it."""
+        return None if self._described is None else self._described.tensors
 
     def set_grad(self: C, requires_grad: bool = True) -> C:
         """Say whether gradients of the cell are going to be asked for.
