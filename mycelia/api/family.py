@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mycelia.capture.branch import origin
 from mycelia.eager import Parameter, Tensor
+from mycelia.errors import Location
 from mycelia.sizes import Dim, Name, NeedsSize, Scope, Sym
 from mycelia.tree import Structure
 from mycelia.types import TensorType, dtype_of
@@ -20,6 +22,7 @@ from mycelia.types import TensorType, dtype_of
 Shapes = tuple[tuple[int, ...] | None, ...]  # of all leaves; None where a leaf is no tensor
 SEEN = 8  # calls that are remembered to find out which dimensions go together
 WARNED = 16  # programs for single shapes, after which it is said
+PATTERNS = 16  # programs for symbolic sizes that are kept
 TRIES = 4  # at one program, each with more sizes as numbers
 
 
@@ -81,7 +84,7 @@ class Family:
 
     seen: list[Shapes] = field(default_factory=list)
     open: set[tuple[int, int]] = field(default_factory=set)  # (leaf, axis) that was asked to be symbolic
-    numbers: set[tuple[int, int]] = field(default_factory=set)  # (leaf, axis) that has to be a number
+    numbers: dict[tuple[int, int], Location | None] = field(default_factory=dict)  # those that the line asks for
     ways: list[tuple[Pattern, Any]] = field(default_factory=list)
     refused: str = ""  # why there is no program for all sizes
     failure: str = ""  # what went wrong at symbolic sizes, and may go wrong at actual ones too
@@ -100,10 +103,11 @@ class Family:
         """One more program for single sizes; when there are many, somebody should know."""
         self.singles += 1
         if self.singles == WARNED:
-            dims = ", ".join(f"axis {axis} of argument {i}" for i, axis in sorted(self.numbers)) or "its arguments"
+            asked = [f"axis {axis} of tensor {i}{_because(at)}" for (i, axis), at in sorted(self.numbers.items())]
+            why = f"it needs numbers for {'; '.join(asked)}" if asked else self.refused or "sizes of 0 and 1 differ"
             warnings.warn(
-                f"{name} has been compiled for {WARNED} different shapes, because it needs the sizes of {dims} as "
-                "numbers (explain() tells more); each new shape costs another compilation",
+                f"{name} has been compiled for {WARNED} different shapes, because {why} (explain() tells more); "
+                "each new shape costs another compilation, and programs that are not used for long are let go",
                 RuntimeWarning,
                 stacklevel=5,
             )
@@ -162,14 +166,25 @@ class Family:
             try:
                 way = captured(pattern.types(leaves))
             except NeedsSize as reason:
-                self.numbers |= {
-                    (i, axis)
-                    for i, dims in enumerate(pattern.dims)
-                    for axis, d in enumerate(dims or ())
-                    if d in reason.names
-                }
+                line = origin(reason)
+                for i, dims in enumerate(pattern.dims):
+                    self.numbers.update({(i, axis): line for axis, d in enumerate(dims or ()) if d in reason.names})
                 continue
             if way is not None:
                 self.ways.insert(0, (pattern, way))
+                del self.ways[PATTERNS:]
             return way
         return None
+
+    def __str__(self) -> str:
+        """Which sizes are numbers in the programs of this family, and why."""
+        lines = [
+            f"axis {axis} of tensor {i} is a number{_because(at)}" for (i, axis), at in sorted(self.numbers.items())
+        ]
+        if self.refused:
+            lines.append(f"a program for each shape: {self.refused.splitlines()[0]}")
+        return "\n".join(lines)
+
+
+def _because(at: Location | None) -> str:
+    return f", asked for at {at}" if at is not None else ", which the compiler asks for"

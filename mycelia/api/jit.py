@@ -31,7 +31,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 # what MindSpore hands to its back ends, and what would change nothing here
 ELSEWHERE = ("infer_boost", "disable_format_transform", "exec_order", "exc_mode", "debug_level", "ge_options")
-REMEMBERED = 256  # kinds of arguments whose programs are kept
+REMEMBERED = 128  # kinds of arguments whose programs are kept: those that were used last
+CROWDED = 64  # kinds of arguments from which on it is noted which were used last
 MANY = 16  # specialisations of one kind of arguments, after which Python runs the function: its guards never settle
 
 
@@ -162,6 +163,8 @@ class Jitted:
             if way.holds():
                 if i:
                     self._ways[key].insert(0, self._ways[key].pop(i))  # it will probably be the next one too
+                if len(self._ways) > CROWDED:
+                    self._ways[key] = self._ways.pop(key)
                 return way.run(args, kwargs, leaves)
         with captures:
             way, leaves = self._found(args, kwargs)
@@ -182,7 +185,7 @@ class Jitted:
         for way in self._ways.get(key, ()):
             if way.holds():
                 return way, leaves
-        family = self._families.setdefault(kin(key), Family())
+        family = _used(self._families, kin(key), Family)
         general = self._for_all_sizes(family, key, args, kwargs, leaves)
         if general is not None:
             return general, leaves
@@ -236,9 +239,7 @@ class Jitted:
 
     def _remember(self, key: Any, way: Compiled | Fallback) -> None:
         """Find this way at once when arguments of this kind come again; what was not met for long is let go."""
-        self._ways.setdefault(key, []).insert(0, way)
-        while len(self._ways) > REMEMBERED:
-            del self._ways[next(iter(self._ways))]
+        _used(self._ways, key, list).insert(0, way)
 
     def _with_numbers(
         self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]
@@ -246,7 +247,7 @@ class Jitted:
         """A call with Python numbers not met before: what has changed since the first call is a tensor now."""
         structure = key[0]
         types = tuple(x.__class__ if x.__class__ in CHANGING else s for x, s in zip(leaves, key[1], strict=True))
-        kind = self._kinds.setdefault((structure, types), Kind())
+        kind = _used(self._kinds, (structure, types), Kind)
         way: Compiled | Fallback | None = kind.fitting(leaves)
         if way is None and kind.first is not None:
             way = kind.generalise(leaves, functools.partial(self._opened, structure))
@@ -271,7 +272,7 @@ class Jitted:
         return self._captured(args, kwargs, leaves)
 
     def _specialised(self, key: Any, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:
-        ways = self._ways.setdefault(key, [])
+        ways = _used(self._ways, key, list)
         way: Compiled | Fallback
         if len(ways) >= MANY:
             broken = ", ".join(ways[-1].captured.guards.broken()) if isinstance(ways[-1], Compiled) else ""
@@ -326,11 +327,13 @@ class Jitted:
         name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
         lines = [f"{name} ({settings})"]
-        everything = [way for ways in self._ways.values() for way in ways]
+        everything: list[Any] = [way for ways in self._ways.values() for way in ways]
         for kind in self._kinds.values():
             everything += kind.ways
             everything += [kind.sample] if isinstance(kind.sample, Fallback) and kind.sample not in everything else []
-        lines += [f"  {line}" for way in everything for line in str(way).splitlines()]
+        everything += [*self._families.values()]
+        once = {id(thing): thing for thing in everything}.values()  # many shapes share a program
+        lines += [f"  {line}" for thing in once for line in str(thing).splitlines()]
         return "\n".join(lines)
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
@@ -343,6 +346,14 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"jit({self.__captured__!r})"
+
+
+def _used(table: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """What the table has for a key, or something new, as what was used last; what was not used for long goes."""
+    found = table[key] = table.pop(key) if key in table else make()
+    while len(table) > REMEMBERED:
+        del table[next(iter(table))]
+    return found
 
 
 class _Bound:

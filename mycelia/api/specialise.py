@@ -13,7 +13,7 @@ from mycelia.eager import Parameter, Tensor, wrap
 from mycelia.eager.dispatch import settle
 from mycelia.eager.tape import recording
 from mycelia.errors import Location
-from mycelia.ir import Function, Value, inner_functions
+from mycelia.ir import Function, Value, inner_functions, names_of
 from mycelia.primitives import HostCall
 from mycelia.types import TensorType
 
@@ -143,6 +143,8 @@ class Compiled:
             f"  values: {len(fn.values())}, guards: {len(self.captured.guards.reads)}, "
             f"tensors from outside: {len(self.captured.outside)}",
         ]
+        sizes = _relied_on(fn)
+        lines += [f"  for sizes where {sizes}"] if sizes else []
         lines += [f"  changes: {changed}"] if changed else []
         python = ", ".join(dict.fromkeys(called_by(fn)))
         lines += [f"  calls Python: {python}"] if python else []
@@ -150,6 +152,13 @@ class Compiled:
             lines.append(f"  {note.text}")
             lines += [f"    at {note.at}"] if note.at else []
         return "\n".join(lines)
+
+
+def _relied_on(fn: Function) -> str:
+    """What a program relies on of its symbolic sizes: the bounds of their names, and its guards."""
+    names = names_of(fn)
+    bounds = [f"{n} >= {n.low}" for n in names]
+    return ", ".join([*bounds, *(str(g) for g in names[0].scope.guards)] if names else [])
 
 
 def called_by(fn: Function) -> list[str]:

@@ -56,12 +56,8 @@ class Tensor(Operators):
             self._data = input_data
         elif input_data is not None:
             self._data = as_array(input_data, dtype)
-        elif (
-            init is None
-            and dtype is not None
-            and (shape is None or (isinstance(shape, list | tuple) and None in shape))
-        ):
-            self._data = as_dtype(dtype), None if shape is None else tuple(shape)
+        elif init is None and dtype is not None and _unknown(shape):
+            self._data = as_dtype(dtype), None if shape is None else tuple(shape)  # type: ignore[arg-type]  # see _unknown
             self.__class__ = Outline
         elif shape is None or dtype is None or init is None:
             raise ArgumentError(
