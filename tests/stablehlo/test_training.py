@@ -116,3 +116,18 @@ def test_recursion_names_the_line_and_the_way_out():
 
     with pytest.raises(ms.errors.CompileError, match="recurse cannot be expressed in StableHLO"):
         ms.jit(power, backend="stablehlo")(ms.Tensor(1.0), ms.Tensor(3))
+
+
+def test_one_function_serves_many_sizes_on_another_back_end():
+    needed("stablehlo")
+    softmax = ms.jit(lambda x: ops.softmax(x * 2.0, -1).sum(0), backend="stablehlo")
+    native = ms.jit(lambda x: ops.softmax(x * 2.0, -1).sum(0))
+    for rows in (3, 5, 8, 3, 13):
+        x = ms.Tensor(np.random.default_rng(rows).standard_normal((rows, 4)).astype("f"))
+        np.testing.assert_allclose(softmax(x).asnumpy(), native(x).asnumpy(), rtol=1e-6)
+
+
+def test_a_size_that_comes_out_of_data_names_the_line():
+    needed("stablehlo")
+    with pytest.raises(ms.errors.CompileError, match="positions cannot be expressed in StableHLO"):
+        ms.jit(lambda x: ops.nonzero(x).sum(), backend="stablehlo", fullgraph=True)(ms.Tensor([1.0, 0.0, 2.0]))
