@@ -154,3 +154,24 @@ def test_one_program_serves_many_sizes(case):
         inputs.append(rng.normal(size=static.result_types[0].shape))
         for got, want in zip(run(*inputs), interpret(vjp(static), *inputs), strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "equation", ["mk,k->m", "km,k->m", "k,kn->n", "k,nk->n", "bkm,bk->bm", "xmk,kx->mx", "mk,nk->mn"]
+)
+def test_a_matrix_times_a_vector_reads_along_the_lines_of_the_matrix(equation):
+    """The innermost loop steps by one through the matrix, whichever side it stands on."""
+    sizes = {"m": 96, "k": 128, "n": 112, "b": 3, "x": 1} | ({"n": 1} if equation == "mk,nk->mn" else {})
+    operands, out = equation.split("->")
+    left, right = operands.split(",")
+    rng = np.random.default_rng(0)
+    inputs = [rng.normal(size=[sizes[c] for c in letters]) for letters in (left, right)]
+    run = compile(Function.build(p.Contract(left, right, out), *map(type_of, inputs)))
+    np.testing.assert_allclose(run(*inputs)[0], np.einsum(equation, *inputs), rtol=1e-12, atol=1e-12)
+    program = run.assembled.unit.program
+    matrix = max(program.inputs, key=lambda b: b.type.size)
+    (launch,) = program.block.steps
+    found = [(s, e) for s in launch.kernel.stages for e in (*(t for _, t in s.folds), *(a.value for a in s.actions))]
+    reads = [(s, x) for s, e in found for x in e.walk() if x.kind == "load" and x.attribute[0] is matrix]
+    assert reads
+    assert all(x.attribute[1].coefficient(s.columns[-1]) == 1 for s, x in reads)
