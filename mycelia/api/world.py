@@ -16,13 +16,14 @@ from mycelia.eager.tape import set_aside
 @contextmanager
 def writing(stage: Stage) -> Iterator[None]:
     """Inside the block ops on tensors write the graph of this stage, and no tape is written."""
-    before = mode.capturing, mode.lift, mode.changing, mode.may_raise
+    before = mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.symbols
     mode.capturing, mode.lift, mode.changing, mode.may_raise = True, stage.lift, stage.changing_tensor, stage.may_raise
+    mode.symbols = True
     try:
         with set_aside():
             yield
     finally:
-        mode.capturing, mode.lift, mode.changing, mode.may_raise = before
+        mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.symbols = before
 
 
 def _read(x: Tensor) -> tuple[Any, ...]:

@@ -34,13 +34,15 @@ class _Mode(threading.local):
 
     Then even what depends on nothing becomes a part of the graph, `lift` says which value of the graph stands for
     a tensor from outside (as a constant, if it is None), `changing` is told of a tensor that is about to hold
-    something else, and `may_raise` of a part of the graph that may raise.
+    something else, and `may_raise` of a part of the graph that may raise. With `symbols`, tensors from outside hold
+    values of the graph while it is written, whatever they are given.
     """
 
     capturing: bool = False
     lift: Callable[[Any], Value] | None = None
     changing: Callable[[Any], None] | None = None
     may_raise: Callable[[], None] | None = None
+    symbols: bool = False
 
 
 mode = _Mode()

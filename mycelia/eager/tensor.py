@@ -98,9 +98,9 @@ class Tensor(Operators):
 
     def become(self, other: Tensor) -> None:
         """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
-        data = other._data
+        # numbers too: an array would look like what the tensor came with
+        data = as_value(other) if mode.symbols else other._data
         if mode.changing is not None:
-            data = as_value(other)  # numbers too: an array here would look like what the tensor came with
             mode.changing(self)
         self._data, self._tape = data, other._tape
         if other._tape is not None:

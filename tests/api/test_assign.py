@@ -99,3 +99,20 @@ def test_what_was_assigned_is_there(name):
         ops.assign_add(plain.p, plain.p)
         step(compiled.p)  # in place: nobody else may hold that memory
         assert plain.numbers() == compiled.numbers(), f"after update {turn}"
+
+
+VALUES = {"numbers": lambda p: Tensor([3.0, 3.0]), "more": lambda p: p + 1.0, "square": lambda p: p * p}
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_what_all_examples_assign_alike_is_there(value):
+    p = Parameter(Tensor(np.array([1.0, 2.0], "f")), name="p")
+
+    def step(x):
+        ops.assign(p, value(p))
+        return x * p.sum()
+
+    for way in (ms.vmap(step), ms.jit(ms.vmap(step))):
+        before = p.asnumpy()
+        way(Tensor(np.ones((3, 2), "f")))
+        np.testing.assert_array_equal(p.asnumpy(), value(Tensor(before)).asnumpy())

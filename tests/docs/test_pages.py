@@ -18,7 +18,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
     named = re.findall(r"`((?:\w+/)+\w+\.(?:py|md|toml))`", page.read_text())
-    folders = [ROOT / part for part in ("mycelia", "tests", "docs", "examples")]
+    folders = [ROOT / part for part in ("mycelia", "tests", "docs", "examples", "benchmarks")]
     files = [path.as_posix() for folder in folders for path in folder.rglob("*.*")]
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in files)] == []
 
