@@ -114,7 +114,6 @@ class Dataset(Readable):
             _cached(listed, cache),
             before,
             names_of(output_columns) or before,
-            alone=workers == 1,
             callbacks=(callbacks,) if isinstance(callbacks, DSCallback) else tuple(callbacks or ()),
             children=(self.plan,),
             workers=workers,

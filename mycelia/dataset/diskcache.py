@@ -135,7 +135,7 @@ def read(place: Path) -> Row | None:
         return tuple(columns)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, struct.error, DataError, RecordError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, struct.error, DataError, RecordError):
         return None  # it is made again
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,9 +69,7 @@ class MapNode(Node):
     operations: tuple[Function, ...]
     before: tuple[str, ...]
     after: tuple[str, ...]
-    alone: bool = False  # one worker was asked for: calls do not overlap
     callbacks: tuple[DSCallback, ...] = ()
-    turn: Turnstile = field(default_factory=Turnstile)
 
     works = True
 
@@ -115,10 +113,15 @@ class MapNode(Node):
         return tuple(self.names.index(n) for n in self.after)
 
     def apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None = None) -> Row:
-        if self.alone:
-            with self.turn:
-                return self._apply(row, seed, epoch, position, node, places)
-        return self._apply(row, seed, epoch, position, node, places)
+        if self.turn is None:
+            return self._apply(row, seed, epoch, position, node, places)
+        with self.turn:
+            return self._apply(row, seed, epoch, position, node, places)
+
+    @lazy
+    def turn(self) -> Turnstile | None:
+        """What keeps the step to the workers that were asked for it, where others of its stage have more."""
+        return None if self.workers is None else Turnstile(self.workers)
 
     def _apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None) -> Row:
         values: tuple[Any, ...] = tuple(row[i] for i in self.taken)

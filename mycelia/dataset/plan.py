@@ -63,14 +63,19 @@ class Compiler(Protocol):
 
 
 class Turnstile:
-    """A lock that crosses process borders by being made anew there.
+    """Lets so many pass at once; crosses process borders by being made anew there.
 
-    >>> with Turnstile():
+    >>> with Turnstile(2):
     ...     pass
     """
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    def __init__(self, count: int = 1) -> None:
+        self.count = count
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew in a forked process, where a thread that was not copied may have been inside."""
+        self.lock = threading.Semaphore(self.count)
 
     def __enter__(self) -> None:
         self.lock.acquire()
@@ -79,7 +84,7 @@ class Turnstile:
         self.lock.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Turnstile, ()
+        return Turnstile, (self.count,)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ class Schema:
         if schema_file is not None:
             try:
                 told = json.loads(Path(schema_file).read_text(encoding="utf-8-sig"))
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 raise ArgumentError(f"cannot read a schema: {error}", given={"file": schema_file}) from error
             if isinstance(told, dict) and isinstance(told.get("columns"), dict):  # as MindSpore does
                 told["columns"] = dict(sorted(told["columns"].items()))

@@ -24,7 +24,15 @@ from mycelia.types import Array
 
 LENGTH = struct.Struct("<Q")
 BLOB_LENGTH = struct.Struct(">Q")
-DAMAGES = (KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error)  # what reading noise ends in
+DAMAGES = (
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    struct.error,
+)  # what reading noise ends in
 
 
 def recognised(raw: memoryview) -> bool:

@@ -242,7 +242,7 @@ def footer(raw: memoryview, path: str) -> tuple[int, Header]:
     try:
         header = Header.load(text)
         begin = header.parts["offsets"]
-    except (ArgumentError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (ArgumentError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RecordError(f"the schema of a record file is damaged: {error!r}", given={"file": path}) from error
     if zlib.crc32(raw[begin:at]) != index_crc:
         raise RecordError("the index of a record file is damaged", given={"file": path})

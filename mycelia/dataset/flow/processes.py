@@ -10,7 +10,6 @@ import select
 import selectors
 import signal
 import threading
-import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -45,7 +44,7 @@ def serve(
     for node in blueprint.nodes:  # a lock may have been held by a thread that was not copied
         turn = getattr(node, "turn", None)
         if turn is not None:
-            turn.lock = threading.Lock()
+            turn.renew()
     giver = Giver(connection, reader, limit if available else 0)
     own = os.getpid()
     heard = select.poll()
@@ -191,9 +190,7 @@ class ProcessWorkers(Workers):
             here, there = self.context.Pipe(duplex=True)
             args = (there, self.blueprint, replace(self.options, debug_hooks=()), os.getpid(), self.limit, processors)
             process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
-            with warnings.catch_warnings():  # newer Pythons warn of any fork beside threads; `serve` makes locks anew
-                warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
+            process.start()  # newer Pythons may warn of a fork beside threads; `serve` makes locks anew
             there.close()
         worker = _Worker(process, here, Taker(here))
         self.heard.register(here, selectors.EVENT_READ, worker)

@@ -125,7 +125,8 @@ class Samples:
         return None
 
     def where(self, index: int) -> str:
-        files = [str(c) for c in self.rows[index] if isinstance(c, str | Path) and Path(c).is_file()]
+        # os.path, since a text may be no name at all, too long or with a zero, and then it is no file
+        files = [str(c) for c in self.rows[index] if isinstance(c, str | Path) and os.path.isfile(c)]
         return f"{', '.join(files)}, index {index}" if files else f"index {index}"
 
     def labels(self, column: str) -> Array:

@@ -119,7 +119,7 @@ class CocoDataset(Reader):
             by_image: dict[Any, list[Any]] = defaultdict(list)
             for mark in told["annotations"]:
                 by_image[mark["image_id"]].append(mark)
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError) as error:
             where = {"file": annotation_file}
             raise DataError(f"this is not COCO's format: {type(error).__name__} {error}", given=where) from error
         columns, loaders, cells = tasks[task]

@@ -82,6 +82,6 @@ def parsed_line(path: str | Path, number: int, line: str, parse: Callable[[str],
     """
     try:
         return parse(line)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, RecursionError) as error:
         where = {"file": str(path), "line": number, "reads": line[:120]}
         raise DataError(f"a line is not {form}", given=where, hint="mend the line, or take it out") from error

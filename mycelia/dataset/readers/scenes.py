@@ -271,7 +271,7 @@ def _json_text(path: str) -> Array:
     """JSON without spaces, its entries by name."""
     try:
         told = json.loads(text_of(path))
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"this is not JSON: {error}", given={"file": path}) from error
     return text(json.dumps(told, separators=(",", ":"), sort_keys=True, ensure_ascii=False))
 

@@ -252,7 +252,7 @@ class SQuADDataset(Reader):
                 for article in json.loads(text_of(path))["data"]:
                     for paragraph in article["paragraphs"]:
                         rows += [(paragraph["context"], *_answered(q)) for q in paragraph["qas"]]
-            except (KeyError, TypeError, json.JSONDecodeError) as error:
+            except (KeyError, TypeError, AttributeError, RecursionError, json.JSONDecodeError) as error:
                 raise DataError(f"this is not SQuAD's format: {error}", given={"file": path}) from error
         return Samples(("context", "question", "text", "answer_start"), rows, (text, text, text, u32))
 

@@ -73,7 +73,10 @@ class TensorOperation:
         >>> PadEnd.from_json(PadEnd([3], -1).to_json()) == PadEnd.from_json('{"pad_shape": [3], "pad_value": -1}')
         True
         """
-        told = json.loads(json_string)
+        try:
+            told = json.loads(json_string)
+        except (ValueError, RecursionError) as error:
+            raise ArgumentError(f"this is not the JSON of a transform: {error}") from error
         name = told.get("tensor_op_name", cls.__name__)
         if name != cls.__name__:
             raise ArgumentError(f"this is the JSON of {name}, not of {cls.__name__}", hint=f"{name}.from_json")

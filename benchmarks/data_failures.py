@@ -1,6 +1,6 @@
 """A long run with failures: workers are killed, samples are bad, the store is slow; the sequence must be right.
 
-    python tests/dataset/soak.py 600     # seconds
+    python benchmarks/data_failures.py 600     # seconds
 
 It prints one line a minute and ends with an error if a row is wrong, or memory, threads, processes or files grow.
 """
