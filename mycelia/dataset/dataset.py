@@ -33,6 +33,7 @@ from mycelia.dataset.plan import (
     ZipNode,
     by_number,
 )
+from mycelia.dataset.previewing import Preview
 from mycelia.dataset.reading import Names, Readable, megabytes, names_of, whole
 from mycelia.dataset.samplers import Sampler, as_sampler
 from mycelia.dataset.syncing import Gate, SyncNode
@@ -73,6 +74,20 @@ class Dataset(Readable):
         place = range(size)[index]
         with self._all(PickNode(range(place, place + 1), children=(self.plan,))) as rows:
             return dict(zip(self.plan.columns, next(rows), strict=True))
+
+    def preview(self, count: int = 5) -> Preview:
+        """The first rows, to look at: pictures, sounds and texts, in a terminal, a notebook or a page of HTML.
+
+        >>> import mycelia.dataset as ds
+        >>> ds.NumpySlicesDataset([[1, 2], [3, 4]], ["x"], shuffle=False).preview(2)
+        row 0
+          x  int64[2] 1 2
+        row 1
+          x  int64[2] 3 4
+        """
+        wanted = whole("count", count, 1)
+        with self._all(SliceNode(0, wanted, children=(self.plan,))) as rows:
+            return Preview([dict(zip(self.plan.columns, row, strict=True)) for row in rows])
 
     def map(
         self,

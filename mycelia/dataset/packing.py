@@ -56,14 +56,25 @@ class PackNode(Node):
         return PackStream(self, child, Held.of(held))
 
     def tokens(self, row: Row) -> tuple[Array, ...]:
-        """What a document adds, column by column."""
-        made = [as_value(row[i]) for i in self.taken]
+        """What a document adds, column by column, without what is put after it."""
+        made = tuple(as_value(row[i]) for i in self.taken)
         if any(a.ndim != 1 or len(a) != len(made[0]) for a in made):
             shapes = {n: list(a.shape) for n, a in zip(self.names, made, strict=True)}
             raise DataError("pack takes rows of tokens, of one length in all columns", given=shapes)
+        return made
+
+    def joined(self, documents: list[tuple[Array, ...]]) -> tuple[tuple[Array, ...], Array]:
+        """Documents one after the other, column by column, and the length of each."""
+        lengths = np.array([len(d[0]) for d in documents], np.int64)
         if self.end is None:
-            return tuple(made)
-        return (np.append(made[0], np.asarray(self.end, made[0].dtype)), *(np.append(a, a[-1:]) for a in made[1:]))
+            return tuple(np.concatenate(c) for c in zip(*documents, strict=True)), lengths
+        columns = []
+        for number, column in enumerate(zip(*documents, strict=True)):
+            marks = [np.full(1, self.end, a.dtype) if number == 0 else a[-1:] for a in column]
+            columns.append(np.concatenate([part for pair in zip(column, marks, strict=True) for part in pair]))
+        if any(len(c) != len(columns[0]) for c in columns):
+            raise DataError("pack cannot put an end after an empty document of several columns")
+        return tuple(columns), lengths + 1
 
 
 @dataclass
@@ -85,6 +96,23 @@ class Held:
 
 
 @dataclass
+class Marks:
+    """To which document the tokens held belong, and where in it they stand; found for all of them at once."""
+
+    documents: Array
+    positions: Array
+    ends: Array  # where the documents end
+    at: int = 0  # tokens that have gone into rows since
+
+    @staticmethod
+    def of(held: Held) -> Marks:
+        ends = np.cumsum(held.lengths) - held.begun
+        documents = np.repeat(np.arange(len(ends)), held.lengths)[held.begun :]
+        starts = ends - held.lengths
+        return Marks(documents, np.arange(len(documents)) - starts[documents], ends)
+
+
+@dataclass
 class PackStream(Stream):
     """Documents that fill rows."""
 
@@ -92,6 +120,7 @@ class PackStream(Stream):
     child: Stream
     held: Held
     ended: bool = False
+    made: Marks | None = None  # of the tokens held, until more come
 
     def pull(self, most: int) -> Request | None:
         while not self.ended and not self._full():
@@ -107,37 +136,43 @@ class PackStream(Stream):
 
     def _full(self) -> bool:
         """Whether a row is full, or the next document does not fit into it."""
-        return int(self.held.lengths.sum()) - self.held.begun >= self.node.length
+        return bool(self.held.columns) and len(self.held.columns[0]) >= self.node.length
 
     def _take(self, documents: list[tuple[Array, ...]]) -> None:
-        fresh = [d for d in documents if len(d[0])]
-        if not fresh:
+        if self.node.end is None:
+            documents = [d for d in documents if len(d[0])]
+        if not documents:
             return
-        parts = [self.held.columns] if self.held.columns and len(self.held.columns[0]) else []
-        columns = tuple(np.concatenate(c) for c in zip(*parts, *fresh, strict=True))
-        lengths = np.concatenate([self.held.lengths, [len(d[0]) for d in fresh]])
-        self.held = Held(columns, lengths, self.held.begun)
+        columns, lengths = self.node.joined(documents)
+        if len(self.held.lengths):
+            columns = tuple(np.concatenate(pair) for pair in zip(self.held.columns, columns, strict=True))
+        self.held = Held(columns, np.concatenate([self.held.lengths, lengths]), self.held.begun)
+        self.made = None
 
     def _row(self) -> Row:
         """The next row; what does not go into it is held."""
         node, held = self.node, self.held
-        ends = np.cumsum(held.lengths) - held.begun  # where the documents end among the tokens held
-        used = min(node.length, int(ends[-1]))
-        if not node.split and ends[0] <= node.length:
-            used = int(ends[np.searchsorted(ends, node.length, side="right") - 1])
-        at = np.arange(used)
-        document = np.searchsorted(ends, at, side="right")
-        starts = np.concatenate([[-held.begun], ends[:-1]])
-        segments, positions = np.zeros(node.length, np.int32), np.zeros(node.length, np.int32)
-        segments[:used], positions[:used] = document + 1, at - starts[document]
+        if self.made is None:
+            self.made = Marks.of(held)
+        marks, length = self.made, node.length
+        at = marks.at
+        first = int(marks.documents[at])
+        used = min(length, len(held.columns[0]))
+        if not node.split:
+            whole = int(np.searchsorted(marks.ends, at + length, side="right"))  # documents that end in the row
+            used = int(marks.ends[whole - 1]) - at if whole > first else used
         row = []
         for column, pad in zip(held.columns, node.pad, strict=True):
-            whole = np.full(node.length, pad, column.dtype)
-            whole[:used] = column[:used]
-            row.append(whole)
-        left = int(np.searchsorted(ends, used, side="right"))
-        begun = used - int(starts[left]) if left < len(ends) else 0
-        self.held = Held(tuple(c[used:] for c in held.columns), held.lengths[left:], begun)
+            filled = np.full(length, pad, column.dtype)
+            filled[:used] = column[:used]
+            row.append(filled)
+        segments, positions = np.zeros(length, np.int32), np.zeros(length, np.int32)
+        segments[:used] = marks.documents[at : at + used] - (first - 1)
+        positions[:used] = marks.positions[at : at + used]
+        marks.at = at + used
+        ended = int(np.searchsorted(marks.ends, marks.at, side="right")) - first  # documents that are over
+        begun = int(marks.positions[marks.at]) if marks.at < len(marks.positions) else 0
+        self.held = Held(tuple(c[used:] for c in held.columns), held.lengths[ended:], begun)
         return (*row, segments, positions)
 
     def snapshot(self) -> State:
