@@ -97,7 +97,7 @@ def test_an_archive_writes_no_file(tmp_path):
     inside = tmp_path / "in"
     inside.mkdir()
     with tarfile.open(inside / "a.tar", "w") as tar:
-        for name in ("../escaped.txt", "/tmp/mycelia-escaped.txt", "plain.txt"):
+        for name in ("../escaped.txt", str(tmp_path / "outside.txt"), "plain.txt"):
             info = tarfile.TarInfo(name)
             info.size = 3
             tar.addfile(info, io.BytesIO(b"abc"))
@@ -107,7 +107,6 @@ def test_an_archive_writes_no_file(tmp_path):
     rows = list(ds.WebDataset(str(inside / "a.tar"), ["txt"], shuffle=False).create_dict_iterator(1, output_numpy=True))
     assert [r["txt"].tobytes() for r in rows] == [b"abc"] * 3
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["a.tar", "in"]
-    assert not Path("/tmp/mycelia-escaped.txt").exists()
 
 
 def test_a_pickle_of_what_is_allowed_is_no_way_out(tmp_path, mark):
