@@ -1,4 +1,4 @@
-"""The programs on docs/data.md and docs/backends.md run, and print what they promise."""
+"""The programs on docs/data.md, docs/backends.md and docs/sizes.md run, and print what they promise."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["data", "backends"])
+@pytest.mark.parametrize("name", ["data", "backends", "sizes"])
 def test_the_program_on_the_page_prints_what_it_promises(name: str, tmp_path: Path) -> None:
     if name == "data":
         pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")

@@ -17,12 +17,18 @@ def run(name, *options):
 
 
 def test_every_example_has_a_test():
-    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["digits.py", "images.py"]
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["digits.py", "generate.py", "images.py"]
 
 
 def test_the_digits_run_quickly(tmp_path):
     assert "compiled is" in run("digits.py", "--model", tmp_path / "model.safetensors")
     assert (tmp_path / "model.safetensors").stat().st_size > 0
+
+
+def test_the_generated_text_comes_quickly():
+    said = run("generate.py").splitlines()
+    assert said[1].startswith("the ")
+    assert len(said[1]) == 24
 
 
 def test_the_images_run_quickly_and_name_the_bottleneck():
