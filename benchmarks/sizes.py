@@ -1,7 +1,7 @@
 """What changing sizes cost: 50 batch sizes and 50 sequence lengths through one jitted train step.
 
 For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled,
-what a size costs that was not met before, the steady time against a program for that size alone, and memory. The harness
+what a size costs that was not met before, the steady time against a program for that size alone, memory. The harness
 is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
 """
 
