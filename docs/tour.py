@@ -525,6 +525,28 @@ print(mixed.explain())
 assert "Python" in mixed.explain()
 
 # %% [markdown]
+# A print, a check or a call of a Python function (`ops.pyfunc`) is no reason to leave the program. Each is an *effect*
+# of the function that it stands in: it happens exactly once, in order, whether or not somebody reads what it gives; in
+# branches, in loops, in gradients, and for one example of a `vmap` after the other.
+
+# %%
+
+
+@ms.jit
+def halved(x):
+    """As often as it must be."""
+    while x.sum() > 1.0:
+        print("now", x)
+        x = x * 0.5
+    assert x.sum() > 0.0, f"the sum is {x.sum()}"
+    return x
+
+
+slope = ms.grad(lambda x: halved(x).sum())(ms.Tensor([1.0, 2.0]))
+assert slope.tolist() == [0.25, 0.25]
+assert "one native call" in halved.explain()
+
+# %% [markdown]
 # ## 13. A training step is one native call
 #
 # Now everything at once. `value_and_grad` inside a captured function is the transform of chapter 4; the optimizer is

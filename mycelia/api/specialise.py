@@ -12,7 +12,7 @@ from mycelia.capture import Captured, Computed, Given, Kept
 from mycelia.eager import Parameter, Tensor, wrap
 from mycelia.eager.dispatch import settle
 from mycelia.eager.tape import recording
-from mycelia.errors import Location
+from mycelia.errors import Location, MyceliaError
 from mycelia.ir import Function, Value, inner_functions, names_of
 from mycelia.primitives import HostCall
 from mycelia.types import TensorType
@@ -115,12 +115,15 @@ class Compiled:
         if Value in map(type, held):
             settle()  # another thread has begun to capture
             held = [x._data for x in inputs]
+        before = tuple(held) if captured.function.effects else ()
         if recording():
             outs: Sequence[Tensor] = self.native.apply(inputs)
+            _unchanged(inputs, before)
             for target, place in captured.writes:
                 _target(target, leaves).become(outs[place])
         else:
             arrays = self.native.run(held)
+            _unchanged(inputs, before)
             for target, place in captured.writes:
                 tensor = _target(target, leaves)
                 tensor._data, tensor._tape = arrays[place], None
@@ -159,6 +162,19 @@ def _relied_on(fn: Function) -> str:
     names = names_of(fn)
     bounds = [f"{n} >= {n.low}" for n in names]
     return ", ".join([*bounds, *(str(g) for g in names[0].scope.guards)] if names else [])
+
+
+def _unchanged(inputs: Sequence[Tensor], before: Sequence[Any]) -> None:
+    """Complain if Python, which the program called, made a tensor hold something else that the program had read."""
+    if before and any(x._data.__class__ is Value for x in inputs):
+        settle()
+    for x, data in zip(inputs, before, strict=False):
+        if x._data is not data:
+            which = getattr(x, "name", "a tensor")
+            raise MyceliaError(
+                f"a Python function that a program calls has changed {which}, which the program reads",
+                hint="let the function give the new numbers, and assign them outside of it",
+            )
 
 
 def called_by(fn: Function) -> list[str]:

@@ -194,7 +194,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def _function(stage: Stage, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not convertible(f):
-        return f(*args, **kwargs)
+        return f(*[converted(a) if a is print else a for a in args], **kwargs)
     made = conversion(f.__code__)
     if made is None:
         return f(*args, **kwargs)
@@ -307,7 +307,7 @@ def _object(stage: Stage, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _hooked(f: Any) -> Any:
-    return converted(f) if isinstance(f, FunctionType | MethodType) else f
+    return converted(f) if isinstance(f, FunctionType | MethodType | functools.partial) or f is print else f
 
 
 def converted(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -144,6 +144,7 @@ def test_prints_stay_in_the_program(capsys):
             if x.sum() > i + 2.0:
                 ops.print_(i, x)
         ops.Print()("done", x.shape)
+        list(map(print, [x, 1]))
         return x
 
     def printed(run):
@@ -314,6 +315,18 @@ def test_python_is_called_on_the_thread_that_called_the_program():
     where.clear()
     f(Tensor(3.0))
     assert set(where) == {threading.get_ident()}
+
+
+def test_changing_what_the_program_reads_is_told():
+    weight = ms.Parameter(Tensor([1.0, 1.0]), name="weight")
+
+    @jit
+    def f(x):
+        ops.pyfunc(lambda a: weight.set_data(Tensor([7.0, 7.0])), None, x)
+        return weight * x
+
+    with pytest.raises(ms.errors.MyceliaError, match="has changed weight, which the program reads"):
+        f(X)
 
 
 def test_threads_do_not_mix_what_they_show():
