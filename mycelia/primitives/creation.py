@@ -16,7 +16,7 @@ from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value, 
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
 from mycelia.primitives.family import ALL, NUMBERS, Shaped, mapping
-from mycelia.sizes import Dim, Sym
+from mycelia.sizes import Dim, Sym, least
 from mycelia.types import (
     Array,
     DType,
@@ -322,11 +322,11 @@ def one_over(count: Dim, dtype: DType) -> Any:
     >>> one_over(4, float32)
     0.25
     """
-    if not count > 0:
-        return math.nan
     if isinstance(count, int):
-        return 1.0 / count
-    return full(1, dtype, ()) / full(count, dtype, ())
+        return 1.0 / count if count > 0 else math.nan
+    known = full(count, dtype, ())
+    reciprocal = full(1, dtype, ()) / known
+    return reciprocal if least(count) > 0 else p.select(p.greater(known, 0), reciprocal, math.nan)
 
 
 def zeros(dtype: DType, shape: Shape) -> Value:

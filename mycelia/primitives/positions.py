@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, MyceliaError
-from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient, registry
+from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient
 from mycelia.primitives.family import mapping
 from mycelia.sizes import Name, Sym, born
 from mycelia.types import Array, TensorType, bool_, int64
@@ -62,13 +62,11 @@ class Positions(Op, abstract=True):
         return ()
 
 
-registry["positions"] = Positions
-
-
 def positions(mask: Any) -> Any:
     """Where a mask holds, counted through all its axes.
 
-    >>> positions(p.constant([True, False, True])).op.name
+    >>> from mycelia.ir import Function
+    >>> Function.build(positions, TensorType(bool_, (3,))).results[0].op.name
     'positions'
     """
     flat = p.reshape(mask, (-1,))
