@@ -1,5 +1,6 @@
 """What turns functions into other functions: gradients, tangents, vectorisation; and the settings of a session."""
 
+from mycelia.api import models as models
 from mycelia.api.context import (
     GRAPH_MODE,
     PYNATIVE_MODE,

@@ -13,12 +13,14 @@ from typing import Any, overload
 from mycelia import capture
 from mycelia.api.described import Described
 from mycelia.api.family import Family, kin, shapes_of
+from mycelia.api.interpreted import Interpreted
 from mycelia.api.numbers import CHANGING, MUTABLE, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
 from mycelia.backends import NATIVE, Backend, usable
 from mycelia.eager.dispatch import captures, mode
 from mycelia.errors import ArgumentError, CaptureError
+from mycelia.interpreter.pieces import NOT_RUN
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import Type
 
@@ -144,6 +146,7 @@ class Jitted:
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
         self._backend = _backend(settings["backend"])
+        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), _backend(settings["backend"]))
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
         self._families: dict[Any, Family] = {}
@@ -157,6 +160,9 @@ class Jitted:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs) if capture.current() is None else capture.call(fn, *args, **kwargs)
+        out = self._interpreted(fn, args, kwargs)
+        if out is not NOT_RUN:
+            return out
         leaves, key = self._key(args, kwargs)
         ways = self._ways.get(key, ())
         for i, way in enumerate(ways):
@@ -326,7 +332,7 @@ class Jitted:
         """
         name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
-        lines = [f"{name} ({settings})"]
+        lines = [f"{name} ({settings})", *self._interpreted.explain()]
         everything: list[Any] = [way for ways in self._ways.values() for way in ways]
         for kind in self._kinds.values():
             everything += kind.ways

@@ -38,16 +38,19 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         traced = trace(lambda *flat: hooked(*unflatten(structure, flat)), types)
         return _run(traced, size, fronts, axes, types, out_axes)
 
-    whole = jit(mapped)
-
     def vectorized(*args: Any) -> Any:
         try:
             return mapped(*args)
-        except CaptureError:  # it branches on a tensor, say: that takes more than calling it
+        except CaptureError as reason:  # it branches on a tensor, say: that takes more than calling it
             if mode.capturing:
                 raise
+            first = reason
+        try:
             return whole(*args)
+        except CaptureError:
+            raise first from None
 
+    whole = jit(vectorized, fallback=False)  # which the interpreter knows the meaning of
     return vectorized
 
 

@@ -43,6 +43,7 @@ class _Mode(threading.local):
     changing: Callable[[Any], None] | None = None
     may_raise: Callable[[], None] | None = None
     symbols: bool = False
+    held: Any = None  # reads and writes tensors of the library's own, such as the state of the random generator
 
 
 mode = _Mode()

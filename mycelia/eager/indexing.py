@@ -168,6 +168,8 @@ def within(i: Any, x: Tensor, axis: int) -> Tensor:
     if not isinstance(i, Tensor):
         i = wrap(np.asarray(i, np.int64))
     if i._data.__class__ is Value:
+        if mode.held is not None:
+            mode.held.positions(i._data, extent)
         i = cast(i, int32 if isinstance(extent, int) and extent < 2**31 else int64)
         return p.select(p.less(i, 0), i + extent, i)  # type: ignore[no-any-return]
     numbers = i._data.astype(np.int64)

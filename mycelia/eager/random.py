@@ -7,6 +7,7 @@ import secrets
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.eager.dispatch import mode
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.errors import ArgumentError
 from mycelia.ir import Value
@@ -80,16 +81,28 @@ class Generator:
 
     def draw(self) -> tuple[Tensor, Tensor]:
         """The key and the counter of one draw, after which the stream has moved on."""
+        if mode.held is not None and self is default_generator:
+            return self._draw_in_program()
         key, counter = self.key.alias(), self.counter.alias()
         if counter._data.__class__ is not Value:
             low, high = counter._data.tolist()
             self.counter._data = _words((high << 32) + low + 1 & 0xFFFFFFFFFFFFFFFF)
             return key, counter
-        moved = counter + wrap(ONE)
-        low = p.take(moved, 0, 0, 1)
-        carry = p.cast(p.equal(low, 0), uint32)
-        self.counter.become(moved + p.concat((carry * 0, carry), 0))
+        self.counter.become(_moved(counter))
         return key, counter
+
+    def _draw_in_program(self) -> tuple[Tensor, Tensor]:
+        """A draw while a program is captured: the stream is a part of its state."""
+        key, counter = mode.held.read(self.key), mode.held.read(self.counter)
+        mode.held.write(self.counter, _moved(counter))
+        return key, counter
+
+
+def _moved(counter: Tensor) -> Tensor:
+    """The counter of the next draw, in two words."""
+    moved = counter + wrap(ONE)
+    carry = p.cast(p.equal(p.take(moved, 0, 0, 1), 0), uint32)
+    return moved + p.concat((carry * 0, carry), 0)  # type: ignore[no-any-return]
 
 
 def _words(number: int) -> Array:

@@ -74,6 +74,17 @@ class Cell:
             return self._compiled()(*args, **kwargs)
         return self.construct(*args, **kwargs)  # the common case, without a detour
 
+    @staticmethod
+    def __interpreted__(machine: Any, cell: Cell, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """What a call means inside a captured program: `construct`, where there are no hooks and no other type."""
+        call = machine.lookup(type(cell), "__call__")
+        if call is not Cell.__call__:
+            return machine.call(call, (cell, *args), options)
+        held = [machine.whole(cell, ("attr", name)) for name in ("_before", "_after", "_float")]
+        if held == [(), (), None]:
+            return machine.call(machine.attribute(cell, "construct"), args, options)
+        return machine.call(Cell._run, (cell, *args), options)
+
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""
         if self._described is not None:

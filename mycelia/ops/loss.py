@@ -12,6 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
+from mycelia.eager.dispatch import mode
 from mycelia.eager.indexing import BoundsError
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Value
@@ -172,6 +173,8 @@ def _classes(y: Tensor, count: int) -> Tensor:
     known = p.greater_equal(y, 0) if y.dtype.kind == "i" else p.equal(y, y)
     if count <= np.iinfo(y.dtype.numpy).max:
         known = p.logical_and(known, p.less(y, count))
+    if known._data.__class__ is Value and mode.held is not None:
+        mode.held.must(known._data)
     if known._data.__class__ is not Value and not known._data.all():
         wrong = y._data[~known._data].flat[0]
         raise BoundsError(

@@ -141,7 +141,7 @@ def test_jit_inside_jit_is_one_program():
     before = Calls.count
     assert outer(X).tolist() == [1.0, 2.0]
     assert Calls.count == before + 1
-    assert not inner._ways
+    assert not inner._interpreted.ways
 
 
 # -------------------------------------------------------------------------------------------------- what comes back
@@ -406,11 +406,19 @@ def test_a_number_that_must_be_known_stays_a_constant():
         assert (n, type(n)) == (m, type(m))
 
 
-def test_too_many_constants_are_left_to_python():
-    compiled = jit(lambda x, n: (x, n + 1))
+def test_numbers_that_change_are_computed_by_python_at_every_call():
+    compiled = jit(lambda x, n: (x * n, n + 1, 2**-n, n // 3, n in (3, 5)))
     for i in range(40):
-        assert compiled(X, i)[1] == i + 1
-    assert "a number that must be known changes" in compiled.explain()
+        got = compiled(X, i)
+        assert got[1:] == (i + 1, 2**-i, i // 3, i in (3, 5))
+        assert [type(v) for v in got[1:]] == [int, float if i else int, int, bool] or i == 0
+
+
+def test_too_many_programs_are_left_to_python():
+    compiled = jit(lambda x, n: x.reshape((n, -1)))
+    for i in range(1, 60):
+        assert compiled(Tensor(np.zeros(i, "f")), i).shape == (i, 1)
+    assert compiled.explain().count("one native call") < 40
 
 
 def test_vmap_captures_what_it_cannot_call():

@@ -315,7 +315,7 @@ def only_else_assigns(x):
     return y
 
 
-@python(X)
+@native(X)
 def operators_of_objects(x):
     return Recursive() + x
 
@@ -359,7 +359,7 @@ def abs_of_branches(x):
     return total
 
 
-@python(X)
+@native(X)
 def grows_list_in_branch(x):
     xs = [x]
     if x.sum() > 0:
@@ -367,7 +367,7 @@ def grows_list_in_branch(x):
     return xs
 
 
-@python(X)
+@native(X)
 def global_assignment(x):
     global COUNT
     COUNT = 3

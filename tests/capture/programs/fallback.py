@@ -5,7 +5,7 @@ import contextlib
 import numpy as np
 
 from mycelia.eager import Tensor
-from programs.shared import X, python
+from programs.shared import X, native, python
 
 
 @python(X)
@@ -44,7 +44,7 @@ def raises_by_tensor(x):
     return x
 
 
-@python(X)
+@native(X)
 def asserts_tensor_where_it_is_caught(x):
     try:
         assert x.sum() > 100

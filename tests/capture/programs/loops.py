@@ -2,7 +2,7 @@
 """Loops that tensors decide, and others."""
 
 from mycelia.eager import Tensor
-from programs.shared import M, N, S, Scaler, X, native
+from programs.shared import M, N, S, Scaler, X, native, python
 
 
 @native(X)
@@ -226,7 +226,7 @@ def loop_with_tuple(x):
     return a, b
 
 
-@native(X)
+@python(X)
 def loop_with_dictionary(x):
     d = {"h": x, "n": 0}
     while d["h"].sum() < 50:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mycelia import ops
 from mycelia.eager import Tensor
-from programs.shared import FACTOR, SCALER, SHIFT, TABLE, M, Point, S, Scaler, X, Y, native, nothing
+from programs.shared import FACTOR, SCALER, SHIFT, TABLE, M, Point, S, Scaler, X, Y, native, nothing, python
 
 
 @native(X, Y)
@@ -273,7 +273,7 @@ def inherited(x):
     return CHILD(x)
 
 
-@native(X)
+@python(X)
 def class_inside(x):
     class Local:
         def __init__(self, v):
@@ -317,7 +317,7 @@ def assertion(x):
     return x + math.pi
 
 
-@native(X)
+@python(X)
 def numpy_constant(x):
     return x + Tensor(np.linspace(0, 1, 3).astype("float32"))
 

@@ -1,0 +1,319 @@
+"""Calls of a jitted function by programs that the interpreter has captured."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from mycelia.api.family import Family, shapes_of
+from mycelia.api.native import Native
+from mycelia.backends import Backend
+from mycelia.eager import Tensor, wrap
+from mycelia.eager.tape import recording
+from mycelia.errors import CaptureError, Location, MyceliaError
+from mycelia.interpreter.capturing import Call, Piece, capture, changed
+from mycelia.interpreter.guards import guard_of
+from mycelia.interpreter.pieces import CALLERS, NOT_RUN, Suite, frame_of, mentions, suite_of
+from mycelia.interpreter.program import Builder, Program
+from mycelia.interpreter.slots import DATA, restore
+from mycelia.interpreter.source import definition, is_resumed
+from mycelia.interpreter.values import Break
+from mycelia.interpreter.world import Array, Path, Read
+from mycelia.ir import interpret
+from mycelia.sizes import value as value_of
+from mycelia.tree import flatten
+from mycelia.types import Array as Array_
+from mycelia.types import TensorType
+
+STAGED = (  # what the capture that is being replaced does inside programs: it runs these functions meanwhile
+    "print has an effect each time",
+    "an assertion about a tensor has an effect each time",
+    "an operation has an effect each time",
+    "is turned into text",
+)
+MANY = 24  # programs for one kind of call
+
+
+class Refusal:
+    """A call that is no program: why, while everything that was read is as it was."""
+
+    def __init__(self, reason: Break, guard: Any) -> None:
+        self.why, self.at, self.guard = reason.why, reason.at, guard
+
+    def __str__(self) -> str:
+        return f"{self.why}" + (f"\n  at {self.at.caret()}" if isinstance(self.at, Location) else "")
+
+
+class Way:
+    """A program, and the native function that runs it."""
+
+    end, why, at = 0, "", None
+
+    def __init__(self, program: Program, backend: Backend | None = None) -> None:
+        self.program, self.guard = program, program.guard
+        world, plan = program.world, program.plan
+        self.native = Native(plan.function, program.donated, backend)
+        parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
+                   and isinstance(r.expect, Array)}  # fmt: skip
+        self.parents = [parents.get(i) for i in plan.inputs]
+        self.value = plan.outcome
+        self.before = None if plan.before is None else plan.before
+        self.plain = plan.function.results == ()
+
+    def run(self, found: Any) -> Any:
+        """The result; NOT_RUN, with nothing changed, where the program raises or cannot run."""
+        objects, hosts, inputs, sizes = found
+        results: Sequence[Any]
+        for place, extent in self.program.plan.checks:
+            if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):
+                return NOT_RUN
+        if self.before is not None:
+            places, asked = self.before
+            if any(interpret(asked, *[inputs[i] for i in places])):
+                return NOT_RUN
+        if recording():
+            tensors = [wrap(a) if n is None else objects[n] for n, a in zip(self.parents, inputs, strict=True)]
+            results = [x if x._tape is not None else x._data for x in self.native.apply(tensors)]
+        elif self.plain:
+            results = ()
+        else:
+            try:
+                results = self.native.run(inputs)
+            except MyceliaError:
+                return NOT_RUN
+        if any(results[i] for i in self.program.plan.flags):
+            return NOT_RUN
+        build = Builder(self.program.world, self.program.plan, objects, hosts, results, sizes)
+        value = build(self.value)
+        if value.kind == "raise":
+            return NOT_RUN  # Python runs it, and raises what is to be raised
+        writes = [(build(obj), slot, build(new)) for obj, slot, new in self.program.plan.writes]
+        for obj, slot, new in writes:
+            if slot is DATA and isinstance(new, Tensor):
+                obj.become(new)
+            else:
+                restore(obj, slot, new)
+        return value
+
+    def __str__(self) -> str:
+        fn, world = self.program.plan.function, self.program.world
+        takes, gives = ", ".join(map(str, fn.types)), ", ".join(map(str, fn.result_types))
+        outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
+        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.plan.writes))
+        lines = [
+            f"one native call: ({takes}) -> ({gives})",
+            f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
+        ]
+        lines += [f"  changes: {changed}"] if changed else []
+        for note in self.native.notes:
+            lines.append(f"  {note.text}")
+            lines += [f"    at {note.at}"] if note.at else []
+        return "\n".join(lines)
+
+
+class PieceWay(Way):
+    """Some statements as a program, and where to go on."""
+
+    def __init__(self, piece: Piece, backend: Backend | None) -> None:
+        super().__init__(piece.program, backend)
+        self.end, self.why, self.at = piece.end, piece.why, piece.at
+
+
+def exist(positions: Array_, extent: int) -> bool:
+    """Whether all positions exist on an axis of this extent; negative ones count from its end.
+
+    >>> import numpy as np
+    >>> exist(np.array([0, -3]), 3), exist(np.array([3]), 3)
+    (True, False)
+    """
+    return not positions.size or bool(-extent <= positions.min() and positions.max() < extent)
+
+
+def _argument(world: Any, read: Read) -> bool:
+    path = world.paths[read.parent]
+    return len(path) > 0 and path[0][0] in ("arg", "kwarg")
+
+
+def _words(obj: Any, slot: Any) -> str:
+    if slot == DATA:
+        return getattr(obj, "name", "a tensor")
+    return f"{type(obj).__name__}.{slot[1]}" if slot[0] == "attr" else f"a {type(obj).__name__}"
+
+
+class Interpreted:
+    """The programs of one jitted function."""
+
+    def __init__(self, fallback: bool, dynamic: bool = False, backend: Backend | None = None) -> None:
+        self.fallback, self.dynamic, self.backend = fallback, dynamic, backend
+        self.families: dict[Any, Family] = {}
+        self.ways: dict[Any, list[Way | Refusal]] = {}
+        self.varying: set[Path] = set()
+        self.suites: dict[CodeType, Suite] = {}
+        self.python = 0  # calls that Python ran alone
+        self.capturing = threading.RLock()  # threads that need the same program wait for the first
+
+    def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of a call; NOT_RUN where it is no program."""
+        call = Call(fn, args, kwargs)
+        key = len(args), tuple(kwargs)
+        ways = self.ways.get(key)
+        if ways is None:
+            ways = self.ways.setdefault(key, [])
+        for way in ways:
+            found = way.guard(call)
+            if found is not None:
+                return self.in_pieces(call) if isinstance(way, Refusal) else self.result(way, found, call)
+        with self.capturing:
+            for way in tuple(ways):  # another thread may have made it meanwhile
+                found = way.guard(call)
+                if found is not None:
+                    break
+            else:
+                new, found = self.captured(call, ways)
+                if new is None:
+                    return self.in_pieces(call)
+                way = new
+        if isinstance(way, Refusal):
+            return self.in_pieces(call)
+        return self.by_python(call) if found is None else self.result(way, found, call)
+
+    def result(self, way: Way, found: Any, call: Call) -> Any:
+        """What a program returns; Python runs the call where it raises, and says what there is to say."""
+        out = way.run(found)
+        return out.value if out is not NOT_RUN and out.kind != "raise" else self.by_python(call)
+
+    def by_python(self, call: Call) -> Any:
+        self.python += 1
+        return call.fn(*call.args, **call.kwargs)
+
+    def in_pieces(self, call: Call) -> Any:
+        """A call of which Python runs some statements; NOT_RUN for one whose effects are parts of programs, see jit."""
+        if any(word in self.reason(call)[0] for word in STAGED):
+            return NOT_RUN
+        if not self.fallback:
+            why, at = self.reason(call)
+            raise CaptureError(
+                f"this cannot be part of a compiled program: {why}",
+                at=at,
+                hint="with fallback=True Python runs the function",
+            )
+        target = resolved(call)
+        if target is None:
+            return self.by_python(call)
+        fn, args = target
+        code = fn.__code__
+        node = definition(code)
+        if node is None or is_resumed(code) or mentions(_body(node), CALLERS):
+            return self.by_python(call)
+        root = frame_of(fn, args, call.kwargs)
+        if root is None:
+            return self.by_python(call)
+        if code not in self.suites:
+            self.suites[code] = suite_of(node, code, self)
+        return self.suites[code].run(root).value
+
+    def for_all_sizes(self, call: Call) -> Way | None:
+        """A program for shapes like these, if calls with other shapes were seen before."""
+        leaves, structure = flatten((call.args, call.kwargs))
+        shapes = shapes_of(leaves)
+        if not any(shapes):
+            return None
+        kinds = tuple(
+            (x._data.dtype, x._data.ndim) if s is not None else type(x) for x, s in zip(leaves, shapes, strict=True)
+        )
+        family = self.families.setdefault((structure, kinds), Family())
+        if family.refused:
+            return None
+        family.failure = ""
+        family.note(shapes)
+        if self.dynamic:
+            family.open |= {(i, axis) for i, shape in enumerate(shapes) for axis in range(len(shape or ()))}
+        way: Way | None = family.generalise(leaves, lambda types: self.symbolic(call, family, leaves, types))
+        if way is None and len(family.seen) > 1:
+            family.specialised(getattr(call.fn, "__qualname__", "a function"))
+        return way
+
+    def symbolic(self, call: Call, family: Family, leaves: list[Any], types: dict[int, TensorType]) -> Way | None:
+        """A call captured and compiled for symbolic sizes; None if it has to be seen at actual ones."""
+        try:
+            way = Way(
+                capture(call, frozenset(self.varying), {id(leaves[i]): t for i, t in types.items()}), self.backend
+            )
+            way.native.prepare()
+        except Break as reason:
+            family.refused = reason.why
+            return None
+        except Exception as error:  # the user's, or ours: it shows at actual sizes, or it does not
+            family.failure = f"{type(error).__name__}: {error}"
+            return None
+        return way
+
+    def reason(self, call: Call) -> tuple[str, Location | None]:
+        """Why a call is no program."""
+        found = [w for w in self.ways[len(call.args), tuple(call.kwargs)] if isinstance(w, Refusal)]
+        return (found[-1].why, found[-1].at) if found else ("it reads things that change with each call", None)
+
+    def way(self, piece: Piece) -> PieceWay:
+        return PieceWay(piece, self.backend)
+
+    def changed(self, way: Way, root: Any) -> set[Path]:
+        return changed(way.program, root)
+
+    def captured(self, call: Call, ways: list[Way | Refusal]) -> tuple[Way | Refusal | None, Any]:
+        """A new way for a call, and what its guard found."""
+        if len(ways) >= MANY:
+            return None, None
+        for way in ways:
+            if isinstance(way, Way):
+                self.varying |= changed(way.program, call)
+        general = self.for_all_sizes(call)
+        if general is not None:
+            ways.insert(0, general)
+            return general, general.guard(call)
+        try:
+            way = Way(capture(call, frozenset(self.varying)), self.backend)
+        except Break as reason:
+            refused = Refusal(
+                reason, guard_of(reason.world, ()) if getattr(reason, "world", None) else lambda call: None
+            )
+            ways.append(refused)
+            return refused, None
+        for family in self.families.values():
+            family.went_well()
+        ways.insert(0, way)
+        return way, way.guard(call)
+
+    def explain(self) -> list[str]:
+        """How the calls ran."""
+        found: list[Any] = [way for ways in self.ways.values() for way in ways]
+        lines: list[str] = []
+        for way in found:
+            if isinstance(way, Way):
+                lines += str(way).splitlines()
+            elif not any(word in way.why for word in STAGED):
+                lines += [f"runs in Python: {way.why}", *_place(way.at)]
+        for suite in self.suites.values():
+            for piece in suite.pieces():
+                if piece.program.plan.function.results:
+                    lines += [f"  {line}" for line in str(piece).splitlines()]
+        return [f"  {line}" for line in lines]
+
+
+def _place(at: Any) -> list[str]:
+    return [f"  {line}" for line in f"  at {at.caret()}".splitlines()] if isinstance(at, Location) else []
+
+
+def _body(node: Any) -> list[Any]:
+    return node.body if isinstance(node.body, list) else [node.body]
+
+
+def resolved(call: Call) -> tuple[FunctionType, tuple[Any, ...]] | None:
+    """The function with source that a call runs, and its arguments; None if it is hidden behind other code."""
+    fn, args = call.fn, call.args
+    if type(fn) is FunctionType:
+        return fn, args
+    if type(fn) is MethodType and type(fn.__func__) is FunctionType:
+        return fn.__func__, (fn.__self__, *args)
+    return None

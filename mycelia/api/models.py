@@ -1,0 +1,374 @@
+"""What gradients, vectorisation and cells mean inside a captured program: models that the interpreter calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.api import staged, vectorize
+from mycelia.api.linear import _differentiable
+from mycelia.capture import converted
+from mycelia.eager import Parameter, Tensor
+from mycelia.interpreter.calls import REGISTERED
+from mycelia.interpreter.machine import Machine
+from mycelia.interpreter.nests import flattened, rebuilt
+from mycelia.interpreter.regions import closed, frontier, params_of
+from mycelia.interpreter.slots import DATA
+from mycelia.interpreter.values import Either, Number, UserError
+from mycelia.interpreter.world import is_tensor
+from mycelia.ir import Param, Value, fresh_params, substitute, toposort
+from mycelia.transforms import jvp, vjp
+from mycelia.transforms.vmap import batch, lockstep
+from mycelia.types import TensorType, cotangent_type
+
+
+class Linear:
+    """One call of a function in a captured program, with its derivative beside it; see `staged.Staged`."""
+
+    nested = True
+
+    def __init__(
+        self, machine: Any, fn: Any, args: Any, kwargs: Any, positions: Any, weights: Any, has_aux: Any
+    ) -> None:
+        self.machine = machine
+        self.weights = (
+            [weights] if type(weights) is Parameter else list(machine.all_items(weights) if weights is not None else ())
+        )
+        if not all(type(w) is Parameter for w in self.weights):
+            machine.refuse("gradients with respect to something else than parameters")
+        if len({id(w) for w in self.weights}) < len(self.weights):
+            machine.refuse("a weight is given twice")
+        args, kwargs = machine.all_items(args), named(machine, kwargs)
+        positions = machine.plain(machine.all_items(positions))
+        marked, self.leaves, self.structures = self.marked(args, positions)
+        store = machine.store
+        originals = [machine.value(x) for x in (*self.leaves, *self.weights)]
+        fresh = fresh_params(tuple(v.type for v in originals))
+        base = store
+        machine.store = inner = base.fork()
+        path, machine.path = machine.path, dict(machine.path)
+        machine.regions.enter(None, True)
+        try:
+            for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
+                inner.slots[id(x), DATA] = x, param
+            outputs = machine.call(fn, marked, kwargs)
+        except UserError:
+            machine.store = base
+            raise
+        finally:
+            machine.path = path
+            machine.regions.leave()
+        self.inputs = [base.tensor(v) for v in originals]
+        self.settle(machine, base, inner, outputs, fresh, originals, machine.plain(has_aux))
+
+    def marked(self, args: tuple[Any, ...], positions: Any) -> tuple[tuple[Any, ...], list[Any], list[Any]]:
+        """The arguments, with new tensors in place of those that are differentiated."""
+        machine, marked, leaves, structures = self.machine, list(args), [], []
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                machine.refuse(f"the function has no argument {position} to differentiate")
+            found, structure = flattened(machine, args[position])
+            made = []
+            for x in found:
+                if type(x) is float:
+                    x = machine.native(Tensor, (x,), {})
+                if not is_tensor(x):
+                    machine.refuse("an argument is differentiated and holds something else than tensors")
+                stand_in = Tensor.__new__(Tensor)
+                stand_in._data = machine.value(x)
+                machine.real(_differentiable, stand_in, position)
+                made.append(machine.store.tensor(machine.value(x)))
+            marked[position] = rebuilt(machine, structure, made)
+            leaves += made
+            structures.append(structure)
+        return tuple(marked), leaves, structures
+
+    def settle(
+        self, machine: Any, base: Any, inner: Any, outputs: Any, fresh: Sequence[Value], originals: Sequence[Value],
+        has_aux: bool,
+    ) -> None:  # fmt: skip
+        """The derivative of all that the call has computed, at the original arguments."""
+        machine.store = inner
+        self.outputs = outputs
+        self.differentiated = self.results_of(machine, outputs, has_aux)
+        first = [machine.value(x) for x in self.differentiated]
+        machine.store = base
+        mine = {id(x) for x in (*self.leaves, *self.weights)}
+        values: dict[Value, int] = {}
+        changes = [
+            (obj, slot, held)
+            for obj, slot, held in inner.differences(base)
+            if not (slot == DATA and id(obj) in mine and held in fresh)
+        ]
+        for _, _, held in changes:
+            for v in values_in(held):
+                values.setdefault(v, len(values))
+        listed = [*first, *values]
+        region = machine.regions.stack[-1].inner[-1]
+        outside = frontier(listed, lambda v: v.serial < region.start and machine.regions.free(v, machine.path))
+        captured = [v for v in outside if v not in set(fresh)]
+        self.function = closed((*fresh, *captured), listed)
+        self.operands = (*originals, *captured)
+        self.wrt = (*[True] * len(fresh), *[False] * len(captured))
+        types = self.function.result_types
+        self.live = tuple(i < len(first) and t.differentiable for i, t in enumerate(types))
+        joint = vjp(self.function, self.wrt, self.live)
+        self.given = fresh_params(tuple(cotangent_type(t) for t, m in zip(types, self.live, strict=True) if m))
+        found = joint(*self.operands, *self.given)
+        self.pulled = found[len(listed) :]
+        new = dict(zip(values, found[len(first) : len(listed)], strict=True))
+        machine.positions = moved_positions(machine.positions, dict(zip(fresh, originals, strict=True)))
+        for obj, slot, held in changes:
+            base.slots[id(obj), slot] = obj, replaced(held, new)
+        base.made |= inner.made
+        self.outputs = replaced(outputs, new)
+        self.firsts = [base.tensor(v) for v in found[: len(first)]]
+
+    def results_of(self, machine: Any, outputs: Any, has_aux: bool) -> list[Any]:
+        if has_aux:
+            items: Any = machine.all_items(outputs) if type(outputs) in (tuple, list) else ()
+            if len(items) < 2:
+                machine.refuse("with has_aux the function must return the result and something beside it")
+            outputs = items[0]
+        outputs = machine.joined(outputs)
+        found = [x for x in flattened(machine, outputs)[0] if is_tensor(x)]
+        if not found:
+            machine.refuse("the function returned no tensor to differentiate")
+        return found
+
+    def back(self, cotangents: Any, once: Any = False) -> Any:
+        """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""
+        machine = self.machine
+        cts = [ct for ct, m in zip(self.cotangents(cotangents), self.live, strict=False) if m]
+        pulled = substitute(self.pulled, dict(zip(self.given, cts, strict=True)))
+        tensors = iter([machine.store.tensor(v) for v in pulled])
+        by_argument = [rebuilt(machine, s, [next(tensors) for _ in range(count(s))]) for s in self.structures]
+        return machine.store.container(list, tuple(by_argument)), machine.store.container(list, tuple(tensors))
+
+    def cotangents(self, given: Any) -> list[Value]:
+        machine = self.machine
+        firsts = [machine.value(x) for x in self.firsts]
+        if given is None:
+            return [p.full(1, v.dtype, v.shape) for v in firsts]
+        flat = flattened(machine, given)[0]
+        if len(flat) != len(firsts):
+            machine.refuse("cotangents that do not fit the results")
+        return [self.fitting(ct, v) for ct, v in zip(flat, firsts, strict=True)]
+
+    def fitting(self, ct: Any, v: Value) -> Value:
+        machine = self.machine
+        tensor = ct if is_tensor(ct) else machine.native(Tensor, (ct,), {})
+        value = machine.value(tensor)
+        if value.shape != v.shape:
+            machine.refuse("a cotangent of another shape than its result")
+        fitting: Value = p.cast(value, v.dtype) if v.dtype.is_float and value.dtype is not v.dtype else value
+        return fitting
+
+    def forward(self, tangents: Any) -> Any:
+        """Tangents of the results, from those of the inputs."""
+        machine = self.machine
+        firsts = [machine.value(x) for x in self.firsts]
+        given = [
+            self.fitting(t, machine.value(x)) for t, x in zip(machine.all_items(tangents), self.inputs, strict=True)
+        ]
+        moved = iter(jvp(self.function, self.wrt, self.live)(*self.operands, *given)[len(self.function.results) :])
+        out = [next(moved) if m else p.zeros(v.dtype, v.shape) for v, m in zip(firsts, self.live, strict=False)]
+        return machine.store.container(list, tuple(machine.store.tensor(v) for v in out))
+
+    # ------------------------------------------------------------------------------------- as the interpreter sees it
+
+    def attribute(self, name: str) -> Any:
+        """An attribute that the functions of `mycelia.api` read."""
+        store = self.machine.store
+        if name == "outputs":
+            return self.outputs
+        if name == "differentiated":
+            return store.container(list, tuple(self.firsts))
+        if name == "inputs":
+            return store.container(list, tuple(self.inputs))
+        if name == "recording":
+            return self
+        if name == "nested":
+            return True
+        assert name in ("back", "forward", "__enter__", "__exit__"), f"a derivative has no {name}"
+        return Bound(self, name)
+
+
+class Bound:
+    """A method of a `Linear`."""
+
+    def __init__(self, owner: Linear, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    def called(self, machine: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return getattr(self.owner, self.name)(*args, **options)
+
+
+def moved_positions(positions: dict[Any, Any], new: dict[Value, Value]) -> dict[Any, Any]:
+    """Positions that were asked for in a function, where it is called."""
+    moved = substitute([index for index, _ in positions], new)
+    return {(index, extent): at for index, ((_, extent), at) in zip(moved, positions.items(), strict=True)}
+
+
+def named(machine: Any, kwargs: Any) -> dict[str, Any]:
+    items = machine.whole(kwargs)
+    return dict(zip(items[::2], items[1::2], strict=True))
+
+
+def count(structure: Any) -> int:
+    return structure.leaves  # type: ignore[no-any-return]
+
+
+def values_in(held: Any) -> list[Value]:
+    """The values of the graph in what a slot holds."""
+    if isinstance(held, Value):
+        return [held]
+    if isinstance(held, Number):
+        return [held.value]
+    if isinstance(held, Either):
+        return [held.cond, *values_in(held.yes), *values_in(held.no)]
+    return [v for x in held for v in values_in(x)] if isinstance(held, tuple) else []
+
+
+def replaced(held: Any, new: dict[Value, Value]) -> Any:
+    """What a slot holds, with other values of the graph."""
+    if isinstance(held, Value):
+        return new.get(held, held)
+    if isinstance(held, Number):
+        return Number(new.get(held.value, held.value), held.kind, held.low, held.high)
+    if isinstance(held, Either):
+        return Either(new.get(held.cond, held.cond), replaced(held.yes, new), replaced(held.no, new))
+    if isinstance(held, tuple):
+        return tuple.__new__(type(held), [replaced(x, new) for x in held])
+    return held
+
+
+def model_linearize(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`staged.linearize(fn, args, kwargs, positions, weights, has_aux)`."""
+    return Linear(machine, *args)
+
+
+class Mapped:
+    """What `vmap` gives inside a captured program."""
+
+    def __init__(self, fn: Any, in_axes: Any = 0, out_axes: Any = 0) -> None:
+        self.fn, self.in_axes, self.out_axes = fn, in_axes, out_axes
+
+    def called(self, machine: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return mapped_call(machine, self.fn, self.in_axes, self.out_axes, args, options)
+
+    def attribute(self, name: str) -> Any:
+        raise UserError(AttributeError(name))
+
+
+def model_vmap(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """`vmap(fn, in_axes, out_axes)`."""
+    return machine.real(Mapped, *args, **options)
+
+
+def model_mapped(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A call of what `vmap` gave outside."""
+    cells = dict(zip(fn.__code__.co_freevars, machine.whole(fn, ("field", "__closure__")), strict=True))
+    mapped = machine.whole(cells["mapped"], ("contents", None))
+    inner = dict(zip(mapped.__code__.co_freevars, machine.whole(mapped, ("field", "__closure__")), strict=True))
+    each, in_axes, out_axes = (machine.whole(inner[n], ("contents", None)) for n in ("fn", "in_axes", "out_axes"))
+    return mapped_call(machine, each, in_axes, out_axes, args, options)
+
+
+def mapped_call(
+    machine: Any, each: Any, in_axes: Any, out_axes: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """The function on one example, as a graph that runs for all of them."""
+    in_axes, out_axes = plain_axes(machine, in_axes), plain_axes(machine, out_axes)
+    if options:
+        machine.refuse("vmap takes no arguments by name")
+    leaves, structure = flattened(machine, args)
+    axes = machine.real(
+        vectorize._matched, in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes"
+    )
+    tensors = [x if is_tensor(x) else machine.native(Tensor, (x,), {}) for x in leaves]
+    values = [machine.value(x) for x in tensors]
+    size = machine.real(vectorize._size, [Stand(v) for v in values], axes)
+    fronts = [v if a is None else p.moveaxis(v, a % len(v.shape), 0) for v, a in zip(values, axes, strict=True)]
+    types = [TensorType(v.dtype, v.shape[a is not None :]) for v, a in zip(fronts, axes, strict=True)]
+    params = fresh_params(tuple(types))
+    base = machine.store
+    machine.store = one = base.fork()
+    path, machine.path = machine.path, dict(machine.path)
+    machine.regions.enter(None, True)
+    try:
+        given = rebuilt(machine, structure, [one.tensor(v) for v in params])
+        result = machine.joined(machine.call(each, given, {}))
+        found, shape = flattened(machine, result)
+        outs = [machine.value(x) if is_tensor(x) else x for x in found]
+    finally:
+        machine.path = path
+        machine.regions.leave()
+        machine.store = base
+    check_changes(machine, base, one, params)
+    if any(not set(params).isdisjoint(params_of([index])) for index, _ in machine.positions):
+        machine.refuse("each example has positions of its own")
+    wanted = machine.real(vectorize._matched, out_axes, shape, "out_axes")
+    computed = [(v, a) for v, a in zip(outs, wanted, strict=True) if isinstance(v, Value)]
+    region = machine.regions.stack[-1].inner[-1]
+    outside = frontier(
+        [v for v, _ in computed], lambda v: v.serial < region.start and machine.regions.free(v, machine.path)
+    )
+    captured = [v for v in outside if v not in set(params)]
+    function = closed((*params, *captured), [v for v, _ in computed])
+    types_in = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
+    many = batch(function, size, (*types_in, *[v.type for v in captured]), tuple(a is not None for _, a in computed))
+    for (_, a), t, old in zip(computed, many.result_types, function.result_types, strict=True):
+        if a is None and t != old:
+            machine.refuse("a result depends on the example, and out_axes says None for it")
+    batched = iter(many(*fronts, *captured))
+    made = []
+    for v, a in zip(outs, wanted, strict=True):
+        if not isinstance(v, Value):
+            made.append(v)
+            continue
+        r = next(batched)
+        made.append(base.tensor(r if a is None else p.moveaxis(r, 0, a % len(r.shape))))
+    return rebuilt(machine, shape, made)
+
+
+class Stand:
+    """The shape of a tensor, for those who ask for nothing else."""
+
+    def __init__(self, value: Value) -> None:
+        self.shape, self.ndim = value.shape, len(value.shape)
+
+
+def plain_axes(machine: Any, axes: Any) -> Any:
+    if type(axes) is list:
+        return tuple(plain_axes(machine, a) for a in machine.whole(axes))
+    if type(axes) is dict:
+        items = machine.whole(axes)
+        return {k: plain_axes(machine, v) for k, v in zip(items[::2], items[1::2], strict=True)}
+    return machine.plain(axes)
+
+
+def check_changes(machine: Machine, base: Any, one: Any, params: Sequence[Value]) -> None:
+    """What one example changes outside must be the same for all of them."""
+    own = set(params)
+    for obj, slot, held in one.differences(base):
+        if id(obj) in one.made:
+            continue
+        if any(not own.isdisjoint(v for v in toposort(values_in(held)) if type(v.op) is Param) for _ in (0,)):
+            machine.refuse("each example changes something outside in its own way")
+        base.write(obj, slot, held)
+
+
+def register() -> None:
+    """Tell the interpreter."""
+    from mycelia.api.vectorize import vmap
+
+    REGISTERED[staged.linearize.__code__] = model_linearize
+    REGISTERED[vmap.__code__] = model_vmap
+    REGISTERED[vmap(abs).__code__] = model_mapped
+    REGISTERED[converted.__code__] = lambda machine, fn, args, options: args[0]
+
+
+register()

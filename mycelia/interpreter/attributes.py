@@ -1,0 +1,358 @@
+"""Attributes: looked up as Python does, with no code of the user run but by the interpreter itself."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+from mycelia.eager import Parameter, Tensor
+from mycelia.interpreter import models
+from mycelia.interpreter.machine import Items, Method, View, distributes
+from mycelia.interpreter.slots import CONTAINERS, MAPPINGS
+from mycelia.interpreter.tensors import Tensors
+from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom
+from mycelia.interpreter.world import is_tensor
+
+FIELDS: dict[type, frozenset[str]] = {  # plain data in types of Python itself
+    FunctionType: frozenset(("__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__name__",
+                             "__qualname__", "__module__", "__doc__")),
+    MethodType: frozenset(("__func__", "__self__")),
+    property: frozenset(("fget", "fset", "fdel")),
+    staticmethod: frozenset(("__func__",)),
+    classmethod: frozenset(("__func__",)),
+    functools.partial: frozenset(("func", "args", "keywords")),
+    functools.cached_property: frozenset(("func", "attrname")),
+}  # fmt: skip
+TENSOR_TYPES = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "device"))
+GENERIC = (object.__getattribute__, SimpleNamespace.__getattribute__)  # which find attributes as Python says
+USUAL = (object.__setattr__, object.__delattr__, SimpleNamespace.__setattr__, SimpleNamespace.__delattr__)
+DATA_DESCRIPTORS = (property, MemberDescriptorType, GetSetDescriptorType)
+
+
+class Super:
+    """`super()`: attributes of an object, looked up behind a class."""
+
+    def __init__(self, cls: type, obj: Any) -> None:
+        self.cls, self.obj = cls, obj
+
+
+class Attributes(Tensors):
+    """`x.name`, `x.name = v`, `del x.name`."""
+
+    def call(self, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        raise AssertionError("calls know how")
+
+    def lookup(self, cls: type, name: str, behind: type | None = None) -> Any:
+        """What a class and its bases hold under a name. Each class is read, so that what appears there is seen."""
+        mro = self.whole(cls, ("field", "__mro__"))
+        if behind is not None:
+            mro = mro[mro.index(behind) + 1 :]
+        for c in mro:
+            if not c.__flags__ & 1 << 8:  # a class that can change
+                found = self.read(c, ("attr", name))
+                if isinstance(found, Either | Number):
+                    self.refuse("an attribute of a class depends on values")
+            else:
+                found = vars(c).get(name, MISSING)
+            if found is not MISSING:
+                return found
+        return MISSING
+
+    @distributes
+    def attribute(self, obj: Any, name: str) -> Any:
+        """`obj.name`."""
+        if isinstance(obj, Host | Number):
+            return self.number_attribute(obj, name)
+        kind = type(obj)
+        if kind is Super:
+            return self.bound(
+                self.lookup(type(obj.obj) if not isinstance(obj.obj, type) else obj.obj, name, obj.cls), obj.obj, name
+            )
+        if is_tensor(obj):
+            return self.tensor_attribute(obj, name)
+        if kind.__module__ == "mycelia.api.models":
+            return obj.attribute(name)
+        if kind is ModuleType:
+            found = self.read(obj, ("attr", name))
+            if found is MISSING:
+                self.refuse(f"{obj.__name__}.{name} is made by its module")
+            return found
+        if (kind, name) in models.METHODS or (kind in CONTAINERS and (kind, name) in models.CONTAINER_METHODS):
+            return Method(obj, name)
+        if kind in MAPPINGS and name in ("items", "keys", "values"):
+            return Method(obj, name)
+        if kind in FIELDS and name in FIELDS[kind]:
+            return self.whole(obj, ("field", name))
+        if kind in models.PLAIN_ATTRIBUTES and name in models.PLAIN_ATTRIBUTES[kind]:
+            return self.real(getattr, obj, name)
+        if isinstance(obj, Method | View | Items) or kind is CellType:
+            self.refuse(f"the attribute {name} of a {kind.__name__}")
+        if isinstance(obj, tuple):
+            return self.tuple_attribute(obj, name)
+        if isinstance(obj, type):
+            return self.class_attribute(obj, name)
+        return self.object_attribute(obj, name)
+
+    def number_attribute(self, obj: Any, name: str) -> Any:
+        kind = self.number_kind(obj)
+        if (kind, name) in models.METHODS:
+            return Method(obj, name)
+        if name in ("real", "imag", "numerator", "denominator"):
+            return getattr(self.plain(obj), name)
+        raise UserError(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))  # type: ignore[union-attr]
+
+    def tuple_attribute(self, obj: Any, name: str) -> Any:
+        kind = type(obj)
+        if hasattr(kind, "_fields") and name in kind._fields:
+            return obj[kind._fields.index(name)]
+        if (kind is tuple and (tuple, name) in models.METHODS) or name in ("count", "index"):
+            return Method(obj, name)
+        if hasattr(kind, "_fields"):
+            return self.bound(self.lookup(kind, name), obj, name)
+        if kind is tuple:
+            self.real(getattr, (), name)
+        self.refuse(f"the attribute {name} of a {kind.__name__}")
+
+    def tensor_attribute(self, obj: Any, name: str) -> Any:
+        if name in TENSOR_TYPES:
+            stand_in = Tensor.__new__(Tensor)
+            stand_in._data, stand_in._tape = self.value(obj), None
+            return getattr(stand_in, name)
+        found = self.real(getattr, type(obj), name) if name in dir(type(obj)) else MISSING
+        if type(found) is property:
+            return self.native(found.fget, (obj,), {})
+        if callable(found):
+            return Method(obj, name)
+        if type(obj) is Parameter:
+            own = self.read(obj, ("attr", name))
+            if any(v is MISSING for v in alternatives(own)):
+                self.refuse(f"a parameter without {name}")
+            return own
+        return self.native(getattr, (obj, name), {})
+
+    def class_attribute(self, obj: type, name: str) -> Any:
+        """An attribute of a class: what it or a base holds; what its metaclass holds only if that is `type`."""
+        if name == "__dict__":
+            self.refuse("the dictionary of a class")
+        if name in ("__name__", "__qualname__", "__module__", "__mro__", "__bases__", "__doc__"):
+            return self.whole(obj, ("field", name))
+        found = self.lookup(obj, name)
+        if type(obj) is not type and self.lookup(type(obj), "__getattribute__") is not type.__getattribute__:
+            self.refuse("a class whose class finds attributes")
+        if type(obj) is not type and self.lookup(type(obj), name) is not MISSING:
+            self.refuse("an attribute of the class of a class")
+        if found is MISSING:
+            if type(obj) is not type and self.lookup(type(obj), "__getattr__") is not MISSING:
+                self.refuse("a class whose class makes attributes")
+            self.real(getattr, obj, name)
+            self.refuse(f"{obj.__name__}.{name}")
+        if type(found) is staticmethod:
+            return self.whole(found, ("field", "__func__"))
+        if type(found) is classmethod:
+            return self.method(self.whole(found, ("field", "__func__")), obj)
+        if type(found) is FunctionType or self.is_data(found):
+            return found
+        if type(found) in (MethodDescriptorType, WrapperDescriptorType, BuiltinFunctionType, property):
+            return found
+        self.refuse(f"{obj.__name__}.{name} is a {type(found).__name__}")
+
+    def object_attribute(self, obj: Any, name: str) -> Any:
+        cls = type(obj)
+        if cls.__module__ == "builtins" or (
+            cls.__flags__ & 1 << 8 and cls not in FIELDS and cls is not SimpleNamespace
+        ):
+            self.refuse(f"the attribute {name} of a {cls.__name__}")
+        if self.lookup(cls, "__getattribute__") not in GENERIC:
+            self.refuse(f"{cls.__name__} says itself what its attributes are")
+        if name == "__class__":
+            return cls
+        if name == "__dict__":
+            self.refuse("the dictionary of an object")
+        found = self.lookup(cls, name)
+        if type(found) in DATA_DESCRIPTORS or (found is not MISSING and self.has_set(found)):
+            return self.bound(found, obj, name)
+        own = self.own_attribute(obj, name)
+        missing = [v is MISSING for v in alternatives(own)]
+        if any(missing) and not all(missing):
+            self.refuse(f"the attribute {name} may be missing")
+        if not any(missing):
+            return own
+        if found is not MISSING:
+            return self.bound(found, obj, name)
+        maker = self.lookup(cls, "__getattr__")
+        if type(maker) is FunctionType:
+            return self.call(maker, (obj, name), {})
+        if maker is not MISSING:
+            self.refuse("attributes are made on demand")
+        raise UserError(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}", name=name, obj=obj))
+
+    def own_attribute(self, obj: Any, name: str) -> Any:
+        """What the dictionary of an object holds."""
+        if not has_dict(obj):
+            return MISSING
+        return self.read(obj, ("attr", name))
+
+    def has_set(self, found: Any) -> bool:
+        """Whether this is a descriptor that also sets."""
+        cls = type(found)
+        if cls in (FunctionType, staticmethod, classmethod, functools.cached_property) or is_atom(found):
+            return False
+        if cls.__module__ == "builtins":
+            return hasattr(cls, "__set__") or hasattr(cls, "__delete__")
+        return self.lookup(cls, "__set__") is not MISSING or self.lookup(cls, "__delete__") is not MISSING
+
+    def bound(self, found: Any, obj: Any, name: str) -> Any:
+        """What a class holds, as an attribute of an instance."""
+        kind = type(found)
+        if found is MISSING:
+            raise UserError(
+                AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)
+            )
+        if kind is property:
+            getter = self.whole(found, ("field", "fget"))
+            if getter is None:
+                raise UserError(AttributeError(f"property {name!r} of {type(obj).__name__!r} object has no getter"))
+            return self.call(getter, (obj,), {})
+        if kind is MemberDescriptorType:
+            own = self.read(obj, ("member", found))
+            if own is MISSING:
+                raise UserError(
+                    AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)
+                )
+            if isinstance(own, Either) and any(v is MISSING for v in alternatives(own)):
+                self.refuse(f"the attribute {name} may be missing")
+            return own
+        if kind is FunctionType:
+            return self.method(found, obj)
+        if kind is staticmethod:
+            return self.whole(found, ("field", "__func__"))
+        if kind is classmethod:
+            return self.method(self.whole(found, ("field", "__func__")), obj if isinstance(obj, type) else type(obj))
+        if kind is functools.cached_property:
+            value = self.call(self.whole(found, ("field", "func")), (obj,), {})
+            self.store.write(obj, ("attr", self.whole(found, ("field", "attrname"))), value)
+            return value
+        if self.is_data(found):
+            return found
+        if kind in (WrapperDescriptorType, MethodDescriptorType):
+            return Method(obj, name) if kind is WrapperDescriptorType else self.refuse(f"{type(obj).__name__}.{name}")
+        getter = MISSING if kind.__module__ == "builtins" else self.lookup(kind, "__get__")
+        if type(getter) is FunctionType:
+            return self.call(getter, (found, obj, type(obj)), {})
+        if getter is MISSING and kind.__module__ != "builtins":
+            return found
+        self.refuse(f"{type(obj).__name__}.{name} is a {kind.__name__}")
+
+    def method(self, fn: Any, obj: Any) -> Any:
+        """A function bound to an object: a new method each time."""
+        if type(fn) is FunctionType:
+            return self.store.make(MethodType(fn, obj), __func__=fn, __self__=obj)
+        if hasattr(fn, "__captured__"):
+            return self.store.make(MethodType(_called, obj), __func__=fn, __self__=obj)
+        self.refuse(f"a method that is a {type(fn).__name__}")
+
+    def is_data(self, found: Any) -> bool:
+        """A class attribute without a `__get__`."""
+        if is_atom(found) or isinstance(found, Host):
+            return found is not MISSING
+        return type(found) in CONTAINERS or type(found) in (tuple, Tensor, Parameter, MappingProxyType, frozenset)
+
+    # -------------------------------------------------------------------------------------------------------- setting
+
+    @distributes
+    def set_attribute(self, obj: Any, name: str, value: tuple[Any, ...]) -> None:
+        """`obj.name = value[0]`, `del obj.name` if there is none. The value may be either: it is only put somewhere."""
+        cls = type(obj)
+        if isinstance(obj, type):
+            if cls is not type or name.startswith("__") or not value or obj.__flags__ & 1 << 8:
+                self.refuse(f"an attribute of the class {obj.__name__} is set")
+            self.store.write(obj, ("attr", name), value[0])
+            return
+        if type(obj) is Parameter:
+            self.set_parameter(obj, name, value)
+            return
+        special = {ModuleType, MethodType, functools.partial, CellType, property, Tensor}
+        if cls in special or (cls.__module__ == "builtins" and cls is not FunctionType) or isinstance(obj, tuple):
+            self.refuse(f"{cls.__name__}.{name} is set")
+        if cls is FunctionType and name in FIELDS[FunctionType]:
+            if not self.store.is_fresh(obj) or name not in ("__name__", "__qualname__", "__module__", "__doc__"):
+                self.refuse(f"the {name} of a function is set")
+            self.store.write(obj, ("field", name), value[0])
+            return
+        setter = self.lookup(cls, "__setattr__" if value else "__delattr__")
+        if setter not in USUAL:
+            self.set_by(setter, obj, name, value)
+            return
+        self.set_usual(obj, name, value)
+
+    def set_by(self, setter: Any, obj: Any, name: str, value: tuple[Any, ...]) -> None:
+        if type(setter) is not FunctionType:
+            self.refuse(f"{type(obj).__name__} says itself what setting an attribute does")
+        self.call(setter, (obj, name, *value), {})
+
+    def set_usual(self, obj: Any, name: str, value: tuple[Any, ...]) -> None:
+        """What `object.__setattr__` and `object.__delattr__` do."""
+        cls = type(obj)
+        found = self.lookup(cls, name)
+        if type(found) is property:
+            setter = self.whole(found, ("field", "fset" if value else "fdel"))
+            if setter is None:
+                self.refuse(f"{cls.__name__}.{name} cannot be set")
+            self.call(setter, (obj, *value), {})
+        elif type(found) is MemberDescriptorType:
+            if not value and self.read(obj, ("member", found)) is MISSING:
+                raise UserError(AttributeError(name))
+            self.store.write(obj, ("member", found), value[0] if value else MISSING)
+        elif found is not MISSING and self.has_set(found):
+            setter = self.lookup(type(found), "__set__" if value else "__delete__")
+            if type(setter) is not FunctionType:
+                self.refuse(f"{cls.__name__}.{name} is a descriptor")
+            self.call(setter, (found, obj, *value), {})
+        elif not has_dict(obj):
+            self.refuse(f"{cls.__name__} has no place for {name}")
+        else:
+            if not value and any(v is MISSING for v in alternatives(self.read(obj, ("attr", name)))):
+                raise UserError(
+                    AttributeError(f"{cls.__name__!r} object has no attribute {name!r}", name=name, obj=obj)
+                )
+            self.store.write(obj, ("attr", name), value[0] if value else MISSING)
+
+    def set_parameter(self, obj: Parameter, name: str, value: tuple[Any, ...]) -> None:
+        if name == "data" and value:
+            self.native(Parameter.set_data, (obj, value[0]), {})
+        elif name in ("name", "requires_grad", "layerwise_parallel", "parallel_optimizer") and value:
+            self.store.write(obj, ("attr", name), value[0])
+        else:
+            self.refuse(f"the {name} of a parameter is set")
+
+
+def _called(*args: Any) -> Any:
+    raise AssertionError("a method that only the interpreter calls")
+
+
+def has_dict(obj: Any) -> bool:
+    """Whether an object has a dictionary of its own, and no code of its class stands before it."""
+    cls = type(obj)
+    if cls.__dictoffset__ == 0 and not cls.__flags__ & 1 << 4:
+        return False
+    return not any(
+        "__dict__" in vars(c) and type(vars(c)["__dict__"]) not in (GetSetDescriptorType, MemberDescriptorType)
+        for c in cls.__mro__
+    )
+
+
+KNOWN = (deque,)

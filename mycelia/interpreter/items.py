@@ -1,0 +1,366 @@
+"""Operators, items and iteration: on tensors, numbers, containers, and objects that say themselves what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from mycelia.interpreter import models
+from mycelia.interpreter.machine import Items, View, distributes
+from mycelia.interpreter.numbers import Numbers
+from mycelia.interpreter.slots import CONTAINERS, ITEMS, MAPPINGS
+from mycelia.interpreter.tensors import OPERATORS
+from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain, same
+from mycelia.interpreter.world import is_tensor
+
+REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+SEQUENCES = (tuple, list, str, bytes, range)
+LONGEST = 100_000  # items of one iteration
+
+
+class ItemAccess(Numbers):
+    """`x + y`, `x[i]`, `x[i] = v`, `x in y`, `for x in y`."""
+
+    # ------------------------------------------------------------------------------------------------------ operators
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        """`x + y` and the like; names with an `i` in front work in place where the left operand can."""
+        return self.plain_binary(name, self.joined(x), self.joined(y))
+
+    @distributes
+    def plain_binary(self, name: str, x: Any, y: Any) -> Any:
+        for a, b in ((x, y), (y, x)):
+            known = isinstance(b, Host | Number) or is_tensor(b) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
+            if known and is_tensor(a):
+                return self.tensor_operator(name, x, y)
+        later = isinstance(x, Host | Number) or isinstance(y, Host | Number)
+        if later and self.number_kind(x) is not None and self.number_kind(y) is not None:
+            return self.number_operator(name, x, y)
+        return self.plain_operator(name, x, y)
+
+    def plain_operator(self, name: str, x: Any, y: Any) -> Any:
+        if type(x) is list and name in ("add", "iadd", "mul", "imul"):
+            return self.list_operator(name, x, y)
+        if type(x) is tuple and type(y) is tuple and name in ("add", "iadd"):
+            return x + y
+        if type(x) is tuple and name in ("mul", "imul") and type(self.plain(y)) is int:
+            return x * self.plain(y)
+        if name in ("eq", "ne") and (found := self.equal(x, y)) is not None:
+            return found if name == "eq" else self.decide(found, lambda: False, lambda: True)
+        if type(x) in MAPPINGS and type(y) in MAPPINGS and name in ("or_", "ior"):
+            return self.merged(name, x, y)
+        a, b = self.plain(x), self.plain(y)
+        if is_plain(a) and is_plain(b):
+            if (
+                type(a) is str
+                and name == "mod"
+                and not all(type(v) in models.TEXT for v in (b if type(b) is tuple else (b,)))
+            ):
+                self.refuse("an object is turned into text")
+            return self.constant_result(self.real(OPERATORS[name], a, b))
+        return self.object_operator(name, x, y)
+
+    def constant_result(self, value: Any) -> Any:
+        raise AssertionError("built-in functions know how")
+
+    def merged(self, name: str, x: Any, y: Any) -> Any:
+        if type(x) is not dict or type(y) is not dict:
+            self.refuse("mappings are merged")
+        out = x if name == "ior" else self.store.container(dict, self.whole(x))
+        items = self.whole(y)
+        for k, v in zip(items[::2], items[1::2], strict=True):
+            self.container_method(out, "__setitem__", (k, v), {})
+        return out
+
+    def list_operator(self, name: str, x: Any, y: Any) -> Any:
+        if name == "iadd":
+            self.container_method(x, "extend", (self.all_items(y),), {})
+            return x
+        if name == "add" and type(y) is list:
+            return self.store.container(list, self.whole(x) + self.whole(y))
+        if name == "mul" and type(self.plain(y)) is int:
+            return self.store.container(list, self.whole(x) * self.plain(y))
+        return self.refuse(f"{name} of a list")
+
+    def equal(self, x: Any, y: Any) -> Any:
+        """`x == y` of containers of the same kind; None where it is for others to say."""
+        if (type(x) is tuple and type(y) is tuple) or (type(x) is list and type(y) is list):
+            a, b = (x, y) if type(x) is tuple else (self.whole(x), self.whole(y))
+            if len(a) != len(b):
+                return False
+            for u, v in zip(a, b, strict=True):
+                if u is v and not is_tensor(u):
+                    continue
+                if is_tensor(u) or is_tensor(v):
+                    self.refuse("sequences of tensors are compared")
+                truth = self.truth(self.binary("eq", u, v))
+                if not isinstance(truth, bool):
+                    self.refuse("sequences of values are compared")
+                if not truth:
+                    return False
+            return True
+        if type(x) in MAPPINGS and type(y) in MAPPINGS:
+            self.refuse("mappings are compared")
+        one = type(x) in CONTAINERS or type(y) in CONTAINERS or type(x) is tuple or type(y) is tuple
+        known = type(x) in (*SEQUENCES, set, dict) and type(y) in (*SEQUENCES, set, dict, int, float, type(None))
+        if not one or not known:
+            return None
+        return self.refuse("sets are compared") if type(x) is set and type(y) is set else False
+
+    def object_operator(self, name: str, x: Any, y: Any) -> Any:
+        """An operator that a class of the user defines."""
+        base = name.rstrip("_")
+        names = [f"__{base}__"] + ([f"__{base[1:]}__"] if base[0] == "i" and f"{base[1:]}" in OPERATORS else [])
+        plain = names[-1].strip("_")
+        reflected = f"__{REFLECTED[plain]}__" if plain in REFLECTED else f"__r{plain}__"
+        asked = [(x, n, y) for n in names] + [(y, reflected, x)]
+        if type(x) is not type(y) and isinstance(y, type(x)) and not is_atom(y):
+            self.refuse("an operator of a subclass comes first")
+        for owner, n, other in asked:
+            if (
+                is_tensor(owner)
+                or is_atom(owner)
+                or type(owner) in CONTAINERS
+                or isinstance(owner, Host | Number | tuple)
+            ):
+                continue  # they do not know each other
+            if isinstance(owner, Items | View) or type(owner).__module__ == "builtins":
+                self.refuse(f"{name} of a {type(owner).__name__}")
+            method = self.lookup(type(owner), n)
+            if method is MISSING or (plain in ("eq", "ne") and method in (object.__eq__, object.__ne__)):
+                continue
+            if type(method) is not FunctionType:
+                self.refuse(f"{name} of a {type(owner).__name__}")
+            found = self.call(method, (owner, other), {})
+            if found is not NotImplemented:
+                return found
+        if plain in ("eq", "ne"):
+            return (self.identical(x, y) is True) is (plain == "eq")
+        return self.refuse(f"{name} of a {type(x).__name__} and a {type(y).__name__}")
+
+    @distributes
+    def identical(self, x: Any, y: Any) -> Any:
+        """`x is y`."""
+        for v in (x, y):
+            if id(v) in self.stand_ins:
+                self.refuse("whether tensors of different turns are the same object")
+        if isinstance(x, Host | Number) or isinstance(y, Host | Number):
+            if x is None or y is None or isinstance(x, bool) or isinstance(y, bool):
+                return False if self.number_kind(x) is not self.number_kind(y) else same(self.plain(x), self.plain(y))
+            self.refuse("whether numbers are the same object")
+        if x is None or y is None or type(x) is bool or type(y) is bool or x is Ellipsis or y is Ellipsis:
+            return x is y
+        if isinstance(x, tuple) or isinstance(y, tuple) or isinstance(x, View) or isinstance(y, View):
+            if type(x) is not type(y):
+                return False
+            self.refuse("whether tuples are the same object")
+        if is_atom(x) and is_atom(y) and not isinstance(x, type) and not isinstance(y, type):
+            if type(x) in (int, float, str, bytes, complex, range, slice) and type(x) is type(y):
+                self.refuse("whether constants are the same object")
+            return x is y
+        return x is y
+
+    # ---------------------------------------------------------------------------------------------------------- items
+
+    @distributes
+    def subscript(self, obj: Any, index: Any) -> Any:
+        """`obj[index]`."""
+        if is_tensor(obj):
+            return self.get_part(obj, index)
+        kind = type(obj)
+        if kind in MAPPINGS:
+            return self.real(models.pair_of, self.whole(obj), self.plain(index))
+        if kind is list or isinstance(obj, tuple) or kind in (str, bytes, range):
+            return self.sequence_item(obj, index)
+        if kind is np.ndarray:
+            return self.array_item(obj, index)
+        if isinstance(obj, type):
+            self.refuse("a class is given parameters")
+        method = MISSING if kind.__module__ == "builtins" else self.lookup(kind, "__getitem__")
+        if type(method) is FunctionType:
+            return self.call(method, (obj, index), {})
+        return self.refuse(f"an item of a {self.class_of(obj).__name__}")
+
+    def class_of(self, x: Any) -> type:
+        raise AssertionError("built-in functions know how")
+
+    def sequence_item(self, obj: Any, index: Any) -> Any:
+        if is_tensor(index):
+            index = self.convert(int, index) if not self.value(index).dtype.is_float else index
+        index = self.plain(index)
+        if type(index) is not slice and type(index) not in (int, bool):
+            method = MISSING if is_atom(index) or type(index) in CONTAINERS else self.lookup(type(index), "__index__")
+            if type(method) is not FunctionType:
+                self.refuse(f"an item at a {type(index).__name__}")
+            index = self.plain(self.call(method, (index,), {}))
+        items = self.whole(obj) if type(obj) is list else obj
+        if type(obj) is list and type(index) is not slice and not -len(items) <= index < len(items):
+            raise UserError(IndexError("list index out of range"))
+        found = self.real(tuple.__getitem__ if isinstance(items, tuple) else type(items).__getitem__, items, index)
+        return self.store.container(list, found) if type(obj) is list and type(index) is slice else found
+
+    def array_item(self, obj: Any, index: Any) -> Any:
+        """A number of an array from outside."""
+        index = self.plain(index)
+        if self.store.is_fresh(obj) or not is_plain(index):
+            self.refuse("a part of an array")
+        found = self.real(self.store.world.content(obj).__getitem__, index)
+        if type(found) is not np.float64 and not isinstance(found, np.generic):
+            self.refuse("a part of an array")
+        self.refuse(f"a {type(found).__name__} of an array")
+
+    @distributes
+    def set_subscript(self, obj: Any, index: Any, value: tuple[Any, ...]) -> None:
+        """`obj[index] = value[0]`; `del obj[index]` if there is none."""
+        name = "__setitem__" if value else "__delitem__"
+        if is_tensor(obj) and value:
+            self.set_part(obj, index, self.joined(value[0]))
+        elif (type(obj), name) in models.CONTAINER_METHODS:
+            index = self.plain(index)
+            if type(index) is slice and value:
+                value = (self.all_items(value[0]),)
+            self.container_method(obj, name, (index, *value), {})
+        else:
+            method = MISSING if type(obj).__module__ == "builtins" else self.lookup(type(obj), name)
+            if type(method) is not FunctionType:
+                self.refuse(f"an item of a {self.class_of(obj).__name__} is set")
+            self.call(method, (obj, index, *value), {})
+
+    def container_method(self, obj: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        before = self.whole(obj)
+        after, result = self.real(models.CONTAINER_METHODS[type(obj), name], before, *args, **options)
+        if after is not before:
+            self.store.write(obj, ITEMS, after)
+        return result
+
+    @distributes
+    def contains(self, x: Any, container: Any) -> Any:
+        """`x in container`."""
+        if type(container) in MAPPINGS:
+            return self.real(models.key_place, self.items_of(container), self.plain(x)) is not None
+        if isinstance(container, View) and container.name == "keys":
+            return self.real(models.key_place, self.items_of(container.owner), self.plain(x)) is not None
+        if is_tensor(container):
+            return self.native(lambda c, v: v in c, (container, x), {})
+        if type(container) in (str, bytes, range):
+            x = self.plain(x)
+            return self.real(lambda: x in container) if is_plain(x) else self.refuse("membership of a value")
+        if type(container) in (list, set, frozenset) or isinstance(container, tuple):
+            return self.among(x, container if isinstance(container, tuple) else self.whole(container))
+        method = MISSING if type(container).__module__ == "builtins" else self.lookup(type(container), "__contains__")
+        if type(method) is FunctionType:
+            found = self.truth(self.call(method, (container, x), {}))
+            return found if isinstance(found, bool) else Number(found, bool, 0, 1)
+        return self.refuse(f"membership in a {self.class_of(container).__name__}")
+
+    def among(self, x: Any, items: tuple[Any, ...]) -> Any:
+        if not is_tensor(x):
+            x = self.plain(x)
+        for y in items:
+            y = self.plain(y) if not is_tensor(y) else y
+            if isinstance(y, Either):
+                self.refuse("membership among values")
+            if y is x:
+                return True
+            if is_plain(x) and is_plain(y):
+                if self.real(lambda x=x, y=y: x == y):
+                    return True
+            elif not (models.is_identity(x) and models.is_identity(y)):
+                self.refuse("membership among values")
+        return False
+
+    # ------------------------------------------------------------------------------------------------------ iteration
+
+    def all_items(self, value: Any) -> tuple[Any, ...]:
+        """What iteration yields, to its end."""
+        value = self.settled(value)
+        if isinstance(value, Either):
+            return self.items_of_either(value)
+        out = []
+        for item in self.iterate(value):
+            out.append(item)
+            if len(out) > LONGEST:
+                self.refuse("an iteration is too long")
+        return tuple(out)
+
+    def items_of_either(self, value: Either) -> tuple[Any, ...]:
+        joined = self.joined(value)
+        if not isinstance(joined, Either):
+            return self.all_items(joined)
+        found = self.branch(value.cond, lambda: self.all_items(value.yes), lambda: self.all_items(value.no))
+        if isinstance(found, Either):
+            self.refuse("a length depends on values")
+        return found  # type: ignore[no-any-return]
+
+    def iterate(self, value: Any) -> Iterator[Any]:
+        """Items one by one, as iteration yields them: live, where Python's is."""
+        value = self.settled(value)
+        if isinstance(value, Either):
+            value = self.joined(value)
+            if isinstance(value, Either):
+                yield from self.items_of_either(value)
+                return
+        if is_tensor(value):
+            yield from self.rows(value)
+        elif isinstance(value, Items):
+            while True:
+                try:
+                    item = value.step(self)
+                except StopIteration:
+                    return
+                yield item
+        elif type(value) is list:
+            i = 0
+            while i < len(items := self.whole(value)):
+                yield items[i]
+                i += 1
+        elif isinstance(value, View):
+            yield from self.of_mapping(value.owner, value.name)
+        elif type(value) in CONTAINERS:
+            yield from self.of_mapping(value, "keys")
+        elif isinstance(value, tuple) or type(value) in (str, bytes, range):
+            yield from value
+        else:
+            yield from self.of_object(value)
+
+    def rows(self, value: Any) -> Iterator[Any]:
+        for i in range(self.native(len, (value,), {})):
+            yield self.get_part(value, i)
+
+    def of_mapping(self, owner: Any, name: str) -> Iterator[Any]:
+        items = self.whole(owner)
+        before = self.items_of(owner)
+        for i in range(len(before)):
+            now = self.items_of(owner)
+            if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
+                self.refuse("a mapping or set changes under its loop")
+            items = self.whole(owner)
+            if type(owner) not in MAPPINGS:
+                yield items[i]
+            else:
+                yield {"items": items[2 * i : 2 * i + 2], "keys": items[2 * i], "values": items[2 * i + 1]}[name]
+
+    def of_object(self, value: Any) -> Iterator[Any]:
+        method: Any = MISSING
+        if not is_atom(value) and type(value).__module__ != "builtins" and not isinstance(value, Host | Number):
+            method = self.lookup(type(value), "__iter__")
+        if type(method) is not FunctionType:
+            self.refuse(f"iteration over a {self.class_of(value).__name__}")
+        found = self.call(method, (value,), {})
+        if isinstance(found, Items):
+            yield from self.iterate(found)
+            return
+        step: Any = MISSING if type(found).__module__ == "builtins" else self.lookup(type(found), "__next__")
+        if type(step) is not FunctionType:
+            self.refuse(f"iteration over a {type(found).__name__}")
+        while True:
+            try:
+                item = self.call(step, (found,), {})
+            except UserError as raised:
+                if isinstance(raised.error, StopIteration):
+                    return
+                raise
+            yield item

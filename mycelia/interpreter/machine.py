@@ -1,0 +1,404 @@
+"""The state of an interpretation: the store, the conditions we are under, and what a condition does to both."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import CellType, CodeType
+from typing import Any, NoReturn
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor
+from mycelia.errors import Location
+from mycelia.interpreter.regions import Regions
+from mycelia.interpreter.slots import CONTAINERS, DATA, ITEMS, MAPPINGS, Slot
+from mycelia.interpreter.store import Store
+from mycelia.interpreter.values import (
+    MISSING,
+    Break,
+    Either,
+    Host,
+    Number,
+    UserError,
+    alternatives,
+    either,
+    is_atom,
+)
+from mycelia.interpreter.world import is_tensor
+from mycelia.ir import Value, constant
+from mycelia.ir.value import _here
+from mycelia.types import TensorType, bool_, float64, int64
+
+DEEPEST = 40  # conditions inside one another
+FEW = 4  # alternatives that stay apart
+MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
+KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A call: every variable is a cell, so closures, branches, loops and Python itself share variables in one way."""
+
+    cells: dict[str, CellType]
+    globals: dict[str, Any]
+    code: CodeType
+    function: Any = None
+    first: Any = None  # the first argument, which `super()` asks for
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a built-in type, bound to its object."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True)
+class View:
+    """`d.items()`, `d.keys()`, `d.values()`: alive, read when it is iterated."""
+
+    owner: Any
+    name: str
+
+
+class Bottom(BaseException):
+    """A call that is inside itself, whose result is not known yet: this way gives nothing."""
+
+
+class Items:
+    """An iterator: its steps run in the interpreter, one by one, under the conditions under which it was made."""
+
+    def __init__(self, machine: Machine, steps: Iterator[Any]) -> None:
+        self.steps, self.under = steps, machine.moment()
+
+    def step(self, machine: Machine) -> Any:
+        """The next item; StopIteration as Python has it."""
+        if self.under != machine.moment():
+            machine.refuse("an iterator goes on under other conditions than it began")
+        return next(self.steps)
+
+
+def distributes(primitive: Callable[..., Any]) -> Callable[..., Any]:
+    """On an `Either`, run both ways, each under its condition; so a primitive sees plain values only."""
+
+    @functools.wraps(primitive)
+    def run(self: Machine, *args: Any) -> Any:
+        for i, a in enumerate(args):
+            if isinstance(a, Either):
+                a = self.settled(a)
+                if not isinstance(a, Either):
+                    return run(self, *args[:i], a, *args[i + 1 :])
+                yes, no = a.yes, a.no
+                return self.branch(
+                    a.cond,
+                    lambda: run(self, *args[:i], yes, *args[i + 1 :]),  # noqa: B023  # called at once
+                    lambda: run(self, *args[:i], no, *args[i + 1 :]),  # noqa: B023
+                )
+        return primitive(self, *args)
+
+    return run
+
+
+class Machine:
+    """What every part of the interpreter uses."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.path: dict[Value, bool] = {}
+        self.regions = Regions()
+        self.stand_ins: set[int] = set()  # tensors whose identity is not known
+        self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
+        self.positions: dict[tuple[Value, Any], Location | None] = {}  # indices and the extents that they must fit
+        self.calls: list[Any] = []  # the functions that are being called
+        self.nodes = 0  # of syntax, visited
+        self.node: ast.AST | None = None  # where we are
+        self.file = ""
+        self.tries = 0  # how many `try` are around
+        self.rolling = 0  # changes with every turn of a loop that is being rolled
+
+    # -------------------------------------------------------------------------------------------------------- places
+
+    def visit(self, node: ast.AST) -> None:
+        self.nodes += 1
+        self.node = node
+        if self.nodes > MOST_NODES:
+            self.refuse("it would be too large a program")
+
+    def here(self) -> Location | None:
+        """The place in the user's file that is being interpreted."""
+        node: Any = self.node
+        if node is None or not hasattr(node, "lineno"):
+            return None
+        columns = (node.col_offset, node.end_col_offset) if node.lineno == node.end_lineno else None
+        return Location(self.file, node.lineno, columns)
+
+    def refuse(self, why: str) -> NoReturn:
+        raise Break(why, self.here())
+
+    def real(self, fn: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Run something pure; its error is the user's."""
+        try:
+            return fn(*args, **options)
+        except Exception as error:
+            raise UserError(error) from None
+
+    # ------------------------------------------------------------------------------------------------------- branches
+
+    def branch(self, cond: Value, yes: Callable[[], Any], no: Callable[[], Any], exits: Any = None) -> Any:
+        """Both ways on forked stores, then one store again. `exits` says what an error on one side is."""
+        if cond.closed:
+            return yes() if constant(cond) else no()
+        if cond in self.path:
+            return yes() if self.path[cond] else no()
+        self.nodes += 1
+        if len(self.path) >= DEEPEST:
+            self.refuse("too many conditions are inside one another")
+        base, ends, results, here = self.store, [], [], self.node
+        for taken, go in ((True, yes), (False, no)):
+            self.store = base.fork()
+            self.path[cond] = taken
+            self.regions.enter(cond, taken)
+            try:
+                results.append(go())
+            except UserError as raised:
+                if exits is None:
+                    raise Break(f"an error on one way only: {raised.error!r}", self.here()) from None
+                results.append(exits(raised.error))
+            except Bottom:
+                results.append(Bottom)
+            finally:
+                ends.append(self.store)
+                self.store = base
+                del self.path[cond]
+                self.regions.leave()
+                self.node = here
+        if any(r is Bottom for r in results):
+            return self.only(base, ends, results)
+        base.join(cond, *ends)
+        return either(cond, *results)
+
+    def only(self, base: Store, ends: list[Store], results: list[Any]) -> Any:
+        """The one way that gives something."""
+        found = [(end, r) for end, r in zip(ends, results, strict=True) if r is not Bottom]
+        if not found:
+            raise Bottom
+        ((end, result),) = found
+        for layer in end.layers(base):
+            base.slots |= layer.slots
+            base.made |= layer.made
+        return result
+
+    def decide(self, test: Any, yes: Callable[[], Any], no: Callable[[], Any], exits: Any = None) -> Any:
+        """One of two ways, by the truth of a value."""
+        truth = self.truth(test)
+        if isinstance(truth, bool):
+            return yes() if truth else no()
+        return self.branch(truth, yes, no, exits)
+
+    def moment(self) -> tuple[Any, ...]:
+        """The conditions and the turn of a loop that we are in: state that cannot be forked must not leave them."""
+        return self.rolling, tuple(self.path.items())
+
+    def settled(self, value: Any) -> Any:
+        """An `Either` under the conditions we are under."""
+        while isinstance(value, Either):
+            if value.cond in self.path:
+                value = value.yes if self.path[value.cond] else value.no
+            elif value.cond.closed:
+                value = value.yes if constant(value.cond) else value.no
+            else:
+                break
+        return value
+
+    def truth(self, x: Any) -> bool | Value:
+        """Whether, as `bool` says: known now, or a value of the graph."""
+        if isinstance(x, Value):
+            return bool(constant(x)) if x.closed else x
+        x = self.settled(x)
+        if isinstance(x, Either):
+            x = self.joined(x)
+        if isinstance(x, Either):
+            yes, no = x.yes, x.no
+            sides = self.branch(x.cond, lambda: self.truth(yes), lambda: self.truth(no))
+            return sides if isinstance(sides, bool | Value) else self.select(sides, KINDS[bool])
+        if is_tensor(x):
+            return self.truth_of_tensor(x)
+        if isinstance(x, Host):
+            host = x if type(x.sample) is bool else self.store.world.compute(bool, x)
+            return bool(self.store.world.constant(host))
+        if isinstance(x, Number):
+            return x.value if x.kind is bool else p.not_equal(x.value, p.lift(0, x.value))
+        if type(x) in CONTAINERS:
+            return bool(self.whole(x))
+        if type(x) is tuple:
+            return bool(x)
+        if isinstance(x, View):
+            return bool(self.whole(x.owner))
+        if is_atom(x) and type(x) is not type(NotImplemented) and (type(x) is type or not isinstance(x, type)):
+            return bool(x)
+        return self.truth_of_object(x)
+
+    def truth_of_tensor(self, x: Tensor) -> bool | Value:
+        value = self.value(x)
+        if value.tensor.size != 1:
+            self.native(bool, (x,), {})  # raises what it raises
+            self.refuse("the truth of a tensor of many elements")
+        if value.shape != ():
+            value = p.reshape(value, ())
+        value = value if value.dtype is bool_ else p.not_equal(value, p.lift(0, value))
+        return bool(constant(value)) if value.closed else value
+
+    def truth_of_object(self, x: Any) -> bool | Value:
+        raise AssertionError("calls know objects")
+
+    def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise AssertionError("tensors know libraries")
+
+    # -------------------------------------------------------------------------------------------------------- reading
+
+    def read(self, obj: Any, slot: Slot) -> Any:
+        """A slot under the conditions we are under."""
+        value = self.store.read(obj, slot)
+        return self.settled(value) if isinstance(value, Either) else value
+
+    def whole(self, obj: Any, slot: Slot = ITEMS) -> Any:
+        """A slot whose content does not depend on a condition."""
+        value = self.read(obj, slot)
+        if isinstance(value, Either):
+            self.refuse("what an object holds depends on values")
+        return value
+
+    def items_of(self, obj: Any) -> tuple[Any, ...]:
+        """What iterating over a container gives."""
+        found = self.whole(obj)
+        return found[::2] if type(obj) in MAPPINGS else found  # type: ignore[no-any-return]
+
+    # -------------------------------------------------------------------------------------------------------- values
+
+    def value(self, x: Tensor) -> Value:
+        """What a tensor holds, as one value of the graph."""
+        return self.select_data(self.read(x, DATA))
+
+    def select_data(self, held: Any) -> Value:
+        held = self.settled(held)
+        if not isinstance(held, Either):
+            return held  # type: ignore[no-any-return]
+        yes, no = self._under(held, held.yes), self._under(held, held.no, False)
+        if yes.type != no.type:
+            self.refuse("a tensor holds data of different types on two ways")
+        return self.regions.choose(held.cond, [yes], [no], self.path)[0]
+
+    def _under(self, held: Either, side: Any, taken: bool = True) -> Value:
+        with self.under(held.cond, taken):
+            return self.select_data(side)
+
+    @contextmanager
+    def under(self, cond: Value, taken: bool) -> Iterator[None]:
+        """Inside the block a condition holds, or does not: what is made there is computed only then."""
+        self.path[cond] = taken
+        self.regions.enter(cond, taken)
+        try:
+            yield
+        finally:
+            self.regions.leave()
+            del self.path[cond]
+
+    def joined(self, value: Any) -> Any:
+        """Either of two tensors of one type, or of numbers, in a place that only reads it: one value."""
+        value = self.settled(value)
+        if not isinstance(value, Either):
+            return value
+        leaves = alternatives(value)
+        if all(is_tensor(v) for v in leaves):
+            try:
+                return self.store.tensor(self.tensor_data(value))
+            except Break:
+                return value
+        kinds = {self.number_kind(v) for v in leaves}
+        if len(kinds) == 1 and None not in kinds and (len(leaves) > FEW or any(isinstance(v, Number) for v in leaves)):
+            (kind,) = kinds
+            return self.number(value, kind)  # type: ignore[arg-type]  # None is not in it
+        return value
+
+    def tensor_data(self, value: Any) -> Value:
+        """What one of several tensors holds."""
+        value = self.settled(value)
+        if not isinstance(value, Either):
+            return self.value(value)
+        ended = self.loop_ends.get(id(value.yes))
+        known = ended is not None and ended[0] is value.cond and is_tensor(value.no)
+        if known and [self.read(v, DATA) for v in (value.yes, value.no)] == list(ended[1:]):  # type: ignore[index]
+            return ended[1]  # type: ignore[index]  # a loop without turns leaves the data as it was
+        sides = []
+        for side, taken in ((value.yes, True), (value.no, False)):
+            with self.under(value.cond, taken):
+                sides.append(self.tensor_data(side))
+        if sides[0].type != sides[1].type:
+            raise Break("two types in one tensor")
+        return self.regions.choose(value.cond, [sides[0]], [sides[1]], self.path)[0]
+
+    @staticmethod
+    def number_kind(x: Any) -> type | None:
+        """The class of a Python number that is known now or later."""
+        if isinstance(x, Host):
+            return type(x.sample)
+        if isinstance(x, Number):
+            return x.kind
+        return type(x) if type(x) in KINDS else None
+
+    def number(self, x: Any, kind: type) -> Number:
+        """One of several numbers as one number of the graph."""
+        leaves = [self.bounds(v) for v in alternatives(x)]
+        low, high = min(b[0] for b in leaves), max(b[1] for b in leaves)
+        return Number(self.select(x, KINDS[kind]), kind, low, high)
+
+    def bounds(self, x: Any) -> tuple[int, int]:
+        """Between what a number lies; floats have no bounds."""
+        if isinstance(x, Number):
+            return x.low, x.high
+        if isinstance(x, Host):
+            return -(2**63), 2**63 - 1
+        return (int(x), int(x)) if type(x) in (int, bool) else (0, 0)
+
+    def select(self, x: Any, kind: TensorType) -> Value:
+        """A number, or one of several, as a value of the graph."""
+        x = self.settled(x)
+        if isinstance(x, Either):
+            sides = []
+            for side, taken in ((x.yes, True), (x.no, False)):
+                with self.under(x.cond, taken):
+                    sides.append(self.select(side, kind))
+            return self.regions.choose(x.cond, [sides[0]], [sides[1]], self.path)[0]
+        if isinstance(x, Value):
+            return x
+        if isinstance(x, Number):
+            return x.value
+        if isinstance(x, Host):
+            return self.store.world.tensor_of(x, kind)
+        if type(x) is int and not -(2**63) <= x < 2**63:
+            self.refuse("a number beyond 64 bits")
+        return p.full(x, kind.dtype, ())
+
+    def plain(self, x: Any) -> Any:
+        """A value as a constant: a number that is computed at each call is guarded by its value from now on."""
+        x = self.settled(x)
+        if isinstance(x, Host):
+            return self.store.world.constant(x)
+        if type(x) is tuple:
+            return tuple(map(self.plain, x))
+        if type(x) is slice:
+            return slice(self.plain(x.start), self.plain(x.stop), self.plain(x.step))
+        if isinstance(x, Number):
+            self.refuse("a number that only the running program knows is needed now")
+        return x
+
+    def located(self) -> None:
+        """New values come from the place that is being interpreted."""
+        _here.location = self.here()
+
+
+__all__ = ["DATA", "KINDS", "MISSING", "Frame", "Items", "Machine", "Method", "View", "distributes"]

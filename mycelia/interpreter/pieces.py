@@ -1,0 +1,185 @@
+"""A function in pieces: programs behind guards, and between them the statements that only Python can run.
+
+A statement that is no part of a program runs as it stands, on the real variables of the function, which are cells. The
+blocks inside it are suites again, so a loop that prints still has compiled turns, and a real `try`, `with` or `for`
+keeps its meaning.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from mycelia.errors import Location
+from mycelia.interpreter.capturing import Piece, capture_piece
+from mycelia.interpreter.slots import Frame
+from mycelia.interpreter.source import Definition
+from mycelia.interpreter.statements import FALLS, Exit
+from mycelia.interpreter.values import Break
+
+MANY = 8  # programs for one place; beyond, the statement is left to Python
+RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
+RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
+RUN_TURN = "if outcome.kind == 'return': return outcome\nif outcome.kind == 'break': break"
+NOT_RUN = object()
+
+
+def variables(code: CodeType) -> list[str]:
+    """The names of all variables of a function, free ones included."""
+    return list(dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars)))
+
+
+class Suite:
+    """A list of statements of one function, with the programs found so far for each place in it."""
+
+    def __init__(self, stmts: list[ast.stmt], code: CodeType, unit: list[ast.stmt], runner: Any) -> None:
+        self.stmts, self.code, self.unit, self.runner = stmts, code, unit, runner
+        self.ways: dict[int, list[Any]] = {}
+        self.statements: dict[int, Statement] = {}
+        self.varying: set[Any] = set()
+
+    def run(self, root: Frame) -> Exit:
+        """The outcome of all statements."""
+        place = 0
+        while place < len(self.stmts):
+            outcome, place = self.step(place, root)
+            if outcome is not FALLS:
+                return outcome
+        return FALLS
+
+    def step(self, place: int, root: Frame) -> tuple[Exit, int]:
+        """Run the statement at a place, and more where they are one program; the outcome, and where to go on."""
+        way, found = self.find(place, root)
+        if way is not None and way.end > place:
+            done = way.run(found)
+            if done is not NOT_RUN and done.kind != "raise":
+                return done, way.end
+        if place not in self.statements:
+            self.statements[place] = Statement(self.stmts[place], self)
+        return self.statements[place](root), place + 1
+
+    def find(self, place: int, root: Frame) -> tuple[Any, Any]:
+        ways = self.ways.setdefault(place, [])
+        for way in ways:
+            found = way.guard(root)
+            if found is not None:
+                return way, found
+        if len(ways) >= MANY:
+            return None, None
+        for way in ways:
+            self.varying |= self.runner.changed(way, root)
+        piece = capture_piece(root, self.stmts, place, self.code, frozenset(self.varying))
+        way = self.runner.way(piece)
+        ways.append(way)
+        found = way.guard(root)
+        return (way, found) if found is not None else (None, None)
+
+    def pieces(self) -> list[Any]:
+        """All programs, and the reasons where there is none."""
+        found = [way for ways in self.ways.values() for way in ways]
+        for statement in self.statements.values():
+            for suite in statement.suites:
+                found += suite.pieces()
+        return found
+
+
+class Statement:
+    """One statement, run by Python on the real cells, with its blocks as suites."""
+
+    def __init__(self, stmt: ast.stmt, suite: Suite) -> None:
+        self.suites: list[Suite] = []
+        self.suite = suite
+        names = [n for n in variables(suite.code) if n.isidentifier()]
+        globals_ = sorted({n for s in suite.unit for d in ast.walk(s) if isinstance(d, ast.Global) for n in d.names})
+        own = [n for n in names if n != "__class__"]
+        scope: list[ast.stmt] = [ast.Nonlocal(own)] * bool(own) + [ast.Global(globals_)] * bool(globals_)
+        body = [] if isinstance(stmt, ast.Global | ast.Nonlocal) else [self.visit(copy.deepcopy(stmt))]
+        inner = ast.FunctionDef("statement", _arguments([".suites", ".root", ".exit"]), [*scope, *body, ast.Pass()], [])
+        outer = ast.FunctionDef("frame", _arguments(names), [inner], [])
+        module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
+        (frame,) = (c for c in compile(module, suite.code.co_filename, "exec").co_consts if isinstance(c, CodeType))
+        code = next(c for c in frame.co_consts if isinstance(c, CodeType))
+        self.code = code.replace(co_name=suite.code.co_name, co_qualname=suite.code.co_qualname)
+
+    def __call__(self, root: Frame) -> Exit:
+        cells = root.cells
+        run = FunctionType(self.code, root.globals, closure=tuple(cells[n] for n in self.code.co_freevars))
+        try:
+            return run(self.suites, root, Exit) or FALLS
+        except NameError as error:
+            trace = error.__traceback__ and error.__traceback__.tb_next
+            here = trace is not None and trace.tb_next is None and trace.tb_frame.f_code is self.code
+            local = here and error.name not in self.suite.code.co_freevars
+            if local and type(error) is NameError and "free variable" in str(error):  # to the user it is a local one
+                text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
+                raise UnboundLocalError(text).with_traceback(error.__traceback__) from None
+            raise
+
+    def visit(self, stmt: ast.stmt) -> ast.stmt:
+        """The same statement with its blocks run as suites, and `return v` made an outcome."""
+        if isinstance(stmt, ast.Return):
+            value = stmt.value or ast.Constant(None)
+            stmt.value = ast.Call(ast.Name(".exit", ast.Load()), [ast.Constant("return"), value], [])
+            return stmt
+        if isinstance(stmt, ast.Break | ast.Continue):
+            kind = ast.Constant("break" if isinstance(stmt, ast.Break) else "continue")
+            return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [kind], []))
+        if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return stmt
+        for part in (stmt, *getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(part, name, None)
+                if isinstance(block, list) and block:
+                    loops = isinstance(stmt, ast.For | ast.While) and name == "body"
+                    setattr(part, name, self.block(block, loops))
+        return stmt
+
+    def block(self, stmts: list[ast.stmt], loops: bool) -> list[ast.stmt]:
+        suite = self.suite
+        self.suites.append(Suite(stmts, suite.code, suite.unit, suite.runner))
+        text = RUN_SUITE.replace("NUMBER", str(len(self.suites) - 1)) + (RUN_TURN if loops else RUN_BLOCK)
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                node.id = f".{node.id}"  # a name that no user can write
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, stmts[0])
+        return tree.body
+
+
+def _arguments(names: list[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+
+
+def frame_of(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame | None:
+    """The variables of a call, as real cells; None if the arguments do not fit."""
+    code = fn.__code__
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    cells = {n: CellType() for n in dict.fromkeys((*code.co_varnames, *code.co_cellvars))}
+    for name, value in bound.arguments.items():
+        cells[name].cell_contents = value
+    return Frame(cells | dict(zip(code.co_freevars, fn.__closure__ or (), strict=True)), fn.__globals__)
+
+
+def suite_of(node: Definition, code: CodeType, runner: Any) -> Suite:
+    """The suite of a whole function."""
+    body: Any = node.body
+    stmts = [ast.copy_location(ast.Return(body), body)] if isinstance(node, ast.Lambda) else body
+    return Suite(stmts, code, stmts, runner)
+
+
+def mentions(stmts: list[ast.stmt], names: frozenset[str]) -> bool:
+    """Whether the statements call something that asks for the frame that they stand in."""
+    return any(isinstance(n, ast.Name) and n.id in names for s in stmts for n in ast.walk(s))
+
+
+CALLERS = frozenset(("locals", "vars", "dir", "eval", "exec", "super", "__class__", "globals"))
+TYPES = (Break, Callable, Location, Piece)

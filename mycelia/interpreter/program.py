@@ -1,0 +1,330 @@
+"""A program: guards, a function of the graph, and what to build and write when it has run."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.eager import Tensor
+from mycelia.interpreter.attributes import Super
+from mycelia.interpreter.machine import Items, Machine, Method, View
+from mycelia.interpreter.recursion import Interpreter
+from mycelia.interpreter.regions import closed, params_of
+from mycelia.interpreter.slots import DATA, Slot, restore
+from mycelia.interpreter.source import definition
+from mycelia.interpreter.statements import FALLS, Exit
+from mycelia.interpreter.values import MISSING, POISON, Break, Either, Host, Number, Sentinel, alternatives, is_atom
+from mycelia.interpreter.world import Array as Data
+from mycelia.interpreter.world import World, is_tensor
+from mycelia.ir import Function, Param, Value
+from mycelia.sizes import Sym
+
+Key = tuple[int, Slot]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A value of the graph, as one of the results of the native function."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a program does with its results."""
+
+    outcome: Any
+    writes: tuple[tuple[Any, Slot, Any], ...]  # of objects outside
+    slots: dict[int, list[tuple[Slot, Any]]]  # of objects that the program makes
+    function: Function
+    inputs: tuple[int, ...]  # the inputs of the world that the function takes
+    checks: tuple[tuple[int, Any], ...] = ()  # inputs that are positions, and the extents that they must fit
+    flags: tuple[int, ...] = ()  # results that say that a position does not exist
+    before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
+
+
+class Finisher:
+    """Collects the values that a program must compute, each under the conditions under which it is needed."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self.store = machine, machine.store
+        self.world = self.store.world
+        self.places: dict[Value, int] = {}
+        self.slots: dict[int, list[tuple[Slot, Any]]] = {}
+        self.differences: dict[int, list[tuple[Slot, Any]]] = {}
+
+    def plan(self, outcome: Any) -> Plan:
+        outside = []
+        for obj, slot, value in self.store.differences():
+            if id(obj) in self.world.fresh:
+                self.differences.setdefault(id(obj), []).append((slot, value))
+            elif slot != DATA or value is not self.world.seen.get((id(obj), slot)):
+                outside.append((obj, slot, value))
+        planned = self.converted(outcome)
+        writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
+        checks, early, flags = self.positions()
+        results = self.settled_results()
+        used = params_of([*results, *early]) | {self.world.inputs[i] for i, _ in checks}
+        inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
+        function = closed([self.world.inputs[i] for i in inputs], results)
+        loose = [v for v in params_of(function.results) if v not in set(function.params)]
+        assert not loose, f"a program reads {loose}, which nobody gives it"
+        places = tuple((inputs.index(i), extent) for i, extent in checks)
+        asked = [v for v in self.world.inputs if v in params_of(early)]
+        number = {v: i for i, v in enumerate(self.world.inputs)}
+        before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
+        return Plan(planned, writes, self.slots, function, tuple(inputs), places, flags, before)
+
+    def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
+        """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
+        checks: list[tuple[int, Any]] = []
+        early: list[Value] = []
+        flags: list[int] = []
+        number = {v: i for i, v in enumerate(self.world.inputs)}
+        for (index, extent), at in self.machine.positions.items():
+            source = None if extent is None else given_directly(index)
+            always = not self.machine.regions.conditions(index)
+            if source in number and always:
+                checks.append((number[source], extent))
+                continue
+            needed = params_of([index])
+            if type(extent) is Sym or not needed <= number.keys():
+                raise Break("positions that are known only inside a loop or a derivative", at)
+            for cond, taken in self.machine.regions.conditions(index):
+                self.machine.regions.enter(cond, taken)
+            wrong = out_of_range(index, extent)
+            for _ in self.machine.regions.conditions(index):
+                self.machine.regions.leave()
+            if always and all(v.dtype.kind in "iub" for v in needed):
+                early.append(wrong)
+            else:
+                flags.append(self.result(wrong).place)
+        return checks, early, tuple(flags)
+
+    def settled_results(self) -> list[Value]:
+        """The results, where those that exist only under conditions are only computed there."""
+        groups: dict[tuple[Any, ...], list[Value]] = {}
+        for value in self.places:
+            groups.setdefault(self.machine.regions.conditions(value), []).append(value)
+        new: dict[Value, Value] = {}
+        for path, values in groups.items():
+            new |= zip(values, self.under(values, path, {}), strict=True)
+        return [new[v] for v in self.places]
+
+    def under(self, values: Sequence[Value], path: tuple[Any, ...], known: dict[Value, bool]) -> Sequence[Value]:
+        """These values where the conditions hold, and zeros where nobody asks for them."""
+        if not path:
+            return values
+        (cond, taken), *rest = path
+        self.machine.regions.enter(cond, taken)
+        inner = self.under(values, tuple(rest), {**known, cond: taken})
+        self.machine.regions.leave()
+        zeros = [p.zeros(v.dtype, v.shape) for v in values]
+        yes, no = (inner, zeros) if taken else (zeros, inner)
+        return self.machine.regions.choose(cond, yes, no, known)
+
+    def result(self, value: Value) -> Result:
+        return Result(self.places.setdefault(value, len(self.places)))
+
+    def converted(self, value: Any, slot: Slot | None = None) -> Any:
+        """A value of the interpreter, where values of the graph are results."""
+        if isinstance(value, Either):
+            return self.either(value, slot)
+        if isinstance(value, Value):
+            return self.result(value)
+        if isinstance(value, Number):
+            return Number(self.result(value.value), value.kind)  # type: ignore[arg-type]  # a result in its place
+        if isinstance(value, Exit):
+            return value if value is FALLS else Exit(value.kind, self.converted(value.value))
+        if isinstance(value, tuple):
+            parts = [self.converted(v) for v in value]
+            return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
+        if isinstance(value, Method | View):
+            self.reach(value.owner)
+            return value
+        if isinstance(value, Items | Super) or value is POISON:
+            raise Break("an iterator or a value of a loop stays alive")
+        if isinstance(value, Host) or is_atom(value):
+            return value
+        if type(value) is slice:
+            return value
+        self.reach(value)
+        return value
+
+    def either(self, value: Either, slot: Slot | None) -> Any:
+        cond = self.result(value.cond)
+        sides = [self.converted(side, slot) for side in (value.yes, value.no)]
+        return Either(cond, *sides)  # type: ignore[arg-type]  # a result in its place
+
+    def reach(self, obj: Any) -> None:
+        """An object that outlives the program: what it holds is needed too."""
+        if id(obj) not in self.world.fresh or id(obj) in self.slots:
+            return
+        wraps = any(slot == ("attr", "__wrapped__") for slot, _ in self.differences.get(id(obj), ()))
+        if isinstance(obj, FunctionType) and (wraps or is_annotated(obj)):
+            raise Break("a function with annotations outlives its call")
+        if isinstance(obj, BaseException):
+            self.slots[id(obj)] = []
+            return
+        self.slots[id(obj)] = []
+        for slot, value in self.differences.get(id(obj), []):
+            self.slots[id(obj)].append((slot, self.converted(value, slot)))
+
+
+def is_annotated(fn: FunctionType) -> bool:
+    """Whether a function that the program makes has annotations, which are not evaluated."""
+    node = definition(fn.__code__)
+    if node is None or isinstance(node, ast.Lambda):
+        return False
+    every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
+    return node.returns is not None or any(a is not None and a.annotation is not None for a in every)
+
+
+def given_directly(index: Value) -> Value | None:
+    """The input that positions are, in another type or shape perhaps."""
+    while isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind in "iu":
+        (index,) = index.inputs
+    return index if type(index.op) is Param else None
+
+
+def out_of_range(index: Value, extent: Any) -> Value:
+    """Whether a position does not exist; without an extent, whether something that must hold does not."""
+    if extent is None:
+        wrong = p.logical_not(index)
+        return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong
+    low, high = (p.full(n, index.dtype, ()) for n in (-extent if index.dtype.kind == "i" else 0, extent))
+    wrong = p.logical_or(p.less(index, low), p.greater_equal(index, high))
+    return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong  # type: ignore[no-any-return]
+
+
+class Builder:
+    """Real objects for the values of a program: those outside are themselves, new ones are new at every run."""
+
+    def __init__(
+        self, world: World, plan: Plan, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any
+    ) -> None:
+        self.world, self.plan, self.objects, self.hosts, self.results = world, plan, objects, hosts, results
+        self.sizes = sizes
+        self.made: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        kind = value.__class__
+        if kind is Result:
+            return self.results[value.place]
+        if kind is Either:
+            return self(value.yes if self.results[value.cond.place] else value.no)
+        if kind is Number:
+            return value.kind(self.results[value.value.place].item())
+        if kind is Host:
+            return self.hosts[value.step]
+        if type(value) is Sym:
+            return value.at(self.sizes)
+        if kind is Exit:
+            return value if value is FALLS else Exit(value.kind, self(value.value))
+        if kind is tuple:
+            return tuple([self(v) for v in value])
+        if kind is Method or kind is View:
+            found = getattr(self(value.owner), value.name)
+            return found() if kind is View else found
+        if isinstance(value, tuple):
+            return tuple.__new__(kind, [self(v) for v in value])
+        number = self.world.index.get(id(value))
+        if number is not None:
+            return self.objects[number]
+        return self.new(value) if id(value) in self.world.fresh else value
+
+    def new(self, blank: Any) -> Any:
+        if id(blank) not in self.made:
+            slots = self.plan.slots[id(blank)]
+            if isinstance(blank, BaseException):
+                return blank
+            fields = {name: self(value) for (kind, name), value in slots if kind == "field"}
+            self.made[id(blank)] = out = self.blank(blank, fields)
+            for slot, value in slots:
+                if slot[0] == "field":
+                    continue
+                held = self(value)
+                if held is not MISSING:
+                    self.fill(out, slot, held)
+        return self.made[id(blank)]
+
+    def blank(self, like: Any, fields: dict[str, Any]) -> Any:
+        if type(like) is FunctionType:
+            fn = FunctionType(
+                fields["__code__"], fields["__globals__"], fields["__name__"], fields["__defaults__"],
+                fields["__closure__"],
+            )  # fmt: skip
+            fn.__kwdefaults__, fn.__qualname__ = fields["__kwdefaults__"], fields["__qualname__"]
+            fn.__doc__, fn.__module__ = fields["__doc__"], fields["__module__"]
+            return fn
+        if type(like) is MethodType:
+            return MethodType(fields["__func__"], fields["__self__"])
+        if type(like) is CellType:
+            return CellType()
+        if type(like) is functools.partial:
+            return functools.partial(fields["func"], *fields["args"], **fields["keywords"])
+        if is_tensor(like):
+            out = Tensor.__new__(Tensor)
+            out._tape = None
+            return out
+        return object.__new__(type(like)) if type(like) not in BLANKS else type(like)()
+
+    def fill(self, out: Any, slot: Slot, value: Any) -> None:
+        if slot[0] == "attr" and not isinstance(out, type):
+            vars(out)[slot[1]] = value
+        elif slot == DATA and isinstance(value, Tensor):
+            out.become(value)
+        else:
+            restore(out, slot, value)
+
+
+BLANKS = frozenset((list, dict, set, deque, OrderedDict))
+
+
+@dataclass
+class Program:
+    """Captured calls: if the guards hold, compute everything, and only then write."""
+
+    world: World
+    plan: Plan
+    guard: Callable[[Any], tuple[Sequence[Any], Sequence[Any], list[Any], Any] | None]
+    why: str = ""
+    at: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @functools.cached_property
+    def donated(self) -> dict[int, int]:
+        """Results that replace the data of tensors from outside, by the inputs that they may be written into."""
+        found: dict[int, int] = {}
+        if self.plan.flags or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(self.plan.outcome)):
+            return found  # what is wrong shows after the run, and then everything must be as it was
+        place_of = {i: k for k, i in enumerate(self.plan.inputs)}
+        by_tensor = {
+            id(self.world.objects[r.parent]): r.expect.input
+            for r in self.world.reads
+            if getattr(r, "slot", None) == DATA and isinstance(r.expect, Data)
+        }
+        for obj, slot, value in self.plan.writes:
+            if slot != DATA or value.__class__ is not Result or id(obj) not in by_tensor:
+                continue
+            param = place_of.get(by_tensor[id(obj)])
+            fn = self.plan.function
+            if param is not None and fn.types[param] == fn.result_types[value.place] and param not in found.values():
+                found.setdefault(value.place, param)
+        return found
+
+
+def interpreter(world: World) -> Interpreter:
+    """An interpreter with a new store over the world."""
+    from mycelia.interpreter.store import Store
+
+    return Interpreter(Store(world))
+
+
+SENTINELS = Sentinel

@@ -1,0 +1,175 @@
+"""Recursion: a function that calls itself where a tensor decides, as functions that call one another by name.
+
+A call with the types of a call that is still running would go on for ever. Its result is not known yet, so the first
+pass goes the other way of the branch around it, which gives the type of the result; further passes put a call by name
+in its place, until the type stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.interpreter.generators import Generators
+from mycelia.interpreter.machine import Bottom
+from mycelia.interpreter.nests import flattened, rebuilt
+from mycelia.interpreter.regions import closed, frontier
+from mycelia.interpreter.values import Either, is_atom
+from mycelia.interpreter.world import is_tensor
+from mycelia.ir import Value, fresh_params
+from mycelia.tree import Structure
+
+PASSES = 6  # each finds another type of the result, or another value that the function reads
+
+
+@dataclass
+class Activation:
+    """A call that is still running, as a call inside it sees it."""
+
+    key: Any
+    name: str
+    conditions: int  # how many there were when it began
+    recursive: bool = False
+    structure: Structure | None = None  # of the result; None: not known yet
+    leaves: tuple[Any, ...] = ()  # a type for each tensor, other things as they are
+    shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
+
+
+class Recursion(Generators):
+    """Calls that are inside themselves."""
+
+    def enter(self, fn: Any, code: Any, node: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        running: list[Activation] = [c for c in self.calls if isinstance(c, Activation)]
+        found, structure = flattened(self, (args, tuple(options.values())))
+        leaves = [self.joined(x) for x in found]
+        key = code, id(fn), structure, tuple(options), self.kinds(leaves)
+        for c in running:
+            if c.key == key and (len(self.path) > c.conditions or c.recursive):
+                return self.again(c, leaves)
+        return self.watched(Activation(key, "", len(self.path)), fn, code, node, args, options, leaves)
+
+    def kinds(self, leaves: list[Any]) -> tuple[Any, ...]:
+        """What tells two calls of a function apart."""
+        return tuple(
+            ("tensor", self.value(x).type) if is_tensor(x) and not self.value(x).closed else
+            (type(x), repr(x)) if is_atom(x) and type(x) is not type else id(x)
+            for x in leaves
+        )  # fmt: skip
+
+    def again(self, running: Activation, leaves: list[Any]) -> Any:
+        """A call inside itself."""
+        running.recursive = True
+        if running.structure is None:
+            raise Bottom
+        operands = [self.value(x) for x in self.open(leaves)]
+        types = tuple(t for t in running.leaves if not isinstance(t, Constant))
+        outs = p.control.NamedCall(running.name, types)(*operands, *running.shared)
+        return self.around(running, outs)
+
+    def around(self, running: Activation, values: Any) -> Any:
+        """The result of a call, with these values in it."""
+        found = iter(values)
+        made = [x.value if isinstance(x, Constant) else self.store.tensor(next(found)) for x in running.leaves]
+        assert running.structure is not None, "the result is known"
+        return rebuilt(self, running.structure, made)
+
+    def open(self, leaves: list[Any]) -> list[Any]:
+        """The tensors among the arguments whose numbers are not known."""
+        return [x for x in leaves if is_tensor(x) and not self.value(x).closed]
+
+    def watched(
+        self, mine: Activation, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
+    ) -> Any:
+        """The body of a function; as a recursion, if it was called inside itself."""
+        base, path = self.store, dict(self.path)
+        depth = len(self.calls)
+        self.store = base.fork()
+        self.calls.append(mine)
+        try:
+            result = super().enter(fn, code, node, args, options)
+            if mine.recursive:
+                self.note(mine, result)
+        except Bottom:
+            if mine.recursive:
+                self.refuse("a function always calls itself, so it never returns")
+            raise
+        finally:
+            del self.calls[depth:]
+            if self.store.layers(base) and not mine.recursive:
+                self.commit(base)
+            self.store = base
+        if not mine.recursive:
+            return result
+        assert self.path == path, "a call ends under the conditions under which it began"
+        return self.recursion(mine, fn, code, node, options, leaves)
+
+    def recursion(self, mine: Activation, fn: Any, code: Any, node: Any, options: Any, leaves: list[Any]) -> Any:
+        mine.name = f"{code.co_name}.{len(self.calls)}"
+        base, depth = self.store, len(self.calls)
+        inputs = [self.value(x) for x in self.open(leaves)]
+        is_open = [is_tensor(x) and not self.value(x).closed for x in leaves]
+        for _ in range(PASSES):
+            params = fresh_params(tuple(v.type for v in inputs))
+            self.store = inner = base.fork()
+            made = iter([inner.tensor(v) for v in params])
+            given = [next(made) if o else x for x, o in zip(leaves, is_open, strict=True)]
+            fresh, named = rebuilt(self, mine.key[2], given)
+            self.regions.enter(None, True)
+            self.calls.append(mine)
+            saved, self.path = self.path, {}
+            try:
+                result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
+                before = mine.structure, mine.leaves
+                results = self.note(mine, result)
+                if any(
+                    id(obj) not in base.world.fresh or id(obj) in base.made
+                    for obj, _, _ in inner.differences(base)
+                    if id(obj) not in inner.made
+                ):
+                    self.refuse("a recursive function changes something outside of it")
+            except Bottom:
+                self.refuse("a function always calls itself")
+            finally:
+                self.path = saved
+                del self.calls[depth:]
+                self.regions.leave()
+                self.store = base
+            start = self.regions.stack[-1].inner[-1].start
+            own = set(params)
+            outside = frontier(results, lambda v: v.serial < start and self.regions.free(v, self.path))  # noqa: B023
+            shared = tuple(v for v in outside if v not in own)
+            if (mine.structure, mine.leaves) == before and shared == mine.shared:
+                definition = closed((*params, *shared), results)
+                recurse = p.control.Recurse(((mine.name, definition),), mine.name)
+                return self.around(mine, recurse(*inputs, *shared))
+            mine.shared = shared
+        return self.refuse("the types in a recursion change with every call")
+
+    def note(self, mine: Activation, result: Any) -> list[Value]:
+        """What is known of the result; the values of the tensors in it."""
+        leaves, structure = flattened(self, self.joined(result))
+        kinds: list[Any] = []
+        values = []
+        for x in leaves:
+            x = self.joined(x)
+            if isinstance(x, Either) or not (is_tensor(x) or is_atom(x)):
+                self.refuse("a recursive function returns one of several kinds of values")
+            if is_tensor(x):
+                values.append(self.value(x))
+                kinds.append(values[-1].type)
+            else:
+                kinds.append(Constant(x))
+        mine.structure, mine.leaves = structure, tuple(kinds)
+        return values
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A part of a result that is the same in every call."""
+
+    value: Any
+
+
+class Interpreter(Recursion):
+    """The whole interpreter."""

@@ -1,0 +1,151 @@
+"""Slots: the places of real objects that a program reads and writes, and how to do so without running their code."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from gc import get_referents
+from types import CellType, MappingProxyType
+from typing import Any
+
+from mycelia.interpreter.values import MISSING, Break
+
+Slot = tuple[str, Any]
+DATA, ITEMS, CONTENTS = ("data", None), ("items", None), ("contents", None)
+MAPPINGS: frozenset[type] = frozenset((dict, OrderedDict, MappingProxyType))
+CONTAINERS: frozenset[type] = frozenset((list, dict, set, deque, OrderedDict, frozenset, MappingProxyType))
+
+
+class Call:
+    """The root of everything that a program reads: the callable and its arguments."""
+
+    __slots__ = ("args", "fn", "kwargs")
+
+    def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.fn, self.args, self.kwargs = fn, args, kwargs
+
+
+class Frame:
+    """The root of a piece: the live variables of a function that is running, each a real cell, and its globals."""
+
+    __slots__ = ("cells", "globals")
+
+    def __init__(self, cells: dict[str, CellType], globals_: dict[str, Any]) -> None:
+        self.cells, self.globals = cells, globals_
+
+
+def fetch(obj: Any, slot: Slot) -> Any:
+    """The slot of a real object, as it is now. It runs no code of the user.
+
+    >>> fetch([1, 2], ITEMS), fetch({"a": 1}, ("key", "b"))
+    ((1, 2), missing)
+    """
+    kind, name = slot
+    if kind == "attr":
+        return vars(obj).get(name, MISSING)
+    if kind == "key":
+        return dict.get(obj, name, MISSING)
+    if kind == "field":  # of a function, a method, a property: types whose fields are plain data
+        return getattr(obj, name)
+    if kind == "data":
+        return obj._data
+    if kind == "arg":
+        return obj.args[name]
+    if kind == "kwarg":
+        return obj.kwargs[name]
+    if kind == "fn":
+        return obj.fn
+    if kind == "items":
+        return pairs(obj) if type(obj) in MAPPINGS else tuple(obj)
+    if kind == "contents":
+        return contents(obj)
+    if kind == "dict":
+        return pairs(vars(obj))
+    if kind == "member":  # of a class with __slots__
+        return member(obj, name)
+    if kind == "constant":
+        return name
+    if kind == "cell":
+        return obj.cells[name]
+    assert kind == "globals", f"there is no slot {kind}"
+    return obj.globals
+
+
+def pairs(mapping: Any) -> tuple[Any, ...]:
+    """Keys and values in turn.
+
+    >>> pairs({"a": 1})
+    ('a', 1)
+    """
+    if type(mapping) is MappingProxyType:
+        (mapping,) = get_referents(mapping)
+        if type(mapping) is not dict:
+            raise Break("a view of a mapping with code of its own")
+    return tuple([x for pair in dict.items(mapping) for x in pair])
+
+
+def contents(cell: CellType) -> Any:
+    """What a variable holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def member(obj: Any, descriptor: Any) -> Any:
+    """What a slot of a class with `__slots__` holds."""
+    try:
+        return descriptor.__get__(obj)
+    except AttributeError:
+        return MISSING
+
+
+def restore(obj: Any, slot: Slot, value: Any) -> None:
+    """Write a slot of a real object: the effect of a program.
+
+    >>> numbers = [1]
+    >>> restore(numbers, ITEMS, (2, 3))
+    >>> numbers
+    [2, 3]
+    """
+    kind, name = slot
+    if kind == "data":
+        obj._data, obj._tape = value, None
+    elif kind == "items":
+        _refill(obj, value)
+    elif kind == "contents":
+        if value is MISSING:
+            del obj.cell_contents
+        else:
+            obj.cell_contents = value
+    elif kind == "key":
+        obj.pop(name, None) if value is MISSING else dict.__setitem__(obj, name, value)
+    elif kind == "member":
+        name.__delete__(obj) if value is MISSING else name.__set__(obj, value)
+    elif kind == "attr":
+        _set_attribute(obj, name, value)
+    else:
+        raise Break(f"a slot {kind} is written")
+
+
+def _refill(obj: Any, value: tuple[Any, ...]) -> None:
+    if type(obj) is list:
+        obj[:] = value
+        return
+    obj.clear()
+    if type(obj) in MAPPINGS:
+        for k, v in zip(value[::2], value[1::2], strict=True):
+            dict.__setitem__(obj, k, v) if type(obj) is dict else obj.__setitem__(k, v)
+    elif type(obj) is deque:
+        obj.extend(value)
+    else:
+        obj.update(value)
+
+
+def _set_attribute(obj: Any, name: str, value: Any) -> None:
+    """An attribute in the object's own dictionary; a class that watches its attributes is told."""
+    if isinstance(obj, type) or getattr(type(obj), "__watched__", False):
+        delattr(obj, name) if value is MISSING else setattr(obj, name, value)
+    elif value is MISSING:
+        vars(obj).pop(name, None)
+    else:
+        vars(obj)[name] = value

@@ -1,0 +1,402 @@
+"""Statements and their outcomes: a block falls through, exits, or does either."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from mycelia.interpreter.expressions import BINARY, Expressions
+from mycelia.interpreter.machine import KINDS, Frame
+from mycelia.interpreter.slots import CONTENTS
+from mycelia.interpreter.source import Definition
+from mycelia.interpreter.values import MISSING, Either, UserError, alternatives, either, is_plain, same
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a block ends, if it does not fall through."""
+
+    kind: str  # return, break, continue, raise
+    value: Any = None
+
+
+FALLS = Exit("falls")
+Outcome = Any  # an Exit, or Either of two outcomes
+
+
+def raises(error: BaseException) -> Exit:
+    """The outcome of a way on which the program raises."""
+    return Exit("raise", error)
+
+
+def falling(outcome: Outcome) -> Any:
+    """Whether a block falls through, as a value."""
+    if isinstance(outcome, Either):
+        return either(outcome.cond, falling(outcome.yes), falling(outcome.no))
+    return outcome is FALLS
+
+
+class Statements(Expressions):
+    """One method for each kind of statement."""
+
+    def body(self, node: Definition, frame: Frame) -> Any:
+        if isinstance(node, ast.Lambda):
+            return self.eval(node.body, frame)
+        return self.returned(self.block(node.body, frame))
+
+    def returned(self, outcome: Outcome) -> Any:
+        """What a call gives."""
+        outcome = self.settled(outcome)
+        if isinstance(outcome, Either):
+            yes, no = outcome.yes, outcome.no
+            return self.branch(outcome.cond, lambda: self.returned(yes), lambda: self.returned(no))
+        if outcome.kind == "raise":
+            raise UserError(outcome.value)
+        return outcome.value
+
+    def block(self, stmts: list[ast.stmt], frame: Frame) -> Outcome:
+        for i, stmt in enumerate(stmts):
+            outcome = self.statement(stmt, frame)
+            if outcome is not FALLS:
+                rest = stmts[i + 1 :]
+                return self.follow(outcome, lambda rest=rest: self.block(rest, frame))  # type: ignore[misc]
+        return FALLS
+
+    def follow(self, outcome: Outcome, rest: Callable[[], Outcome]) -> Outcome:
+        """The rest runs where the outcome falls through, and nowhere else."""
+        outcome = self.settled(outcome)
+        if isinstance(outcome, Either):
+            falls = sum(o is FALLS for o in alternatives(outcome))
+            if not falls:
+                return outcome
+            if falls > 1:  # one condition for all of them, or the rest would be interpreted several times
+                goes_on = self.select(falling(outcome), KINDS[bool])
+                return self.branch(goes_on, rest, lambda: outcome, exits=raises)
+            yes, no = outcome.yes, outcome.no
+            return self.branch(
+                outcome.cond, lambda: self.follow(yes, rest), lambda: self.follow(no, rest), exits=raises
+            )
+        return rest() if outcome is FALLS else outcome
+
+    def statement(self, stmt: ast.stmt, frame: Frame) -> Outcome:
+        self.visit(stmt)
+        do = getattr(self, f"do_{type(stmt).__name__}", None)
+        if do is None:
+            self.refuse(f"{type(stmt).__name__} is left to Python")
+        return do(stmt, frame) or FALLS
+
+    def do_Pass(self, stmt: ast.stmt, frame: Frame) -> None: ...
+
+    do_Global = do_Nonlocal = do_Pass  # the code object knows the scopes
+
+    def do_Expr(self, stmt: ast.Expr, frame: Frame) -> None:
+        self.eval(stmt.value, frame)
+
+    def do_Return(self, stmt: ast.Return, frame: Frame) -> Outcome:
+        return Exit("return", None if stmt.value is None else self.eval(stmt.value, frame))
+
+    def do_Break(self, stmt: ast.Break, frame: Frame) -> Outcome:
+        return Exit("break")
+
+    def do_Continue(self, stmt: ast.Continue, frame: Frame) -> Outcome:
+        return Exit("continue")
+
+    # ----------------------------------------------------------------------------------------------------- assignment
+
+    def do_Assign(self, stmt: ast.Assign, frame: Frame) -> None:
+        value = self.eval(stmt.value, frame)
+        for target in stmt.targets:
+            self.assign(target, value, frame)
+
+    def do_AnnAssign(self, stmt: ast.AnnAssign, frame: Frame) -> None:
+        if stmt.value is not None:
+            self.assign(stmt.target, self.eval(stmt.value, frame), frame)
+
+    def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        if isinstance(target, ast.Name):
+            name = self.mangled(target.id, frame)
+            if name in frame.cells:
+                self.store.write(frame.cells[name], CONTENTS, value)
+            else:
+                self.read(frame.globals, ("key", name))
+                self.store.write(frame.globals, ("key", name), value)
+        elif isinstance(target, ast.Attribute):
+            self.set_attribute(self.eval(target.value, frame), self.mangled(target.attr, frame), (value,))
+        elif isinstance(target, ast.Subscript):
+            obj, index = self.eval(target.value, frame), self.eval(target.slice, frame)
+            self.node = target
+            self.set_subscript(obj, index, (value,))
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target.elts, value, frame)
+        else:
+            self.refuse(f"a {type(target).__name__} is assigned to")
+
+    def unpack(self, targets: list[ast.expr], value: Any, frame: Frame) -> None:
+        items = self.all_items(value)
+        stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        if not stars:
+            if len(items) != len(targets):
+                few = len(items) < len(targets)
+                what = f"not enough values to unpack (expected {len(targets)}, got {len(items)})"
+                raise UserError(ValueError(what if few else f"too many values to unpack (expected {len(targets)})"))
+            for t, v in zip(targets, items, strict=True):
+                self.assign(t, v, frame)
+            return
+        (star,) = stars
+        after = len(targets) - star - 1
+        if len(items) < star + after:
+            what = f"not enough values to unpack (expected at least {star + after}, got {len(items)})"
+            raise UserError(ValueError(what))
+        middle = self.store.container(list, items[star : len(items) - after])
+        values = (*items[:star], middle, *items[len(items) - after :])
+        for t, v in zip(targets, values, strict=True):
+            self.assign(t.value if isinstance(t, ast.Starred) else t, v, frame)
+
+    def do_AugAssign(self, stmt: ast.AugAssign, frame: Frame) -> None:
+        target: Any = stmt.target
+        name = f"i{BINARY[type(stmt.op)].rstrip('_')}"
+        if isinstance(target, ast.Attribute):
+            obj, attr = self.eval(target.value, frame), self.mangled(target.attr, frame)
+            old = self.attribute(obj, attr)
+            new = self.binary(name, old, self.eval(stmt.value, frame))
+            self.set_attribute(obj, attr, (new,))
+        elif isinstance(target, ast.Subscript):
+            obj, index = self.eval(target.value, frame), self.eval(target.slice, frame)
+            old = self.subscript(obj, index)
+            new = self.binary(name, old, self.eval(stmt.value, frame))
+            self.set_subscript(obj, index, (new,))
+        else:
+            old = self.eval_Name(target, frame)
+            new = self.augmented(name, old, self.eval(stmt.value, frame))
+            self.assign(target, new, frame)
+
+    def augmented(self, name: str, old: Any, value: Any) -> Any:
+        return self.binary(name, old, value)
+
+    def do_Delete(self, stmt: ast.Delete, frame: Frame) -> None:
+        for target in stmt.targets:
+            if isinstance(target, ast.Name):
+                cell = frame.cells.get(self.mangled(target.id, frame))
+                if cell is None or any(v is MISSING for v in alternatives(self.read(cell, CONTENTS))):
+                    self.refuse("a variable is deleted")
+                self.store.write(cell, CONTENTS, MISSING)
+            elif isinstance(target, ast.Attribute):
+                self.set_attribute(self.eval(target.value, frame), self.mangled(target.attr, frame), ())
+            elif isinstance(target, ast.Subscript):
+                self.set_subscript(self.eval(target.value, frame), self.eval(target.slice, frame), ())
+            else:
+                self.refuse("several things are deleted")
+
+    # ------------------------------------------------------------------------------------------------------ functions
+
+    def do_FunctionDef(self, stmt: ast.FunctionDef, frame: Frame) -> None:
+        decorators = [self.eval(d, frame) for d in stmt.decorator_list]
+        fn: Any = self.eval_Lambda(stmt, frame)
+        for decorator in reversed(decorators):
+            fn = self.call(decorator, (fn,), {})
+        self.assign(ast.Name(stmt.name), fn, frame)
+
+    def do_Import(self, stmt: ast.Import, frame: Frame) -> None:
+        import sys
+
+        for alias in stmt.names:
+            module = self.whole(sys.modules, ("key", alias.name))
+            if type(module) is not ModuleType or ("." in alias.name and alias.asname is None):
+                self.refuse("a module is imported")
+            self.assign(ast.Name(alias.asname or alias.name), module, frame)
+
+    def do_ImportFrom(self, stmt: ast.ImportFrom, frame: Frame) -> None:
+        import sys
+
+        module = self.whole(sys.modules, ("key", stmt.module)) if stmt.level == 0 else None
+        if type(module) is not ModuleType:
+            self.refuse("a module is imported")
+        for alias in stmt.names:
+            found = MISSING if alias.name == "*" else self.read(module, ("attr", alias.name))
+            if any(v is MISSING for v in alternatives(found)):
+                self.refuse("a module is imported")
+            self.assign(ast.Name(alias.asname or alias.name), found, frame)
+
+    # ----------------------------------------------------------------------------------------------- ways and errors
+
+    def do_If(self, stmt: ast.If, frame: Frame) -> Outcome:
+        test = self.eval(stmt.test, frame)
+        self.node = stmt.test
+        return self.decide(
+            test, lambda: self.block(stmt.body, frame), lambda: self.block(stmt.orelse, frame), exits=raises
+        )
+
+    def do_Assert(self, stmt: ast.Assert, frame: Frame) -> Outcome:
+        def fails() -> Outcome:
+            given = () if stmt.msg is None else (self.plain(self.eval(stmt.msg, frame)),)
+            if not all(map(is_plain, given)):
+                self.refuse("an assertion fails")
+            raise UserError(AssertionError(*given))
+
+        test = self.truth(self.eval(stmt.test, frame))
+        if not isinstance(test, bool) and not self.tries:
+            self.refuse("an assertion about a tensor has an effect each time it runs")
+        return self.decide(test, lambda: FALLS, fails, exits=raises)
+
+    def do_Raise(self, stmt: ast.Raise, frame: Frame) -> Outcome:
+        if stmt.exc is None or stmt.cause is not None:
+            self.refuse("an exception is raised again, or from another")
+        error = self.settled(self.eval(stmt.exc, frame))
+        if isinstance(error, type) and issubclass(error, BaseException):
+            error = self.call(error, (), {})
+        if not isinstance(error, Exception):
+            self.refuse("an exception of its own kind")
+        raise UserError(error)
+
+    def do_Try(self, stmt: ast.Try, frame: Frame) -> Outcome:
+        self.tries += 1
+        try:
+            outcome = self.block(stmt.body, frame)
+        except UserError as raised:
+            outcome = raises(raised.error)
+        finally:
+            self.tries -= 1
+        outcome = self.handled(stmt, outcome, frame)
+        return self.finally_(stmt.finalbody, outcome, frame)
+
+    def handled(self, stmt: ast.Try, outcome: Outcome, frame: Frame) -> Outcome:
+        """An outcome of the block of a `try`, after its `except` or `else`."""
+        outcome = self.settled(outcome)
+        if isinstance(outcome, Either):
+            yes, no = outcome.yes, outcome.no
+            return self.branch(
+                outcome.cond,
+                lambda: self.handled(stmt, yes, frame),
+                lambda: self.handled(stmt, no, frame),
+                exits=raises,
+            )
+        try:
+            if outcome is FALLS:
+                return self.block(stmt.orelse, frame)
+            if outcome.kind == "raise":
+                for handler in stmt.handlers:
+                    if self.catches(handler, outcome.value, frame):
+                        return self.handle(handler, outcome.value, frame)
+        except UserError as raised:
+            return raises(raised.error)
+        return outcome
+
+    def catches(self, handler: ast.ExceptHandler, error: BaseException, frame: Frame) -> bool:
+        kinds = BaseException if handler.type is None else self.eval(handler.type, frame)
+        listed = kinds if type(kinds) is tuple else (kinds,)
+        if not all(isinstance(k, type) and issubclass(k, BaseException) and type(k) is type for k in listed):
+            self.refuse("an exception is caught by something else than a class")
+        return isinstance(error, tuple(listed))
+
+    def handle(self, handler: ast.ExceptHandler, error: BaseException, frame: Frame) -> Outcome:
+        if handler.name is not None:
+            self.refuse("an exception is looked at")
+        if any(isinstance(n, ast.Raise) and n.exc is None for s in handler.body for n in ast.walk(s)):
+            self.refuse("an exception is raised again")
+        return self.block(handler.body, frame)
+
+    def finally_(self, stmts: list[ast.stmt], outcome: Outcome, frame: Frame) -> Outcome:
+        """The block that runs whatever the outcome was, and then the outcome, unless the block has one of its own."""
+        if not stmts:
+            if isinstance(outcome, Exit) and outcome.kind == "raise" and not self.path:
+                raise UserError(outcome.value)
+            return outcome
+        last = self.block(stmts, frame)
+        outcome = self.follow(last, lambda: outcome) if last is not FALLS else outcome
+        if isinstance(outcome, Exit) and outcome.kind == "raise":
+            raise UserError(outcome.value)
+        return outcome
+
+    def do_With(self, stmt: ast.With, frame: Frame) -> Outcome:
+        return self.with_(stmt.items, stmt.body, frame)
+
+    def with_(self, items: list[ast.withitem], stmts: list[ast.stmt], frame: Frame) -> Outcome:
+        if not items:
+            return self.block(stmts, frame)
+        manager = self.settled(self.eval(items[0].context_expr, frame))
+        if type(manager).__module__ == "mycelia.api.models":
+            return self.with_(items[1:], stmts, frame)
+        if isinstance(manager, Either) or type(manager).__module__ == "builtins":
+            self.refuse("a context manager")
+        enter, leave = (self.lookup(type(manager), n) for n in ("__enter__", "__exit__"))
+        if type(enter) is not FunctionType or type(leave) is not FunctionType:
+            self.refuse(f"a {type(manager).__name__} is a context manager")
+        value = self.call(enter, (manager,), {})
+        if items[0].optional_vars is not None:
+            self.assign(items[0].optional_vars, value, frame)
+        try:
+            outcome = self.with_(items[1:], stmts, frame)
+        except UserError:
+            self.refuse("a context manager sees an error")
+        if any(o.kind == "raise" for o in alternatives(outcome)):
+            self.refuse("a context manager sees an error")
+        self.call(leave, (manager, None, None, None), {})
+        return outcome
+
+    # ----------------------------------------------------------------------------------------------------------- match
+
+    def do_Match(self, stmt: ast.Match, frame: Frame) -> Outcome:
+        subject = self.settled(self.eval(stmt.subject, frame))
+        if isinstance(subject, Either):
+            self.refuse("a match on one of two values")
+        for case in stmt.cases:
+            found: dict[str, Any] = {}
+            if not self.fits(case.pattern, subject, frame, found):
+                continue
+            for name, value in found.items():
+                self.assign(ast.Name(name), value, frame)
+            if case.guard is not None:
+                truth = self.truth(self.eval(case.guard, frame))
+                if not isinstance(truth, bool):
+                    self.refuse("a case that depends on a tensor")
+                if not truth:
+                    continue
+            return self.block(case.body, frame)
+        return FALLS
+
+    def fits(self, pattern: ast.pattern, subject: Any, frame: Frame, found: dict[str, Any]) -> bool:
+        """Whether a pattern matches, and the names it gives."""
+        if isinstance(pattern, ast.MatchValue):
+            truth = self.truth(self.binary("eq", subject, self.eval(pattern.value, frame)))
+            return truth if isinstance(truth, bool) else self.refuse("a case that depends on a tensor")
+        if isinstance(pattern, ast.MatchSingleton):
+            return self.identical(subject, pattern.value) is True
+        if isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None and not self.fits(pattern.pattern, subject, frame, found):
+                return False
+            if pattern.name is not None:
+                found[pattern.name] = subject
+            return True
+        if isinstance(pattern, ast.MatchOr):
+            return any(self.fits(q, subject, frame, found) for q in pattern.patterns)
+        if isinstance(pattern, ast.MatchSequence):
+            return self.fits_sequence(pattern, subject, frame, found)
+        return self.refuse(f"a pattern {type(pattern).__name__}")
+
+    def fits_sequence(self, pattern: ast.MatchSequence, subject: Any, frame: Frame, found: dict[str, Any]) -> bool:
+        if type(subject) not in (tuple, list):
+            if is_plain(subject):
+                return False if type(subject) is not range else self.refuse("a range is matched")
+            self.refuse(f"a {type(subject).__name__} is matched")
+        items = subject if type(subject) is tuple else self.whole(subject)
+        stars = [i for i, q in enumerate(pattern.patterns) if isinstance(q, ast.MatchStar)]
+        if not stars:
+            if len(items) != len(pattern.patterns):
+                return False
+            return all(self.fits(q, v, frame, found) for q, v in zip(pattern.patterns, items, strict=True))
+        (star,) = stars
+        after = len(pattern.patterns) - star - 1
+        if len(items) < star + after:
+            return False
+        kept: Any = pattern.patterns[star]
+        if kept.name is not None:
+            found[kept.name] = self.store.container(list, items[star : len(items) - after])
+        ends = (*zip(pattern.patterns[:star], items, strict=False),)
+        ends += (*zip(pattern.patterns[star + 1 :], items[len(items) - after :], strict=True),)
+        return all(self.fits(q, v, frame, found) for q, v in ends)
+
+
+__all__ = ["FALLS", "Exit", "Outcome", "Statements", "either", "raises", "same"]

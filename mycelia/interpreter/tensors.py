@@ -1,0 +1,309 @@
+"""Operations on tensors: our own functions, run by Python on stand-ins that hold values of the graph.
+
+They are pure functions of their arguments, declared so once: `PURE` names the packages. What they do to a tensor that
+they are given is seen on the stand-in, and becomes a write to the store.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict, deque
+from types import BuiltinFunctionType, FunctionType, NoneType
+from typing import Any
+
+import numpy as np
+
+from mycelia import primitives as p
+from mycelia.eager import Concrete, Parameter, Tensor
+from mycelia.eager.dispatch import mode
+from mycelia.eager.promotion import common_with_number
+from mycelia.interpreter.machine import DATA, Machine, distributes
+from mycelia.interpreter.values import Break, Either, Host, Number, UserError, is_plain
+from mycelia.interpreter.world import is_tensor
+from mycelia.ir import Value, constant
+from mycelia.ir.region import innermost
+from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
+
+PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
+NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
+CONVERSIONS = {float: float, int: int, bool: bool}
+
+
+class Held:
+    """What the session's random generator asks for while a program is captured: see `mycelia.eager.random`."""
+
+    def __init__(self, machine: Tensors) -> None:
+        self.machine = machine
+
+    def read(self, x: Tensor) -> Tensor:
+        stand_in = Tensor.__new__(Tensor)
+        stand_in._data, stand_in._tape = self.machine.value(x), None
+        return stand_in
+
+    def write(self, x: Tensor, new: Tensor) -> None:
+        self.machine.store.write(x, DATA, new._data)
+
+    def positions(self, index: Value, extent: Any) -> None:
+        """Positions that only the running program knows: they are checked when it runs."""
+        if not index.closed:
+            self.machine.positions.setdefault((index, extent), self.machine.here())
+
+    def must(self, known: Value) -> None:
+        """Something that is a mistake where it does not hold: it is checked when the program runs."""
+        if not known.closed:
+            self.machine.positions.setdefault((known, None), self.machine.here())
+
+
+class Tensors(Machine):
+    """Calls of functions of our own library."""
+
+    def is_pure(self, fn: Any) -> bool:
+        """Whether a function is one of ours that only its arguments matter to."""
+        if type(fn) is not FunctionType and type(fn) is not BuiltinFunctionType:
+            return False
+        module = getattr(fn, "__module__", None) or ""
+        return type(fn) is FunctionType and module.startswith(PURE) and not module.startswith(NOT_PURE)
+
+    def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of one of our own functions, on stand-ins."""
+        stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
+        given = [self.lowered(a, stand_ins) for a in args]
+        named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
+        before = mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held
+        mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held = True, None, None, None, Held(self)
+        around = innermost()
+        effects = 0 if around is None else len(around.effects)
+        self.located()
+        try:
+            out = fn(*given, **named)
+        except Concrete as reason:
+            raise Break(str(reason), self.here()) from None
+        except RecursionError:
+            raise
+        except Exception as error:
+            if isinstance(error, AttributeError) and any(error.obj is t for _, t, _ in stand_ins.values()):
+                raise Break(str(error), self.here()) from None
+            raise UserError(error) from None
+        finally:
+            mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held = before
+        if around is not None and len(around.effects) > effects:
+            self.refuse("an operation has an effect each time it runs")
+        for original, stand_in, data in stand_ins.values():
+            if stand_in._data is not data:
+                if id(original) in self.stand_ins:
+                    self.refuse("a tensor of an earlier turn is written to")
+                self.store.write(original, DATA, as_value(stand_in._data))
+        return self.raised(out, {id(t): original for original, t, _ in stand_ins.values()})
+
+    def lowered(self, x: Any, stand_ins: dict[int, tuple[Any, Tensor, Any]]) -> Any:
+        """A value of the interpreter as our functions take it."""
+        x = self.joined(x)
+        if is_tensor(x):
+            if id(x) not in stand_ins:
+                data = self.value(x)
+                t = object.__new__(type(x))
+                data = known_data(data)
+                t._data, t._tape = data, None
+                stand_ins[id(x)] = x, t, data
+            return stand_ins[id(x)][1]
+        kind = type(x)
+        if kind is tuple:
+            return tuple([self.lowered(v, stand_ins) for v in x])
+        if kind is list:
+            return [self.lowered(v, stand_ins) for v in self.whole(x)]
+        if kind is dict or kind is OrderedDict:
+            items = self.whole(x)
+            return kind(zip(items[::2], [self.lowered(v, stand_ins) for v in items[1::2]], strict=True))
+        if kind is slice:
+            return slice(*[self.lowered(v, stand_ins) for v in (x.start, x.stop, x.step)])
+        if isinstance(x, Host):
+            return self.store.world.constant(x)
+        if isinstance(x, Number):
+            return self.tensor_of_number(x)
+        if kind is np.ndarray and not self.store.is_fresh(x):
+            return self.store.world.content(x)
+        if isinstance(x, tuple) and hasattr(kind, "_fields"):
+            return tuple.__new__(kind, [self.lowered(v, stand_ins) for v in x])
+        if is_plain(x) or isinstance(x, type):
+            return x
+        if isinstance(x, Either):
+            self.refuse("a value of one type or another is given to an operation")
+        self.refuse(f"a {kind.__name__} is given to an operation")
+
+    def tensor_of_number(self, x: Number) -> Any:
+        self.refuse("a number that only the running program knows is given to an operation")
+
+    def raised(self, out: Any, originals: dict[int, Any]) -> Any:
+        """What one of our functions gave, as a value of the interpreter."""
+        if id(out) in originals:
+            return originals[id(out)]
+        kind = type(out)
+        if kind is Tensor:
+            return self.store.tensor(as_value(out._data))
+        if kind is tuple:
+            return tuple([self.raised(v, originals) for v in out])
+        if kind is list:
+            return self.store.container(list, tuple([self.raised(v, originals) for v in out]))
+        if isinstance(out, tuple) and hasattr(kind, "_fields"):
+            return tuple.__new__(kind, [self.raised(v, originals) for v in out])
+        if is_plain(out) or isinstance(out, type):
+            return out
+        if isinstance(out, np.generic):
+            self.refuse(f"a {kind.__name__} comes from an operation")
+        self.refuse(f"a {kind.__name__} comes from an operation")
+
+    # ------------------------------------------------------------------------------------------------------ operators
+
+    def tensor_operator(self, name: str, x: Any, y: Any) -> Any:
+        """A binary operator of which one operand is a tensor; a number takes part in the type that eager gives it."""
+        pair = [x, y]
+        for i, v in enumerate(pair):
+            if isinstance(v, Host | Number):
+                pair[i] = self.operand(name, v, pair[1 - i], i)
+        return self.native(OPERATORS[name], tuple(pair), {})
+
+    def operand(self, name: str, number: Any, other: Any, place: int) -> Any:
+        """A number beside a tensor, as a tensor without axes of the type in which they meet."""
+        kind = self.number_kind(number)
+        if not is_tensor(other) or kind is None or name in ("lshift", "rshift", "matmul"):
+            return self.plain(number)
+        if name in ("pow", "ipow") and (kind is not float or place == 0):
+            return self.plain(number)  # a small whole exponent is a product
+        dtype = common_with_number(self.value(other).dtype, kind)
+        if isinstance(number, Host):
+            if kind is int and not fits(number.sample, dtype):
+                return self.plain(number)
+            made = self.store.world.tensor_of(number, TensorType(dtype, ()))
+        else:
+            if not dtype.is_float and not (fits(number.low, dtype) and fits(number.high, dtype)):
+                self.refuse("a number may not fit the element type")
+            made = p.cast(number.value, dtype)
+        return self.store.tensor(made)
+
+    def index_part(self, i: Any, size: int | None) -> Any:
+        """A part of an index: a number that is known later is a tensor without axes."""
+        if isinstance(i, Host) and type(i.sample) is int and size is not None:
+            try:
+                place = self.store.world.compute(_place, i, size)
+            except IndexError:
+                return self.plain(i)
+            return self.store.tensor(self.store.world.tensor_of(place, TensorType(int64, ())))
+        if isinstance(i, Number) and i.kind is int and size is not None and i.low >= 0 and i.high < size:
+            return self.store.tensor(i.value)
+        return self.plain(i) if isinstance(i, Host | Number) else i
+
+    @distributes
+    def get_part(self, x: Tensor, index: Any) -> Any:
+        """`x[index]`."""
+        return self.native(operator.getitem, (x, self.as_index(x, index)), {})
+
+    def set_part(self, x: Tensor, index: Any, value: Any) -> None:
+        """`x[index] = value`."""
+        if isinstance(value, Host | Number):
+            kind = self.number_kind(value)
+            dtype = self.value(x).dtype
+            if (kind is float and not dtype.is_float) or dtype is bool_:
+                value = self.plain(value)
+            else:
+                value = self.operand("add", value, x, 1)
+        self.native(operator.setitem, (x, self.as_index(x, index), value), {})
+
+    def as_index(self, x: Tensor, index: Any) -> Any:
+        shape = self.value(x).shape
+        parts = index if type(index) is tuple else (index,)
+        if not any(isinstance(i, Host | Number) for i in parts):
+            return index
+        ahead = [i for i, q in enumerate(parts) if isinstance(q, Host | Number)]
+        before = parts[: ahead[0]]
+        simple = (
+            all(type(q) is slice or type(q) is int for q in before) and len(ahead) == 1 and len(parts) <= len(shape)
+        )
+        if not simple or not all(isinstance(q, int | slice | Host | Number) for q in parts):
+            return self.plain(index)
+        made = [self.index_part(q, shape[i]) for i, q in enumerate(parts)]
+        return tuple(made) if type(index) is tuple else made[0]
+
+    def convert(self, fn: Any, x: Tensor) -> Any:
+        """`float(x)`, `int(x)` of a tensor: known, or only when the program runs."""
+        value = self.value(x)
+        if value.closed and value.tensor.size == 1:
+            return self.real(fn, constant(value).item())
+        return self.native(fn, (x,), {})
+
+
+def _place(i: int, size: int) -> int:
+    """An index counted from the front."""
+    if not -size <= i < size:
+        raise IndexError(i)
+    return i % size
+
+
+def fits(number: int, dtype: Any) -> bool:
+    """Whether a whole number can be one of this type.
+
+    >>> from mycelia.types import int8
+    >>> fits(127, int8), fits(128, int8)
+    (True, False)
+    """
+    if dtype.kind == "f":
+        return abs(number) < 2**60
+    if dtype is bool_:
+        return number in (0, 1)
+    info = np.iinfo(dtype.numpy)
+    return bool(info.min <= number <= info.max)
+
+
+def as_value(data: Any) -> Value:
+    """What a stand-in holds, as a value of the graph."""
+    if data.__class__ is Value:
+        return data
+    if data.ndim == 0:
+        return p.full(data.item(), _BY_NUMPY[data.dtype], ())
+    return p.constant(np.array(data))
+
+
+def known_data(value: Value) -> Any:
+    """Data that was given as it is: our functions look at positions that they know, and say what is wrong with them."""
+    if isinstance(value.op, p.Constant) or (isinstance(value.op, p.Full) and value.shape == ()):
+        return constant(value)
+    return value
+
+
+OPERATORS = {
+    name: getattr(operator, name)
+    for name in [
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "floordiv",
+        "mod",
+        "pow",
+        "matmul",
+        "lshift",
+        "rshift",
+        "and_",
+        "or_",
+        "xor",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "iadd",
+        "isub",
+        "imul",
+        "itruediv",
+        "ifloordiv",
+        "imod",
+        "ipow",
+        "imatmul",
+        "ilshift",
+        "irshift",
+        "iand",
+        "ior",
+        "ixor",
+    ]
+}
+KNOWN = (Tensor, Parameter, NoneType, deque)

@@ -1,0 +1,136 @@
+"""What a captured program computes with besides tensors: numbers that are known later, and one of two values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import BuiltinFunctionType, CodeType, EllipsisType, ModuleType, NoneType, UnionType
+from typing import Any
+
+import numpy as np
+
+from mycelia.errors import Location
+from mycelia.ir import Op, Value
+from mycelia.sizes import Sym
+from mycelia.types import DType
+
+
+class Break(BaseException):  # which no program catches by accident
+    """Only Python can run this: why, and on which line."""
+
+    def __init__(self, why: str, at: Location | None = None) -> None:
+        super().__init__(why)
+        self.why, self.at = why, at
+        self.world: Any = None  # what had been read: while it is as it was, the reason stands
+
+
+class Again(Break):
+    """A variable has another type before the first turn of a loop than after it."""
+
+
+class UserError(Exception):
+    """An exception of the program itself, on its way to the program's own `except`."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class Sentinel:
+    """A value that no program has."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str:
+        return self.name.upper()
+
+
+MISSING = Sentinel("missing")  # an empty slot
+POISON = Sentinel("poison")  # a slot that must be written before it is read
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """A Python number that Python itself computes at every call, before the program runs: exact by construction."""
+
+    step: int  # where the guard computes it
+    sample: Any  # what it is in the call that is captured
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A Python number that the program computes: a counter of a loop, one of two numbers. `low <= it <= high`."""
+
+    value: Value
+    kind: type
+    low: int = 0
+    high: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Either:
+    """One of two values, or of two objects: which one is known when the program runs. Aliases stay what they are."""
+
+    cond: Value
+    yes: Any
+    no: Any
+
+
+ATOMS: frozenset[type] = frozenset((
+    int, float, complex, bool, str, bytes, range, slice, NoneType, EllipsisType, type(NotImplemented), Sentinel, DType,
+    BuiltinFunctionType, ModuleType, CodeType, UnionType, Sym,
+))  # fmt: skip
+EXACT: frozenset[type] = frozenset((int, float, complex, str, bytes, bool, range, slice))  # equal ones are the same
+
+
+def is_atom(value: Any) -> bool:
+    """Whether a value has no slots: equal ones cannot be told apart, or it is known by identity.
+
+    >>> is_atom(1.5), is_atom(int), is_atom([])
+    (True, True, False)
+    """
+    return type(value) in ATOMS or isinstance(value, type | np.dtype | Op)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of constants only, so that a pure function of it is a constant."""
+    if type(value) is tuple:
+        return all(map(is_plain, value))
+    if type(value) is slice:
+        return is_plain((value.start, value.stop, value.step))
+    return is_atom(value) and (type(value) is type or not isinstance(value, type))  # a metaclass may do anything
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether nothing can tell two values apart: 1, True and 1.0 differ, and 0.0 and -0.0.
+
+    >>> same(0.0, -0.0), same(1, True), same("ab", "a" + "b"), same(float("nan"), float("nan"))
+    (False, False, True, True)
+    """
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b) or kind not in EXACT:
+        return False
+    if kind is float or kind is complex:
+        return repr(a) == repr(b)
+    if kind is range or kind is slice:
+        return same(a.start, b.start) and same(a.stop, b.stop) and same(a.step, b.step)
+    return bool(a == b)
+
+
+def alternatives(value: Any) -> list[Any]:
+    """All that a value may turn out to be."""
+    return alternatives(value.yes) + alternatives(value.no) if isinstance(value, Either) else [value]
+
+
+def either(cond: Value, a: Any, b: Any) -> Any:
+    """The join of two values: total, since what cannot be one value waits as an `Either`."""
+    if same(a, b):
+        return a
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+        return tuple(either(cond, x, y) for x, y in zip(a, b, strict=True))
+    return Either(cond, a, b)

@@ -1,0 +1,122 @@
+"""Runs a program as plain Python and through jit, and says whether anybody could tell them apart."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import io
+import linecache
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mycelia as ms
+from mycelia import nn, ops
+from mycelia.api.jit import Jitted, jit
+from mycelia.eager import Parameter, Tensor
+
+TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-12}
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A small module: `main()` calls functions that are decorated with `@J`, several times."""
+
+    group: str
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.group}-{self.name}"
+
+
+def programs(path: Path) -> list[Program]:
+    """The programs of a file: each begins with a line `#@ group name`."""
+    found = []
+    for case in path.read_text().split("#@ ")[1:]:
+        title, _, text = case.partition("\n")
+        group, name = title.split()
+        found.append(Program(group, name, text))
+    return found
+
+
+def seen(value: Any, depth: int = 0) -> Any:
+    """All that a caller can see of a value, down to the sign of zero; floating tensors stay arrays."""
+    if depth > 6:
+        return "..."
+    if isinstance(value, Tensor):
+        return type(value).__name__, str(value.dtype), value.shape, value.asnumpy()
+    if isinstance(value, np.ndarray):
+        return "array", str(value.dtype), value.shape, repr(value.tolist())
+    if isinstance(value, list | tuple | collections.deque):
+        return (type(value).__name__, *[seen(v, depth + 1) for v in value])
+    if isinstance(value, dict):
+        return (type(value).__name__, *[(repr(k), seen(v, depth + 1)) for k, v in value.items()])
+    if isinstance(value, set | frozenset):
+        return type(value).__name__, sorted(map(repr, value))
+    if isinstance(value, BaseException):
+        return type(value).__name__, [seen(a, depth + 1) if not isinstance(a, str) else "text" for a in value.args]
+    if isinstance(value, types.FunctionType | types.MethodType):
+        return type(value).__name__, value.__name__
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, seen(vars(value), depth + 1)
+    if type(value).__repr__ is object.__repr__:
+        return type(value).__name__, seen(getattr(value, "__dict__", {}), depth + 1)
+    return type(value).__name__, repr(value)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two things that were seen are the same, floating tensors up to rounding."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        if type(a) is not type(b) or a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        tolerance = TOLERANCE.get(a.dtype.name)
+        if tolerance is None:
+            return bool((a == b).all())
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        close = np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+        exact = np.signbit(a) == np.signbit(b)
+        return bool(close and (exact | (a != 0) | (b != 0)).all())
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+    return bool(a == b)
+
+
+def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
+    """What a program returns or raises, and what it prints."""
+    filename = f"<{program}>"
+    linecache.cache[filename] = len(program.text), None, program.text.splitlines(True), filename
+    ms.set_seed(1)
+    space = {"T": Tensor, "P": Parameter, "np": np, "ms": ms, "nn": nn, "ops": ops, "J": wrap, "__name__": program.name}
+    module = sys.modules[program.name] = types.ModuleType(program.name)
+    module.__dict__.update(space)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(compile(program.text, filename, "exec", dont_inherit=True), module.__dict__)
+            result = seen(module.__dict__["main"]())
+        except Exception as error:
+            result = seen(error)
+        finally:
+            sys.modules.pop(program.name, None)
+    return result, printed.getvalue()
+
+
+def eager(fn: Any) -> Any:
+    return fn
+
+
+def difference(program: Program) -> tuple[str | None, list[Jitted]]:
+    """What differs between Python and jit, in words; None if nothing does. And the functions that were compiled."""
+    made: list[Jitted] = []
+
+    def compiled(fn: Any) -> Jitted:
+        made.append(jit(fn))
+        return made[-1]
+
+    want, got = outcome(program, eager), outcome(program, compiled)
+    return (None if alike(want, got) else f"eager {want}\njit   {got}"), made
