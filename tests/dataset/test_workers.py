@@ -39,6 +39,6 @@ def test_a_step_has_no_more_workers_than_were_asked_for_it():
     for workers in (1, 2):
         most.clear()
         mapped = source.map(abs, num_parallel_workers=4).map(counted, num_parallel_workers=workers)
-        rows = [int(r[0]) for r in mapped.batch(1).create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        rows = [int(r[0][0]) for r in mapped.batch(1).create_tuple_iterator(num_epochs=1, output_numpy=True)]
         assert rows == list(range(60))
         assert max(most) <= workers
