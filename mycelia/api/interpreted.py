@@ -148,6 +148,8 @@ class Interpreted:
     def __init__(self, fallback: bool, dynamic: bool = False, backend: Backend | None = None) -> None:
         self.fallback, self.dynamic, self.backend = fallback, dynamic, backend
         self.families: dict[Any, Family] = {}
+        self.past: list[Any] = []  # the shapes that were seen before the sizes changed
+        self.retired = dynamic  # sizes change: the capture that is being replaced serves all of them with one program
         self.ways: dict[Any, list[Way | Refusal]] = {}
         self.varying: set[Path] = set()
         self.suites: dict[CodeType, Suite] = {}
@@ -156,6 +158,8 @@ class Interpreted:
 
     def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call; NOT_RUN where it is no program."""
+        if self.retired:
+            return NOT_RUN
         call = Call(fn, args, kwargs)
         key = len(args), tuple(kwargs)
         ways = self.ways.get(key)
@@ -171,6 +175,10 @@ class Interpreted:
                 if found is not None:
                     break
             else:
+                if self.sizes_change(call):
+                    self.retired = True
+                    self.ways.clear()
+                    return NOT_RUN
                 new, found = self.captured(call, ways)
                 if new is None:
                     return self.in_pieces(call)
@@ -213,6 +221,17 @@ class Interpreted:
         if code not in self.suites:
             self.suites[code] = suite_of(node, code, self)
         return self.suites[code].run(root).value
+
+    def sizes_change(self, call: Call) -> bool:
+        """Whether calls differ in the sizes of tensors, or a number was said to change."""
+        leaves, structure = flatten((call.args, call.kwargs))
+        shapes = shapes_of(leaves)
+        both = zip(leaves, shapes, strict=True)
+        kinds = tuple((x._data.dtype, x._data.ndim) if s is not None else type(x) for x, s in both)
+        family = self.families.setdefault((structure, kinds), Family())
+        self.past = list(family.seen)
+        family.note(shapes)
+        return len(family.seen) > 1 or any(type(x).__module__ == "mycelia.api.mutable" for x in leaves)
 
     def for_all_sizes(self, call: Call) -> Way | None:
         """A program for shapes like these, if calls with other shapes were seen before."""

@@ -160,9 +160,15 @@ class Jitted:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs) if capture.current() is None else capture.call(fn, *args, **kwargs)
-        out = self._interpreted(fn, args, kwargs)
-        if out is not NOT_RUN:
-            return out
+        if self.described is None and getattr(getattr(fn, "__self__", fn), "_described", None) is None:
+            out = self._interpreted(fn, args, kwargs)
+            if out is not NOT_RUN:
+                return out
+            if self._interpreted.past:
+                family = self._families.setdefault(kin(self._key(args, kwargs)[1]), Family())
+                for shapes in self._interpreted.past:
+                    family.note(shapes)
+                self._interpreted.past = []
         leaves, key = self._key(args, kwargs)
         ways = self._ways.get(key, ())
         for i, way in enumerate(ways):
