@@ -158,8 +158,6 @@ class Interpreted:
 
     def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call; NOT_RUN where it is no program."""
-        if self.retired:
-            return NOT_RUN
         call = Call(fn, args, kwargs)
         key = len(args), tuple(kwargs)
         ways = self.ways.get(key)
@@ -169,6 +167,8 @@ class Interpreted:
             found = way.guard(call)
             if found is not None:
                 return self.in_pieces(call) if isinstance(way, Refusal) else self.result(way, found, call)
+        if self.retired:
+            return NOT_RUN
         with self.capturing:
             for way in tuple(ways):  # another thread may have made it meanwhile
                 found = way.guard(call)
@@ -177,7 +177,8 @@ class Interpreted:
             else:
                 if self.sizes_change(call):
                     self.retired = True
-                    self.ways.clear()
+                    for known in self.ways.values():  # programs for the sizes before stay
+                        known[:] = [way for way in known if isinstance(way, Way)]
                     return NOT_RUN
                 new, found = self.captured(call, ways)
                 if new is None:
