@@ -22,6 +22,7 @@ from mycelia.interpreter.values import Break, Either, Host, Number, UserError, i
 from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Value, constant
 from mycelia.ir.region import innermost
+from mycelia.sizes import NeedsSize
 from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
@@ -78,6 +79,10 @@ class Tensors(Machine):
             out = fn(*given, **named)
         except Concrete as reason:
             raise Break(str(reason), self.here()) from None
+        except NeedsSize as reason:
+            if any(name.most is None for name in reason.names):
+                raise  # whoever named the size takes it as a number
+            raise Break(f"{reason}, and it comes out of data", self.here()) from None
         except RecursionError:
             raise
         except Exception as error:
