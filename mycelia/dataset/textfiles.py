@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import mmap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.filebytes import FileBytes
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
@@ -31,7 +30,7 @@ class LineData(FileData):
     columns: tuple[str, ...] = ("text",)
 
     @lazy
-    def lines(self) -> list[tuple[memoryview, Array]]:
+    def lines(self) -> list[tuple[FileBytes, Array]]:
         """The bytes of every file, and where its lines begin and end."""
         return [_lines(p) for p in self.paths]
 
@@ -45,7 +44,7 @@ class LineData(FileData):
         raw, spans = self.lines[file]
         begin, end = spans[row].tolist()
         try:
-            return bytes(raw[begin:end]).decode()
+            return raw[begin:end].decode()
         except UnicodeDecodeError as error:
             hint = "convert the file: iconv -f latin1 -t utf-8, or whatever its encoding is"
             raise DataError("a line is not UTF-8", given={"line": self.where(index)}, hint=hint) from error
@@ -56,32 +55,26 @@ class LineData(FileData):
     def where(self, index: int) -> str:
         file, row = self.place(index)
         raw, spans = self.lines[file]
-        before = np.frombuffer(raw[: spans[row, 0]], np.uint8)
-        return f"{self.paths[file]}, line {np.count_nonzero(before == 10) + 1}"
+        before = np.searchsorted(raw.positions(10), spans[row, 0])
+        return f"{self.paths[file]}, line {before + 1}"
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k != "lines"}
 
 
-def _lines(path: str) -> tuple[memoryview, Array]:
-    if not Path(path).stat().st_size:
-        return memoryview(b""), np.zeros((0, 2), np.int64)
-    with Path(path).open("rb") as file:
-        raw = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    data = np.frombuffer(raw, np.uint8)
-    newlines = np.flatnonzero(data == 10)
-    if not len(newlines) or newlines[-1] != len(data) - 1:
-        newlines = np.append(newlines, len(data))
-    begins = np.append(3 if bytes(raw[:3]) == BOM else 0, newlines[:-1] + 1)
-    ends = newlines - ((newlines > begins) & (data[np.maximum(newlines - 1, 0)] == 13))
-    kept = ends > begins  # empty lines are no rows
-    return raw, np.stack([begins, ends], axis=1)[kept]
+def _lines(path: str) -> tuple[FileBytes, Array]:
+    raw = FileBytes(path)
+    spans = raw.lines()
+    if raw[:3] == BOM:
+        spans[0, 0] = 3
+    return raw, spans[spans[:, 1] > spans[:, 0]]  # empty lines are no rows
 
 
 class TextFileDataset(MappableDataset):
     """Lines of text files.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp(), "a.txt"); _ = place.write_text("one\\ntwo\\n")
     >>> [str(r["text"]) for r in TextFileDataset(str(place), shuffle=False).create_dict_iterator(1, output_numpy=True)]
     ['one', 'two']
@@ -125,22 +118,22 @@ class CSVData(LineData):
         if not len(spans):
             raise ArgumentError("an empty CSV file has no header", given={"file": path})
         begin, end = spans[0].tolist()
-        return bytes(raw[begin:end]).decode()
+        return raw[begin:end].decode()
 
     @lazy
-    def lines(self) -> list[tuple[memoryview, Array]]:
+    def lines(self) -> list[tuple[FileBytes, Array]]:
         found = [(raw, self._joined(raw, spans)) for raw, spans in map(_lines, self.paths)]
         return [(raw, spans[1:] if self.header else spans) for raw, spans in found]
 
-    def _joined(self, raw: memoryview, spans: Array) -> Array:
+    def _joined(self, raw: FileBytes, spans: Array) -> Array:
         """Where rows begin and end: a quoted cell that is open at the end of a line goes on in the next ones."""
-        quotes = np.flatnonzero(np.frombuffer(raw, np.uint8) == 34)
+        quotes = raw.positions(34)
         counts = np.diff(np.searchsorted(quotes, spans), axis=1)[:, 0]
         odd = np.flatnonzero(counts % 2).tolist()
         kept, at = np.ones(len(spans), bool), 0
         while at + 1 < len(odd):
             first, last = odd[at : at + 2]
-            if self._closed(bytes(raw[spans[first, 0] : spans[first, 1]])):
+            if self._closed(raw[spans[first, 0] : spans[first, 1]]):
                 at += 1
                 continue
             spans[first, 1] = spans[last, 1]
@@ -191,6 +184,7 @@ class CSVDataset(MappableDataset):
     """Rows of CSV files; without `column_names` the first line names them.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp(), "a.csv"); _ = place.write_text("1,one\\n2,two\\n")
     >>> d = CSVDataset(str(place), column_defaults=[0, ""], column_names=["n", "name"], shuffle=False)
     >>> next(d.create_dict_iterator(output_numpy=True))

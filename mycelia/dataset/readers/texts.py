@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import mmap
 import re
 from html import unescape
 from itertools import permutations
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.filebytes import FileBytes
 from mycelia.dataset.filedata import listed
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Data
@@ -130,18 +128,8 @@ class EveryLine(LineData):
     """Lines of text files, the empty ones among them."""
 
     @lazy
-    def lines(self) -> list[tuple[memoryview, Array]]:
-        found = []
-        for path in self.paths:
-            with Path(path).open("rb") as file:
-                size = file.seek(0, 2)
-                raw = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b"")
-            ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == 10)
-            ends = ends if size and raw[-1] == 10 else np.append(ends, size)
-            begins = np.append(0, ends[:-1] + 1)
-            ends -= (ends > begins) & (np.frombuffer(raw, np.uint8)[np.maximum(ends - 1, 0)] == 13) if size else 0
-            found.append((raw, np.stack([begins, ends], axis=1) if size else np.zeros((0, 2), np.int64)))
-        return found
+    def lines(self) -> list[tuple[FileBytes, Array]]:
+        return [(raw, raw.lines()) for raw in map(FileBytes, self.paths)]
 
 
 class IMDBDataset(Reader):
