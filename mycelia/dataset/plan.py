@@ -204,7 +204,11 @@ class SourceNode(Node):
         return None if self.exclusive else self.data.gather(indices)
 
     def where(self, index: int) -> str:
-        return self.data.where(index)
+        """Where a row stands; asked when something went wrong, so that it gives an answer even if the file is gone."""
+        try:
+            return self.data.where(index)
+        except Exception:
+            return f"row {index}"
 
     def ahead(self, indices: Array) -> None:
         """Tell a source that reads in runs which rows come next; what goes wrong is told when they are fetched."""
