@@ -40,6 +40,7 @@ from mycelia.api import (
     vmap,
 )
 from mycelia.api.jit import jit
+from mycelia.degradations import report
 from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator
 from mycelia.train import load_checkpoint, load_param_into_net, save_checkpoint
 from mycelia.types import (
@@ -101,6 +102,7 @@ __all__ = [
     "mutable",
     "nn",
     "ops",
+    "report",
     "save_checkpoint",
     "set_context",
     "set_device",

@@ -1,5 +1,6 @@
 """What turns functions into other functions: gradients, tangents, vectorisation; and the settings of a session."""
 
+from mycelia import degradations
 from mycelia.api import models as models
 from mycelia.api.context import (
     GRAPH_MODE,
@@ -15,11 +16,12 @@ from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
 from mycelia.api.jacobian import jacfwd, jacrev, jvp
 from mycelia.api.jit import enable_dynamic, jit
 from mycelia.api.mutable import mutable
-from mycelia.api.options import options
+from mycelia.api.options import faults, options
 from mycelia.api.vectorize import vmap
 from mycelia.eager import kernels
 
 kernels.install(options)
+degradations.install(faults())
 
 __all__ = [
     "GRAPH_MODE",

@@ -7,14 +7,14 @@ right; other sizes get another one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia.capture.branch import origin
+from mycelia.degradations import Instead, degrade, fault
 from mycelia.eager import Parameter, Tensor
-from mycelia.errors import Location
+from mycelia.errors import Location, MyceliaError
 from mycelia.sizes import Dim, Name, NeedsSize, Scope, Sym
 from mycelia.tree import Structure
 from mycelia.types import TensorType, dtype_of
@@ -87,7 +87,7 @@ class Family:
     numbers: dict[tuple[int, int], Location | None] = field(default_factory=dict)  # those that the line asks for
     ways: list[tuple[Pattern, Any]] = field(default_factory=list)
     refused: str = ""  # why there is no program for all sizes
-    failure: str = ""  # what went wrong at symbolic sizes, and may go wrong at actual ones too
+    failure: Exception | None = None  # what went wrong at symbolic sizes, and may go wrong at actual ones too
     singles: int = 0  # programs for single sizes
 
     def fitting(self, shapes: Shapes) -> Any | None:
@@ -99,22 +99,29 @@ class Family:
                 return way
         return None
 
-    def specialised(self, name: str) -> None:
+    def specialised(self) -> None:
         """One more program for single sizes; when there are many, somebody should know."""
         self.singles += 1
         if self.singles == WARNED:
             asked = [f"axis {axis} of tensor {i}{_because(at)}" for (i, axis), at in sorted(self.numbers.items())]
             why = f"it needs numbers for {'; '.join(asked)}" if asked else self.refused or "sizes of 0 and 1 differ"
-            warnings.warn(
-                f"{name} has been compiled for {WARNED} different shapes, because {why} (explain() tells more); "
+            degrade(
+                Instead.AGAIN,
+                f"it has been compiled for {WARNED} different shapes, because {why} (explain() tells more); "
                 "each new shape costs another compilation, and programs that are not used for long are let go",
-                RuntimeWarning,
-                stacklevel=5,
+                warn=True,
             )
 
     def went_well(self) -> None:
         """A program for the sizes at hand was made: what failed for symbolic ones was not the user's mistake."""
-        self.refused, self.failure = self.refused or self.failure, ""
+        error, self.failure = self.failure, None
+        if error is None:
+            return
+        self.refused = self.refused or f"{type(error).__name__}: {error}"
+        if isinstance(error, MyceliaError):
+            degrade(Instead.GIVEN_UP, f"a program for all sizes: {self.refused.splitlines()[0]}", origin(error))
+        else:
+            fault("a program for all sizes could not be made", error, origin(error))
 
     def note(self, shapes: Shapes) -> None:
         """Remember a call."""

@@ -10,6 +10,7 @@ from typing import Any
 from mycelia.api.family import Family, shapes_of
 from mycelia.api.native import Native
 from mycelia.backends import Backend
+from mycelia.degradations import Instead, Subject, concerning, degrade
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import CaptureError, Location, MyceliaError
@@ -107,9 +108,6 @@ class Way:
             f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
         ]
         lines += [f"  changes: {changed}"] if changed else []
-        for note in self.native.notes:
-            lines.append(f"  {note.text}")
-            lines += [f"    at {note.at}"] if note.at else []
         return "\n".join(lines)
 
 
@@ -131,6 +129,17 @@ def exist(positions: Array_, extent: int) -> bool:
     return not positions.size or bool(-extent <= positions.min() and positions.max() < extent)
 
 
+def _spelled(path: Path) -> str:
+    """A thing that is reached on this path, in words.
+
+    >>> _spelled((("arg", 0), ("attr", "rate"), ("items", None), 2)), _spelled((("kwarg", "n"),))
+    ('argument 0 .rate [2]', 'n')
+    """
+    words = {"arg": "argument {}", "kwarg": "{}", "attr": ".{}", "member": ".{}", "key": "[{!r}]", "cell": "{}"}
+    parts = [f"[{p}]" if not isinstance(p, tuple) else words.get(p[0], "").format(p[1]) for p in path]
+    return " ".join(filter(None, parts)) or "a number"
+
+
 def _argument(world: Any, read: Read) -> bool:
     path = world.paths[read.parent]
     return len(path) > 0 and path[0][0] in ("arg", "kwarg")
@@ -145,8 +154,8 @@ def _words(obj: Any, slot: Any) -> str:
 class Interpreted:
     """The programs of one jitted function."""
 
-    def __init__(self, fallback: bool, dynamic: bool = False, backend: Backend | None = None) -> None:
-        self.fallback, self.dynamic, self.backend = fallback, dynamic, backend
+    def __init__(self, fallback: bool, dynamic: bool, backend: Backend | None, subject: Subject) -> None:
+        self.fallback, self.dynamic, self.backend, self.subject = fallback, dynamic, backend, subject
         self.families: dict[Any, Family] = {}
         self.past: list[Any] = []  # the shapes that were seen before the sizes changed
         self.retired = dynamic  # sizes change: the capture that is being replaced serves all of them with one program
@@ -169,7 +178,7 @@ class Interpreted:
                 return self.in_pieces(call) if isinstance(way, Refusal) else self.result(way, found, call)
         if self.retired:
             return NOT_RUN
-        with self.capturing:
+        with self.capturing, concerning(self.subject):
             for way in tuple(ways):  # another thread may have made it meanwhile
                 found = way.guard(call)
                 if found is not None:
@@ -246,13 +255,13 @@ class Interpreted:
         family = self.families.setdefault((structure, kinds), Family())
         if family.refused:
             return None
-        family.failure = ""
+        family.failure = None
         family.note(shapes)
         if self.dynamic:
             family.open |= {(i, axis) for i, shape in enumerate(shapes) for axis in range(len(shape or ()))}
         way: Way | None = family.generalise(leaves, lambda types: self.symbolic(call, family, leaves, types))
         if way is None and len(family.seen) > 1:
-            family.specialised(getattr(call.fn, "__qualname__", "a function"))
+            family.specialised()
         return way
 
     def symbolic(self, call: Call, family: Family, leaves: list[Any], types: dict[int, TensorType]) -> Way | None:
@@ -266,7 +275,7 @@ class Interpreted:
             family.refused = reason.why
             return None
         except Exception as error:  # the user's, or ours: it shows at actual sizes, or it does not
-            family.failure = f"{type(error).__name__}: {error}"
+            family.failure = error
             return None
         return way
 
@@ -284,10 +293,14 @@ class Interpreted:
     def captured(self, call: Call, ways: list[Way | Refusal]) -> tuple[Way | Refusal | None, Any]:
         """A new way for a call, and what its guard found."""
         if len(ways) >= MANY:
+            degrade(Instead.GIVEN_UP, "Python runs it, because it reads things that change with each call", warn=True)
             return None, None
         for way in ways:
             if isinstance(way, Way):
-                self.varying |= changed(way.program, call)
+                others = changed(way.program, call)
+                self.varying |= others
+                if others:
+                    degrade(Instead.AGAIN, f"{', '.join(sorted(map(_spelled, others)))} changed")
         general = self.for_all_sizes(call)
         if general is not None:
             ways.insert(0, general)
@@ -299,6 +312,8 @@ class Interpreted:
                 reason, guard_of(reason.world, ()) if getattr(reason, "world", None) else lambda call: None
             )
             ways.append(refused)
+            if not any(word in reason.why for word in STAGED):
+                degrade(Instead.PYTHON, reason.why, reason.at)
             return refused, None
         for family in self.families.values():
             family.went_well()
@@ -312,17 +327,11 @@ class Interpreted:
         for way in found:
             if isinstance(way, Way):
                 lines += str(way).splitlines()
-            elif not any(word in way.why for word in STAGED):
-                lines += [f"runs in Python: {way.why}", *_place(way.at)]
         for suite in self.suites.values():
             for piece in suite.pieces():
                 if piece.program.plan.function.results:
                     lines += [f"  {line}" for line in str(piece).splitlines()]
         return [f"  {line}" for line in lines]
-
-
-def _place(at: Any) -> list[str]:
-    return [f"  {line}" for line in f"  at {at.caret()}".splitlines()] if isinstance(at, Location) else []
 
 
 def _body(node: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from mycelia.api.numbers import CHANGING, MUTABLE, Kind, has_numbers
 from mycelia.api.specialise import Compiled, Fallback, always, plain_signature, signature
 from mycelia.api.world import WORLD
 from mycelia.backends import NATIVE, Backend, usable
+from mycelia.degradations import RECORD, Instead, Subject, concerning, degrade
 from mycelia.eager.dispatch import captures, mode
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.interpreter.pieces import NOT_RUN
@@ -146,7 +147,8 @@ class Jitted:
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
         self._backend = _backend(settings["backend"])
-        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), _backend(settings["backend"]))
+        self._subject = Subject(getattr(fn, "__qualname__", type(fn).__name__))
+        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self._backend, self._subject)
         self._ways: dict[Any, list[Compiled | Fallback]] = {}
         self._kinds: dict[Any, Kind] = {}
         self._families: dict[Any, Family] = {}
@@ -178,7 +180,7 @@ class Jitted:
                 if len(self._ways) > CROWDED:
                     self._ways[key] = self._ways.pop(key)
                 return way.run(args, kwargs, leaves)
-        with captures:
+        with captures, concerning(self._subject):
             way, leaves = self._found(args, kwargs)
         return way.run(args, kwargs, leaves)
 
@@ -214,7 +216,7 @@ class Jitted:
         """A program for shapes like these, if calls with other shapes were seen before."""
         described = self._described(args, kwargs)
         shapes = shapes_of(leaves)
-        family.failure = ""
+        family.failure = None
         way: Compiled | None = family.fitting(shapes)
         if way is None and not family.refused:
             family.note(shapes)
@@ -225,7 +227,7 @@ class Jitted:
         if way is not None:
             self._remember(key, way)
         elif len(family.seen) > 1:
-            family.specialised(getattr(self.__captured__, "__qualname__", "a function"))
+            family.specialised()
         return way
 
     def _described(self, args: Any, kwargs: Any) -> set[tuple[int, int]]:
@@ -245,7 +247,7 @@ class Jitted:
             family.refused = reason.why  # Python runs it, at any size
             return None
         except Exception as error:  # the user's, or ours: it shows at actual sizes, or it does not
-            family.failure = f"{type(error).__name__}: {error}"
+            family.failure = error
             return None
         return way
 
@@ -267,7 +269,7 @@ class Jitted:
             return way, kind.opened(leaves)
         kind.calls += 1
         if kind.calls > MANY and self._fallback:
-            way = kind.sample = Fallback("a number that must be known changes", None, always, self.__captured__, leaves)
+            way = kind.sample = self._given_up("a number that must be known changes", leaves)
             return way, leaves
         way = self._specialised(key, args, kwargs, leaves)
         if kind.first is None:
@@ -288,13 +290,16 @@ class Jitted:
         way: Compiled | Fallback
         if len(ways) >= MANY:
             broken = ", ".join(ways[-1].captured.guards.broken()) if isinstance(ways[-1], Compiled) else ""
-            why = f"it reads things that change with each call: {broken}"
-            way = Fallback(why, None, always, self.__captured__, args)
+            way = self._given_up(f"it reads things that change with each call: {broken}", args)
             ways.clear()
         else:
             way = self._captured(args, kwargs, leaves)
         self._remember(key, way)
         return way
+
+    def _given_up(self, why: str, alive: Any) -> Fallback:
+        degrade(Instead.GIVEN_UP, f"Python runs it, because {why}")
+        return Fallback(why, None, always, self.__captured__, alive)
 
     def _captured(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Compiled | Fallback:
         fn = self.__captured__
@@ -303,6 +308,7 @@ class Jitted:
                 return Compiled(capture.capture(WORLD, fn, args, kwargs), fn, leaves, self._backend)
         except capture.Unstageable as reason:
             if self._fallback:
+                degrade(Instead.PYTHON, reason.why, reason.at)
                 fn, parts = self._pieces(reason.line)
                 return Fallback(reason.why, reason.at, reason.holds, fn, leaves, parts)
             raise CaptureError(
@@ -336,9 +342,9 @@ class Jitted:
         >>> print(double.explain().splitlines()[1])
           one native call: (f32[1]) -> (f32[1])
         """
-        name = getattr(self.__captured__, "__qualname__", type(self.__captured__).__name__)
         settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
-        lines = [f"{name} ({settings})", *self._interpreted.explain()]
+        lines = [f"{self._subject.name} ({settings})", *self._interpreted.explain()]
+        lines += [f"  {line}" for d in RECORD.about(self._subject) for line in str(d).splitlines()]
         everything: list[Any] = [way for ways in self._ways.values() for way in ways]
         for kind in self._kinds.values():
             everything += kind.ways

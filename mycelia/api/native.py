@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -13,13 +12,13 @@ import numpy as np
 from mycelia.api.devices import current
 from mycelia.api.options import options
 from mycelia.backends import Backend
+from mycelia.degradations import concerning, fault, subject
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
-from mycelia.loops import Note
 from mycelia.primitives import replaying, writing_down
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array
@@ -36,7 +35,7 @@ def executor(fn: Function, donated: Mapping[int, int], backend: Backend) -> Call
     except Exception as error:
         if backend.name != "CPU":
             raise
-        warnings.warn(f"a function is interpreted, because it could not be compiled: {error!r}", stacklevel=2)
+        fault("a function is interpreted, because it could not be compiled", error)
         return lambda *arrays: interpret(sized(fn, sizes_of(fn, arrays)), *arrays)
 
 
@@ -47,6 +46,7 @@ class Native:
         self, function: Function, donated: Mapping[int, int] | None = None, backend: Backend | None = None
     ) -> None:
         self.function, self.donated, self.backend = function, dict(donated or {}), backend
+        self.subject = subject()
         self._made: dict[Backend, Callable[..., tuple[Any, ...]]] = {}
         self._spent = sorted(set(self.donated.values()))
 
@@ -55,7 +55,8 @@ class Native:
         backend = self.backend or current()
         made = self._made.get(backend)
         if made is None:
-            made = self._made[backend] = executor(self.function, self.donated, backend)
+            with concerning(self.subject):
+                made = self._made[backend] = executor(self.function, self.donated, backend)
         return made
 
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
@@ -66,12 +67,6 @@ class Native:
             if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
                 arrays[i] = arrays[i].copy()
         return run(*arrays)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a user should know of how the function is computed, once it has run."""
-        found: tuple[Note, ...] = getattr(self._made.get(self.backend or current()), "notes", ())
-        return found
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""

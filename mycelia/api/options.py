@@ -33,6 +33,11 @@ def _threads() -> int:
     return int(given) or _host().cores
 
 
+def faults() -> str:
+    """What becomes of mistakes of our own that a slower way makes good: MYCELIA_FAULTS=raise shows them as errors."""
+    return os.environ.get("MYCELIA_FAULTS", "")
+
+
 def cache_folder() -> Path:
     """Where machine code is kept: MYCELIA_CACHE, else a folder of the user's cache."""
     chosen = os.environ.get("MYCELIA_CACHE")

@@ -67,9 +67,7 @@ class Fallback:
         return self.fn(*args, **kwargs)
 
     def __str__(self) -> str:
-        place = f"  at {self.at.caret()}".splitlines() if self.at else []
-        lines = [f"runs in Python: {self.why}", *[f"  {line}" for line in place]]
-        return "\n".join(lines + [f"  {line}" for part in self.parts for line in part.explain().splitlines()[1:]])
+        return "\n".join(f"  {line}" for part in self.parts for line in part.explain().splitlines()[1:])
 
 
 class Compiled:
@@ -151,9 +149,6 @@ class Compiled:
         lines += [f"  changes: {changed}"] if changed else []
         python = ", ".join(dict.fromkeys(called_by(fn)))
         lines += [f"  calls Python: {python}"] if python else []
-        for note in self.native.notes:
-            lines.append(f"  {note.text}")
-            lines += [f"    at {note.at}"] if note.at else []
         return "\n".join(lines)
 
 

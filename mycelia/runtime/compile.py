@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mycelia.codegen.driver import emit_program
+from mycelia.degradations import Instead, degrade
 from mycelia.errors import CompileError
 from mycelia.ir import Function, names_of
 from mycelia.loops import Invoke, Program
@@ -49,6 +50,8 @@ def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Exec
             raise  # the size is known when the program is called
         return Reference(fn, donated, CompileError(f"{reason}, and it comes out of data"))
     show("program", program, options)
+    for note in program.notes:
+        degrade(Instead.SLOW, note.text, note.at)
     unit = assemble(program, options)  # where everything lies in memory
     show("memory", unit.unit.plan, options)
     emitted = emit_program(unit.unit, options, "run")  # LLVM IR
@@ -69,6 +72,8 @@ def written(fn: Function, donated: Mapping[int, int], options: Options) -> Progr
     poor = frozenset(call for call in calls if refused(call, options.threads))
     if not poor:
         return program
+    for call in sorted(map(str, poor)):
+        degrade(Instead.LIBRARY, call)
     options = replace(options, target=replace(options.target, short_units=frozenset()))
     return lower(optimise(fn, options), donated, options, poor)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
+from mycelia.degradations import Instead, degrade
 from mycelia.errors import CompileError
 from mycelia.ir import Function, interpret, sized, sizes_of
 from mycelia.types import Array
@@ -17,7 +17,7 @@ class Reference:
 
     def __init__(self, fn: Function, donated: Mapping[int, int], failure: CompileError) -> None:
         self.fn, self.donated = fn, dict(donated)
-        warnings.warn(f"running without machine code, which is slow: {failure}", RuntimeWarning, stacklevel=3)
+        degrade(Instead.INTERPRETED, f"it runs without machine code, which is slow: {failure}", warn=True)
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results; donated parameters are overwritten, as machine code would do."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mycelia.degradations import concerning, subject
 from mycelia.ir import Function, sized
-from mycelia.loops import Note
 from mycelia.sizes import Name, NeedsSize, solver
 from mycelia.types import Array, TensorType
 
@@ -23,7 +23,7 @@ class Resizable:
     """A compiled function of arrays, whose shapes may change from call to call."""
 
     def __init__(self, fn: Function, names: tuple[Name, ...], compiled: Callable[[Function], Run]) -> None:
-        self.fn, self.names, self._compiled = fn, names, compiled
+        self.fn, self.names, self._compiled, self.subject = fn, names, compiled, subject()
         self.scope = names[0].scope
         self.whole: Run | None = None
         self.refused: NeedsSize | None = None  # why there is no program for all sizes
@@ -40,12 +40,6 @@ class Resizable:
         """How many programs were compiled and are kept."""
         return (self.whole is not None) + len(self._single)
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a user should know of how these programs compute."""
-        runs = [self.whole, *self._single.values()]
-        return tuple(dict.fromkeys(note for run in runs for note in getattr(run, "notes", ())))
-
     def __call__(self, *arrays: Array) -> tuple[Any, ...]:
         """The results at these arrays."""
         sizes = self._solve(*[x.shape for x in arrays])
@@ -59,7 +53,8 @@ class Resizable:
         if self.whole is not None and self.scope.holds(at):
             run = self.whole
         else:
-            run = self._single.pop(sizes) if sizes in self._single else self._compiled(sized(self.fn, at))
+            with concerning(self.subject):
+                run = self._single.pop(sizes) if sizes in self._single else self._compiled(sized(self.fn, at))
             self._single[sizes] = run
             while len(self._single) > SINGLE:
                 old = next(iter(self._single))

@@ -49,7 +49,7 @@ def test_many_shapes_of_a_function_that_needs_numbers_warn_once_with_the_line() 
     said = [w for w in caught if issubclass(w.category, RuntimeWarning)]
     assert len(said) == 1
     text = str(said[0].message)
-    assert f"unrolled has been compiled for {family.WARNED} different shapes" in text
+    assert f"unrolled, compiled again: it has been compiled for {family.WARNED} different shapes" in text
     assert "axis 0 of tensor 0" in text
     assert "range(x.shape[0])" in text
     assert said[0].filename == __file__
@@ -91,7 +91,7 @@ def test_programs_that_were_not_used_for_long_are_let_go(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:unrolled has been compiled")
+@pytest.mark.filterwarnings("ignore:unrolled, compiled again: it has been compiled")
 def test_five_hundred_shapes_of_a_function_that_must_specialise_stay_bounded() -> None:
     f = ms.jit(unrolled)
     before = executables()
