@@ -118,6 +118,7 @@ class Pipeline(Frame):
         self.labels = [n.label for n in self.nodes]
         self.pools: dict[int, Workers] = {}
         self.gauges: dict[int, Gauge] = {}
+        self.lock, self.closed = threading.Lock(), False  # the pump opens stages while the reader may close them
         self.gates = [n.gate for n in self.nodes if isinstance(n, SyncNode)]
         _count_batches(self.root, 1)
         for gate in self.gates:
@@ -144,10 +145,13 @@ class Pipeline(Frame):
 
     def _stage(self, owner: Node, open: Open, epoch: int, *, inner: bool) -> Stage:
         key = id(owner) if inner else 0
-        if key not in self.pools:
-            self.pools[key] = self._workers(list(self._segment(owner, enter=inner)))
-            self.gauges[key] = Gauge()
-        workers = self.pools[key]
+        with self.lock:
+            if self.closed:
+                raise DataError("the pipeline was closed", hint="make a new iterator")
+            if key not in self.pools:
+                self.pools[key] = self._workers(list(self._segment(owner, enter=inner)))
+                self.gauges[key] = Gauge()
+            workers = self.pools[key]
         below = owner.children if inner else (owner,)
         batched = any(isinstance(n, BatchNode | BucketNode) for b in below for n in walk(b))
         return Stage(
@@ -201,7 +205,9 @@ class Pipeline(Frame):
             gate.disable()
         if self.pump is not None:
             self.pump.closed.set()
-        for workers in self.pools.values():
+        with self.lock:
+            self.closed, pools = True, list(self.pools.values())
+        for workers in pools:
             workers.close()
         if self.pump is not None:
             self.pump.close()
@@ -211,12 +217,12 @@ class Pipeline(Frame):
     @property
     def bad(self) -> list[Failure]:
         """The bad samples that were left out or replaced, the first hundred of every stage."""
-        return [f for g in self.gauges.values() for f in g.bad]
+        return [f for g in list(self.gauges.values()) for f in g.bad]
 
     @property
     def bad_count(self) -> int:
         """How many bad samples there were."""
-        return sum(g.bad_count for g in self.gauges.values())
+        return sum(g.bad_count for g in list(self.gauges.values()))
 
 
 def _count_batches(node: Node, group: int) -> None:

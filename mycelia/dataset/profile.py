@@ -46,7 +46,7 @@ class Profile:
 def profile(pipeline: Pipeline) -> Profile:
     """The report of a pipeline, up to now."""
     seconds: dict[int, float] = {}
-    for gauge in pipeline.gauges.values():
+    for gauge in list(pipeline.gauges.values()):
         for node, spent in gauge.seconds.items():
             seconds[node] = seconds.get(node, 0.0) + spent
     root = pipeline.gauges[0]
@@ -56,5 +56,5 @@ def profile(pipeline: Pipeline) -> Profile:
     told = tuple(Step(pipeline.labels[n], s, s / total) for n, s in steps)
     waiting = root.waited > 0.1 * wall
     bottleneck = told[0].label if told and waiting else "the reader"
-    pools = ", ".join(w.told() for w in pipeline.pools.values())
+    pools = ", ".join(w.told() for w in list(pipeline.pools.values()))
     return Profile(told, wall, root.waited, root.rows, bottleneck, pools)

@@ -450,3 +450,11 @@ def test_a_child_forked_while_an_attribute_is_computed_computes_it_for_itself():
     busy.go.set()
     thread.join()
     assert os.waitstatus_to_exitcode(status) == 7
+
+
+def test_an_iterator_is_stopped_while_its_thread_goes_on_to_the_next_datasets():
+    for _ in range(30):
+        parts = [ds.NumpySlicesDataset([i], ["x"]).filter(lambda x: True) for i in range(40)]
+        rows = ds.interleave(parts, 1, 1).create_dict_iterator(num_epochs=1, output_numpy=True)
+        next(rows)
+        rows.stop()
