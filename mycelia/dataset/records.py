@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from mmap import mmap
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -18,24 +17,9 @@ from mycelia.dataset.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.schema import Schema, as_schema
 from mycelia.dataset.sources import MappableDataset
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.reader import RecordFile, family
 from mycelia.mindrecord.tfrecord import TFRecordFile
 from mycelia.types import Array
-
-Opened = TypeVar("Opened", RecordFile, TFRecordFile)
-
-
-def whole(file: Opened) -> Opened:
-    """The file, when it still has all its bytes: to read mapped ones that are gone ends the process."""
-    mapped = getattr(file.raw, "obj", file.raw)
-    if isinstance(mapped, mmap) and mapped.size() < len(mapped):
-        raise RecordError(
-            f"a record file was cut short while it was read: {mapped.size()} of {len(mapped)} bytes are left",
-            given={"file": file.path},
-            hint="write to another name and rename it: readers then keep the file they have opened",
-        )
-    return file
 
 
 class RecordData(FileData):
@@ -61,12 +45,12 @@ class RecordData(FileData):
         if file == len(self.files):
             assert self.padding is not None, "padding comes with its row"
             return tuple(as_value(self.padding[c]) for c in self.columns)
-        record = whole(self.files[file])[row]
-        return tuple(np.array(record[c]) for c in self.columns)  # copies: the file may shrink while a row is used
+        record = self.files[file][row]
+        return tuple(np.array(record[c]) for c in self.columns)  # copies, which may be written to
 
     def gather(self, indices: Array) -> Row | None:
         if len(self.files) == 1 and not self.padded:
-            alike = whole(self.files[0]).gather(indices, self.columns)
+            alike = self.files[0].gather(indices, self.columns)
             return None if alike is None else tuple(alike)
         which = np.searchsorted(self.ends, indices, side="right")
         if which.size and which.max() == len(self.files):
@@ -75,7 +59,7 @@ class RecordData(FileData):
         for number in np.unique(which).tolist():
             chosen = np.flatnonzero(which == number)
             first = self.ends[number - 1] if number else 0
-            part = whole(self.files[number]).gather(indices[chosen] - first, self.columns)
+            part = self.files[number].gather(indices[chosen] - first, self.columns)
             if part is None or (out and [p.shape[1:] for p in part] != [o.shape[1:] for o in out]):
                 return None
             out = out or [np.empty((len(indices), *p.shape[1:]), p.dtype) for p in part]
@@ -84,7 +68,7 @@ class RecordData(FileData):
         return tuple(out)
 
     def labels(self, column: str) -> Array:
-        return np.concatenate([whole(f).values(column) for f in self.files])
+        return np.concatenate([f.values(column) for f in self.files])
 
 
 class MindDataset(MappableDataset):
@@ -151,7 +135,7 @@ class TFRecordData(FileData):
 
     def fetch(self, index: int) -> Row:
         file, row = self.place(index)
-        message = whole(self.files[file])[row]
+        message = self.files[file][row]
         absent = [c for c in self.columns if c not in message]
         if absent:
             raise DataError(f"a record lacks the features {absent}", given={"record": self.where(index)})

@@ -10,6 +10,7 @@ from typing import Any
 
 from mycelia.errors import ArgumentError, DependencyError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes, Held
 
 SEALED = b"MYCSEAL1"
 CHUNK = 1 << 20
@@ -68,19 +69,19 @@ def encrypt_file(path: Path) -> None:
             file.write(cipher.encrypt(nonce + (i // CHUNK).to_bytes(4, "big"), plain[i : i + CHUNK], b"%d" % last))
 
 
-def decrypted(raw: memoryview, path: str) -> memoryview:
+def decrypted(raw: FileBytes, path: str) -> FileBytes | Held:
     """The plain bytes of a file; those of a file that is not encrypted are left where they are."""
-    if bytes(raw[:8]) != SEALED:
+    if raw[:8] != SEALED:
         return raw
     if _Keys.key is None:
         raise RecordError("a record file is encrypted", given={"file": path}, hint="call mindrecord.set_enc_key first")
     cipher, start = _cipher(), 8 + NONCE - 4
-    nonce, sealed = bytes(raw[8:start]), CHUNK + 16
+    nonce, sealed = raw[8:start], CHUNK + 16
     plain = bytearray()
     for i, at in enumerate(range(start, len(raw), sealed)):
         last = at + sealed >= len(raw)
         try:
-            plain += cipher.decrypt(nonce + i.to_bytes(4, "big"), bytes(raw[at : at + sealed]), b"%d" % last)
+            plain += cipher.decrypt(nonce + i.to_bytes(4, "big"), raw[at : at + sealed], b"%d" % last)
         except Exception as error:
             raise RecordError("a record file is damaged, or the key is another", given={"file": path}) from error
-    return memoryview(bytes(plain))
+    return Held(bytes(plain))

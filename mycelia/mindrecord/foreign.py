@@ -19,6 +19,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes, Held, Walk
 from mycelia.mindrecord.layout import Column, Header
 from mycelia.types import Array
 
@@ -35,25 +36,25 @@ DAMAGES = (
 )  # what reading noise ends in
 
 
-def recognised(raw: memoryview) -> bool:
+def recognised(raw: FileBytes | Held) -> bool:
     """Whether bytes begin as MindSpore's record files do.
 
-    >>> recognised(memoryview(b'\\x02' + bytes(7) + b'{}')), recognised(memoryview(b"MYCREC01"))
+    >>> recognised(Held(b'\\x02' + bytes(7) + b'{}')), recognised(Held(b"MYCREC01"))
     (True, False)
     """
     if len(raw) < LENGTH.size:
         return False
-    end = LENGTH.size + LENGTH.unpack_from(raw)[0]
-    return end <= len(raw) and bytes(raw[LENGTH.size : LENGTH.size + 1]) + bytes(raw[end - 1 : end]) == b"{}"
+    end = LENGTH.size + LENGTH.unpack(raw[: LENGTH.size])[0]
+    return end <= len(raw) and raw[LENGTH.size : LENGTH.size + 1] + raw[end - 1 : end] == b"{}"
 
 
 class ForeignStore:
     """The records of a file that MindSpore wrote."""
 
-    def __init__(self, raw: memoryview, path: str) -> None:
+    def __init__(self, raw: FileBytes | Held, path: str) -> None:
         self.raw, self.path = raw, path
         try:
-            told = json.loads(bytes(raw[LENGTH.size : LENGTH.size + LENGTH.unpack_from(raw)[0]]))
+            told = json.loads(raw[LENGTH.size : LENGTH.size + LENGTH.unpack(raw[: LENGTH.size])[0]])
             schema = told["schema"][0]
             columns = tuple(Column.of(n, f) for n, f in schema["schema"].items())
             self.blobs: list[str] = schema["blob_fields"]
@@ -72,7 +73,7 @@ class ForeignStore:
 
     def _walk(self, told: dict[str, Any], kind: str) -> tuple[Array, Array]:
         """Where the entries of a kind of page begin and end."""
-        starts, ends = [], []
+        starts, ends, walk = [], [], Walk(self.raw)
         kinds = {p["page_id"]: p["page_type"] for p in told["page"]}
         if len(kinds) != len(told["page"]) or not {*kinds.values()} <= {"RAW_DATA", "BLOB_DATA"}:
             raise ValueError(f"its pages are {kinds}")
@@ -82,7 +83,7 @@ class ForeignStore:
             if at < LENGTH.size or last > len(self.raw) or page["page_size"] > told["page_size"]:
                 raise ValueError(f"page {page['page_id']} should begin at {at} and end at {last}")
             while at < last:
-                end = at + LENGTH.size + LENGTH.unpack_from(self.raw, at)[0]
+                end = at + LENGTH.size + LENGTH.unpack(walk.at(at, LENGTH.size))[0]
                 if end > last:
                     raise ValueError(f"a record should end at {end}, and its page at {last}")
                 starts.append(at + LENGTH.size)
@@ -103,20 +104,21 @@ class ForeignStore:
                 hint="write the file again, or leave bad samples out with config.set_error_samples_mode",
             ) from error
 
-    def _pieces(self, index: int) -> dict[str, memoryview]:
+    def _pieces(self, index: int) -> dict[str, bytes]:
         """The bytes of every column of bytes or arrays."""
         if not self.blobs:
             return {}
-        at, end = int(self.blob_offsets[index]), int(self.blob_ends[index])
+        whole = self.raw[int(self.blob_offsets[index]) : int(self.blob_ends[index])]
         if len(self.blobs) == 1:
-            return {self.blobs[0]: self.raw[at:end]}
+            return {self.blobs[0]: whole}
+        at = 0
         pieces = {}
         for name in self.blobs:
-            (size,) = BLOB_LENGTH.unpack_from(self.raw, at)
+            (size,) = BLOB_LENGTH.unpack_from(whole, at)
             at += BLOB_LENGTH.size + size
-            pieces[name] = self.raw[at - size : at]
-        if at != end:
-            raise ValueError(f"its arrays end at {at}, and it at {end}")
+            pieces[name] = whole[at - size : at]
+        if at != len(whole):
+            raise ValueError(f"its arrays end at {at}, and it at {len(whole)}")
         return pieces
 
     def gather(self, indices: Array, columns: Sequence[Column]) -> list[Array] | None:

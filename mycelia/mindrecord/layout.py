@@ -20,6 +20,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes, Held
 from mycelia.types import Array
 
 MAGIC = b"MYCREC01"
@@ -224,10 +225,10 @@ class Header:
         return Header(columns, told["rows"], told["desc"], tuple(told["index_fields"]), told["parts"])
 
 
-def footer(raw: memoryview, path: str) -> tuple[int, Header]:
+def footer(raw: FileBytes | Held, path: str) -> tuple[int, Header]:
     """The header of a file's bytes and where its index begins; raises when the file is not whole."""
     size = len(raw)
-    if size < START or bytes(raw[:8]) != MAGIC:
+    if size < START or raw[:8] != MAGIC:
         raise RecordError("this is not a record file", given={"file": path}, hint="write it with mindrecord.FileWriter")
     at, length, crc, index_crc, told, end = FOOTER.unpack(raw[size - FOOTER.size :])
     if end != END or told != size:
@@ -236,7 +237,7 @@ def footer(raw: memoryview, path: str) -> tuple[int, Header]:
             given={"file": path, "bytes": size},
             hint="write it again; FileWriter.commit() puts the file in place only when it is whole",
         )
-    text = bytes(raw[at : at + length])
+    text = raw[at : at + length]
     if zlib.crc32(text) != crc:
         raise RecordError("the schema of a record file is damaged", given={"file": path})
     try:

@@ -13,7 +13,7 @@ from mycelia.mindrecord.reader import RecordFile
 class MindPage:
     """Pages of the rows of one category; categories are the values of an index field.
 
-    `num_consumer` threads would read ahead in MindSpore; it is checked only, since the file is mapped into memory.
+    `num_consumer` threads would read ahead in MindSpore; it is checked only.
 
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter

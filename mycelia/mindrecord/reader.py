@@ -1,9 +1,8 @@
-"""Reading record files: mapped into memory, a record by its number, a batch of them in one gather."""
+"""Reading record files: a record by its number, a batch of them in one gather."""
 
 from __future__ import annotations
 
 import glob
-import mmap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import crypt
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.foreign import ForeignStore, recognised
 from mycelia.mindrecord.layout import Column
 from mycelia.mindrecord.store import OwnStore, Store
@@ -20,7 +20,7 @@ from mycelia.types import Array
 
 
 class RecordFile:
-    """The records of one file, ours or MindSpore's, by number. It is mapped, not read: opening costs only its index.
+    """The records of one file, ours or MindSpore's, by number. Opening it reads only its index.
 
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter
@@ -33,12 +33,10 @@ class RecordFile:
     def __init__(self, path: str | Path) -> None:
         self.path = str(path)
         try:
-            with Path(path).open("rb") as file:
-                self.raw: Any = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-        except (OSError, ValueError) as error:
+            raw = crypt.decrypted(FileBytes(path), self.path)
+        except OSError as error:
             raise RecordError(f"cannot open a record file: {error}", given={"file": self.path}) from error
-        self.raw = crypt.decrypted(self.raw, self.path)
-        self.store: Store = (ForeignStore if recognised(self.raw) else OwnStore)(self.raw, self.path)
+        self.store: Store = (ForeignStore if recognised(raw) else OwnStore)(raw, self.path)
         self.header, self.offsets = self.store.header, self.store.offsets
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -106,7 +104,7 @@ def family(name: str) -> list[str]:
 class FileReader:
     """Rows of record files one after the other, as dictionaries. One name of several that share rows stands for all.
 
-    `num_consumer` threads would read ahead in MindSpore; it is checked only, since the files are mapped into memory.
+    `num_consumer` threads would read ahead in MindSpore; it is checked only.
 
     >>> import tempfile
     >>> from mycelia.mindrecord.writer import FileWriter

@@ -1,4 +1,4 @@
-"""The records of our own files, where they lie in memory: one by its number, a batch of them in one gather."""
+"""The records of our own files: one by its number, a batch of them in one gather."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes, Held
 from mycelia.mindrecord.layout import START, WORD, Column, Header, checksums, footer
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
@@ -29,23 +30,29 @@ class Store(Protocol):
 class OwnStore:
     """The records of a file of ours."""
 
-    def __init__(self, raw: memoryview, path: str) -> None:
+    def __init__(self, raw: FileBytes | Held, path: str) -> None:
         self.raw, self.path = raw, path
         self.begin, self.header = footer(raw, path)
-        rows, parts = self.header.rows, self.header.parts
+        rows = self.header.rows
         varying = sum(c.varies for c in self.header.columns)
-        self.offsets = np.frombuffer(raw, np.uint64, rows, parts["offsets"])
-        self.sums = np.frombuffer(raw, np.uint64, rows, parts["sums"])
-        self.lengths = np.frombuffer(raw, np.uint32, rows * varying, parts["lengths"]).reshape(rows, varying)
-        self._matrix = self._uniform()
+        self.offsets = self._index("offsets", np.uint64, rows)
+        self.sums = self._index("sums", np.uint64, rows)
+        self.lengths = self._index("lengths", np.uint32, rows * varying).reshape(rows, varying)
+        self.words = self._uniform()
 
-    def _uniform(self) -> Array | None:
-        """All records as one matrix of words, when they are equally long in every column."""
+    def _index(self, name: str, dtype: type[np.generic], count: int) -> Array:
+        begin, size = self.header.parts[name], count * np.dtype(dtype).itemsize
+        if not 0 <= begin <= begin + size <= len(self.raw):
+            raise RecordError("the index of a record file is damaged", given={"file": self.path, "part": name})
+        return np.frombuffer(self.raw[begin : begin + size], dtype)
+
+    def _uniform(self) -> int:
+        """How many words every record has, when they are equally long in every column; else 0."""
         rows = self.header.rows
         if not rows or not (self.lengths == self.lengths[:1]).all():
-            return None
+            return 0
         words = (self.begin - START) // WORD // rows
-        return np.frombuffer(self.raw, np.uint64, words * rows, START).reshape(rows, words)
+        return words if self._spans(self.lengths[0])[-1][1] <= words * WORD else 0
 
     def _spans(self, lengths: Array) -> list[tuple[int, int]]:
         """Where the columns of a record begin and end."""
@@ -60,11 +67,11 @@ class OwnStore:
         """A record, checked against its sum."""
         spans = self._spans(self.lengths[index])
         words = -(-spans[-1][1] // WORD) if spans else 0
-        record = np.frombuffer(self.raw, np.uint64, words, int(self.offsets[index]))
-        if int(checksums(record[None])[0]) != int(self.sums[index]):
+        begin = int(self.offsets[index])
+        record = np.frombuffer(self.raw[begin : begin + words * WORD], np.uint8)
+        if len(record) != words * WORD or int(checksums(record.view(np.uint64)[None])[0]) != int(self.sums[index]):
             raise self._damaged(index)
-        raw = record.view(np.uint8)
-        return {c.name: c.unpack(raw[a:b]) for c, (a, b) in zip(self.header.columns, spans, strict=True)}
+        return {c.name: c.unpack(record[a:b]) for c, (a, b) in zip(self.header.columns, spans, strict=True)}
 
     def _damaged(self, index: int) -> RecordError:
         return RecordError(
@@ -75,18 +82,21 @@ class OwnStore:
 
     def gather(self, indices: Array, columns: Sequence[Column]) -> list[Array] | None:
         """Columns of many records at once, stacked; None when records are not alike, or a column is text."""
-        if self._matrix is None or any(c.type == "string" for c in columns):
+        if not self.words or any(c.type == "string" for c in columns):
             return None
-        block = self._matrix.take(indices, axis=0)
-        bad = np.flatnonzero(checksums(block) != self.sums[indices])
-        if len(bad):
-            raise self._damaged(int(indices[bad[0]]))
-        raw = block.view(np.uint8)
         spans = dict(zip((c.name for c in self.header.columns), self._spans(self.lengths[0]), strict=True))
-        out = []
-        for column in columns:
-            a, b = spans[column.name]
-            piece = np.ascontiguousarray(raw[:, a:b]).view(column.dtype)
-            inner = () if column.shape is None and column.type != "bytes" else column.shape or (-1,)
-            out.append(piece.reshape(len(indices), *inner))
-        return out
+        chosen = [spans[c.name] for c in columns]
+        out = [np.empty((len(indices), b - a), np.uint8) for a, b in chosen]
+        sums = self.sums[indices]
+        for some, block in self.raw.rows(START + indices * (self.words * WORD), self.words * WORD):
+            bad = np.flatnonzero(checksums(block.view(np.uint64)) != sums[some])
+            if len(bad):
+                raise self._damaged(int(indices[some][bad[0]]))
+            for whole, (a, b) in zip(out, chosen, strict=True):
+                whole[some] = block[:, a:b]
+        return [_shaped(whole, column) for whole, column in zip(out, columns, strict=True)]
+
+
+def _shaped(whole: Array, column: Column) -> Array:
+    inner = () if column.shape is None and column.type != "bytes" else column.shape or (-1,)
+    return whole.view(column.dtype).reshape(len(whole), *inner)

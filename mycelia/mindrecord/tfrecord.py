@@ -6,7 +6,6 @@ https://www.tensorflow.org/tutorials/load_data/tfrecord
 
 from __future__ import annotations
 
-import mmap
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import FileBytes, Held, Walk
 from mycelia.mindrecord.limits import TooLarge, believed, unfolded
 from mycelia.types import Array
 
@@ -102,12 +102,13 @@ class TFRecordFile:
         starts: list[int] = []
         sizes: list[int] = []
         at, end = 0, len(self.raw)
-        read = struct.Struct("<QI").unpack_from
+        read, walk = struct.Struct("<QI").unpack, Walk(self.raw)
         while at < end:
             if at + 12 > end:
                 raise self._short(len(starts), at)
-            size, crc = read(self.raw, at)
-            if crc != masked(self.raw[at : at + 8]):
+            frame = walk.at(at, 12)
+            size, crc = read(frame)
+            if crc != masked(frame[:8]):
                 raise RecordError(
                     "a TFRecord file is damaged: the length of a record does not fit its checksum",
                     given={"file": self.path, "record": len(starts), "offset": at},
@@ -126,11 +127,11 @@ class TFRecordFile:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def message(self, index: int) -> memoryview:
+    def message(self, index: int) -> bytes:
         """The bytes of a message, checked against their sum."""
         at, size = int(self.starts[index]), int(self.sizes[index])
-        data = self.raw[at : at + size]
-        if struct.unpack_from("<I", self.raw, at + size)[0] != masked(data):
+        data, told = self.raw[at : at + size], self.raw[at + size : at + size + 4]
+        if struct.unpack("<I", told)[0] != masked(data):
             raise RecordError(
                 "a TFRecord is damaged: its checksum does not fit", given={"file": self.path, "record": index}
             )
@@ -146,14 +147,11 @@ class TFRecordFile:
             raise RecordError(f"a TFRecord does not hold a tf.train.Example: {error}", given=given) from error
 
 
-def _opened(path: str, compression: str | None) -> memoryview:
+def _opened(path: str, compression: str | None) -> FileBytes | Held:
     if compression in (None, ""):
-        if Path(path).stat().st_size == 0:
-            return memoryview(b"")
-        with Path(path).open("rb") as file:
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return FileBytes(path)
     if compression in ("GZIP", "ZLIB"):
-        return memoryview(unfolded(path, compression))
+        return Held(unfolded(path, compression))
     raise ArgumentError(f'compression_type is None, "GZIP" or "ZLIB", and was {compression!r}')
 
 

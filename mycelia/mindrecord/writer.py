@@ -22,6 +22,7 @@ from mycelia.mindrecord.store import OwnStore
 
 SUCCESS = 0
 FAILED = 1
+STRETCH = 1 << 24  # bytes that are copied at once
 
 
 class _Part:
@@ -39,7 +40,8 @@ class _Part:
 
     def copy(self, old: OwnStore) -> None:
         """Begin with the records of a file that exists."""
-        self.file.write(old.raw[START : old.begin])
+        for at in range(START, old.begin, STRETCH):
+            self.file.write(old.raw[at : min(at + STRETCH, old.begin)])
         self.at = old.begin
         self.offsets.extend(old.offsets.tolist())
         self.sums.extend(old.sums.tolist())
