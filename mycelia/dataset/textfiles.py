@@ -11,13 +11,13 @@ import numpy as np
 
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filebytes import FileBytes
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import unique
 from mycelia.dataset.samplers import Shuffle, choose
 from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.textbytes import TextBytes
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
@@ -30,7 +30,7 @@ class LineData(FileData):
     columns: tuple[str, ...] = ("text",)
 
     @lazy
-    def lines(self) -> list[tuple[FileBytes, Array]]:
+    def lines(self) -> list[tuple[TextBytes, Array]]:
         """The bytes of every file, and where its lines begin and end."""
         return [_lines(p) for p in self.paths]
 
@@ -62,8 +62,8 @@ class LineData(FileData):
         return {k: v for k, v in vars(self).items() if k != "lines"}
 
 
-def _lines(path: str) -> tuple[FileBytes, Array]:
-    raw = FileBytes(path)
+def _lines(path: str) -> tuple[TextBytes, Array]:
+    raw = TextBytes(path)
     spans = raw.lines()
     if raw[:3] == BOM:
         spans[0, 0] = 3
@@ -121,11 +121,11 @@ class CSVData(LineData):
         return raw[begin:end].decode()
 
     @lazy
-    def lines(self) -> list[tuple[FileBytes, Array]]:
+    def lines(self) -> list[tuple[TextBytes, Array]]:
         found = [(raw, self._joined(raw, spans)) for raw, spans in map(_lines, self.paths)]
         return [(raw, spans[1:] if self.header else spans) for raw, spans in found]
 
-    def _joined(self, raw: FileBytes, spans: Array) -> Array:
+    def _joined(self, raw: TextBytes, spans: Array) -> Array:
         """Where rows begin and end: a quoted cell that is open at the end of a line goes on in the next ones."""
         quotes = raw.positions(34)
         counts = np.diff(np.searchsorted(quotes, spans), axis=1)[:, 0]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mycelia.errors import MyceliaError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.scratch import PIECES, ROOM, scratch
 from mycelia.types import Array
@@ -45,6 +46,8 @@ class FileBytes:
     Readers in other threads and forked processes may share it: it has no position.
     """
 
+    error: type[MyceliaError] = RecordError  # a file that was cut short
+
     def __init__(self, path: str | Path) -> None:
         self.path, self.file = str(path), -1
         self.file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -70,9 +73,9 @@ class FileBytes:
             found += more
         return found
 
-    def _cut(self) -> RecordError:
+    def _cut(self) -> MyceliaError:
         left = self._left()
-        return RecordError(
+        return self.error(
             f"a file was cut short while it was read: {left} of {self.size} bytes are left",
             given={"file": self.path},
             hint="write to another name and rename it: readers then keep the file they have opened",

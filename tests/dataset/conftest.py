@@ -14,6 +14,7 @@ from multiprocessing import resource_tracker
 import pytest
 
 from mycelia.dataset import config
+from mycelia.mindrecord.scratch import scratch
 
 SECONDS = 60
 SLOW_SECONDS = 900
@@ -60,6 +61,7 @@ def open_files() -> int:
 def nothing_left() -> Iterator[None]:
     """After the test no worker lives and no file is open that was not before."""
     resource_tracker.ensure_running()  # Python's own, which spawned processes start once for all
+    scratch()  # this thread's, which it keeps
     gc.collect()
     before = open_files()
     yield

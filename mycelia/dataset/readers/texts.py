@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filebytes import FileBytes
 from mycelia.dataset.filedata import listed
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Data
@@ -28,6 +27,7 @@ from mycelia.dataset.readers.base import (
     u32,
 )
 from mycelia.dataset.readers.lines import parsed, parsed_line, split_lines, text_of
+from mycelia.dataset.textbytes import TextBytes
 from mycelia.dataset.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
@@ -128,8 +128,8 @@ class EveryLine(LineData):
     """Lines of text files, the empty ones among them."""
 
     @lazy
-    def lines(self) -> list[tuple[FileBytes, Array]]:
-        return [(raw, raw.lines()) for raw in map(FileBytes, self.paths)]
+    def lines(self) -> list[tuple[TextBytes, Array]]:
+        return [(raw, raw.lines()) for raw in map(TextBytes, self.paths)]
 
 
 class IMDBDataset(Reader):

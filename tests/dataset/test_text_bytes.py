@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mycelia.dataset import filebytes
+from mycelia.dataset import textbytes
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filebytes import FileBytes
+from mycelia.dataset.textbytes import TextBytes
 
 
 def test_bytes_are_those_of_the_file_at_any_slice(tmp_path):
     body = np.random.default_rng(0).bytes(1000)
     (tmp_path / "a").write_bytes(body)
-    raw = FileBytes(str(tmp_path / "a"))
+    raw = TextBytes(str(tmp_path / "a"))
     assert len(raw) == 1000
     for begin, end in [(0, 0), (0, 1000), (3, 7), (990, 2000), (1000, 1001), (-5, None), (None, None)]:
         assert raw[begin:end] == body[begin:end]
@@ -25,11 +25,11 @@ def test_bytes_are_those_of_the_file_at_any_slice(tmp_path):
 
 @pytest.mark.parametrize("stretch", [1, 2, 7, 1 << 24])
 def test_lines_are_those_of_python(stretch, tmp_path, monkeypatch):
-    monkeypatch.setattr(filebytes, "STRETCH", stretch)
+    monkeypatch.setattr(textbytes, "STRETCH", stretch)
     for seed in range(30):
         body = bytes(np.random.default_rng(seed).choice(list(b"ab\r\n\n"), seed))
         (tmp_path / "a").write_bytes(body)
-        raw = FileBytes(str(tmp_path / "a"))
+        raw = TextBytes(str(tmp_path / "a"))
         lines = body.split(b"\n")
         expected = [line.removesuffix(b"\r") for line in (lines[:-1] if body.endswith(b"\n") or not body else lines)]
         assert [raw[b:e] for b, e in raw.lines().tolist()] == expected
@@ -39,7 +39,7 @@ def test_lines_are_those_of_python(stretch, tmp_path, monkeypatch):
 def test_a_file_that_is_cut_short_is_told(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"x" * 100)
-    raw = FileBytes(str(path))
+    raw = TextBytes(str(path))
     path.write_bytes(b"x" * 10)
     assert raw[:10] == b"x" * 10
     with pytest.raises(DataError, match="cut short while it was read: 10 of 100 bytes are left"):
