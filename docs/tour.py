@@ -40,8 +40,9 @@ from mycelia.loops import Invoke, Launch, Program, binary, const, unary
 from mycelia.lowering import lower
 from mycelia.passes import optimise
 from mycelia.primitives import Unary
-from mycelia.runtime import Calls, compile
 from mycelia.runtime.assemble import assemble
+from mycelia.runtime.executable import Calls
+from mycelia.runtime.stages import compile
 from mycelia.testing import obeys
 from mycelia.transforms import jvp, split, value_and_grad, vjp, vmap
 from mycelia.types import TensorType, float32

@@ -7,7 +7,7 @@ nobody can debug. Bounds are powers of two, for the same reason.
 
 >>> for width in (32, 64):  # AVX2, AVX-512
 ...     target = Target("x86_64", "some", "", width, 2, l3=32 << 20)
-...     print(shared_from(target), called_from(target), compiled_from(target), streamed_from(target))
+...     print(shared_from(target), called_from(target), compiled_from(width), streamed_from(target))
 32768 8192 32768 16777216
 65536 8192 65536 16777216
 """
@@ -61,7 +61,12 @@ class Cost:
 
 def rate(target: Target) -> float:
     """Additions of 32-bit numbers a second that one thread makes in a kernel."""
-    return target.vector_bytes / 4 * CLOCK * BUSY
+    return added(target.vector_bytes)
+
+
+def added(vector_bytes: int) -> float:
+    """Additions of 32-bit numbers a second with vectors as wide."""
+    return vector_bytes / 4 * CLOCK * BUSY
 
 
 def _bound(work: float) -> int:
@@ -79,9 +84,9 @@ def called_from(target: Target) -> int:
     return _bound(CALL * rate(replace(target, vector_bytes=min(target.vector_bytes, 32))))
 
 
-def compiled_from(target: Target) -> int:
-    """Elements from which eager mode asks for machine code."""
-    return _bound(FROM_PYTHON * rate(target))
+def compiled_from(vector_bytes: int) -> int:
+    """Elements from which eager mode asks for machine code, on a machine with vectors as wide."""
+    return _bound(FROM_PYTHON * added(vector_bytes))
 
 
 def kept_aside(target: Target) -> int:

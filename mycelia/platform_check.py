@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 
 MACHINES = ("x86_64", "AMD64")
@@ -16,7 +16,8 @@ def check(machine: str | None = None, width: int | None = None) -> None:
     ImportError: Mycelia compiles for x86-64 processors only, and this is aarch64...
     >>> check("x86_64", 64)
     """
-    machine = platform.machine() if machine is None else machine
+    if machine is None:
+        machine = os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_ARCHITECTURE", "")
     width = sys.maxsize.bit_length() + 1 if width is None else width
     if machine not in MACHINES or width != 64:
         word = "" if width == 64 else f" with a Python of {width} bits"

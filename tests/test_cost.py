@@ -35,7 +35,7 @@ from mycelia.types import TensorType, float32
 ROOT = Path(mycelia.__file__).parent
 AVX2 = Target("x86_64", "some", "", 32, 2, frozenset(), 32 << 10, 512 << 10, 32 << 20)
 AVX512 = Target("x86_64", "some", "", 64, 2, frozenset(), 48 << 10, 2 << 20, 260 << 20)
-DECISIONS = (shared_from, called_from, compiled_from, kept_aside, streamed_from, unrolled_up_to)
+DECISIONS = (shared_from, called_from, kept_aside, streamed_from, unrolled_up_to)
 BOTH = pytest.mark.parametrize("target", [AVX2, AVX512], ids=["avx2", "avx512"])
 
 
@@ -45,11 +45,11 @@ def test_the_decisions_for_two_machines():
     assert shown == {
         "shared_from": (1 << 15, 1 << 16),  # wider vectors are done sooner: threads must gain more
         "called_from": (1 << 13, 1 << 13),
-        "compiled_from": (1 << 15, 1 << 16),
         "kept_aside": (256 << 10, 512 << 10),
         "streamed_from": (16 << 20, 32 << 20),
         "unrolled_up_to": (24, 48),
     }
+    assert (compiled_from(32), compiled_from(64)) == (1 << 15, 1 << 16)
 
 
 @BOTH

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 PROGRAM = """
-import platform, sys
-platform.machine = lambda: {machine!r}
+import os, sys
+os.uname = lambda: type("Machine", (), {{"machine": {machine!r}}})
 try:
     import mycelia
 except ImportError as error:

@@ -18,9 +18,9 @@ from mycelia.api.jit import enable_dynamic, jit
 from mycelia.api.mutable import mutable
 from mycelia.api.options import faults, options
 from mycelia.api.vectorize import vmap
-from mycelia.eager import kernels
+from mycelia.eager import large
 
-kernels.install(options)
+large.install(options)
 degradations.install(faults())
 
 __all__ = [

@@ -6,9 +6,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from mycelia.codegen import target
 from mycelia.errors import ArgumentError
 from mycelia.options import Options
+from mycelia.target import Target
 
 
 def options() -> Options:
@@ -22,7 +22,11 @@ def options() -> Options:
     return Options(_host(), _threads(), show=shown, cache=cache_folder())
 
 
-_host = cache(target.host)
+@cache
+def _host() -> Target:
+    from mycelia.codegen import target  # which loads LLVM
+
+    return target.host()
 
 
 @cache  # as OpenMP does, which reads it once

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from mycelia import runtime
 from mycelia.backends.backend import NATIVE, Backend, Executable
 from mycelia.ir import Function
 from mycelia.options import Options
@@ -22,7 +21,10 @@ class Native(Backend):
     donates: ClassVar[bool] = True
 
     def compile(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
-        return runtime.compile(fn, donated, options)  # its passes are chosen together with what the library can do
+        # loaded when something is compiled: it is a third of all there is to load
+        from mycelia.runtime.stages import compile
+
+        return compile(fn, donated, options)  # its passes are chosen together with what the library can do
 
     def build(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         return self.compile(fn, donated, options)

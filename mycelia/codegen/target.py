@@ -7,7 +7,7 @@ from pathlib import Path
 
 from llvmlite import binding
 
-from mycelia.target import Target
+from mycelia.target import Target, vector_bytes
 
 # Without VNNI the library multiplies int8 by an instruction that saturates at 16 bits: 127 * 127 * 2 becomes 32767.
 UNITS = {
@@ -24,7 +24,7 @@ def host() -> Target:
     True
     """
     features = binding.get_host_cpu_features()
-    width = 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    width = vector_bytes()
     wide = ",-prefer-256-bit" if width == 64 else ""
     return Target(
         binding.get_default_triple(),

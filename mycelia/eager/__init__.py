@@ -1,6 +1,6 @@
 """Eager mode: tensors that compute at once, and the tape that differentiates what they did."""
 
-from mycelia.eager import dispatch, indexing, kernels, operators
+from mycelia.eager import dispatch, indexing, large, operators
 from mycelia.eager.backward import derive_back, pull_back
 from mycelia.eager.dispatch import Concrete
 from mycelia.eager.forward import push_forward
@@ -29,7 +29,7 @@ __all__ = [
     "dispatch",
     "floating",
     "indexing",
-    "kernels",
+    "large",
     "operators",
     "pull_back",
     "push_forward",

@@ -9,18 +9,15 @@ numbers, for which NumPy has plain loops: 1024 x 1024 int64 took it 25 times as 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
-from mycelia.cost import compiled_from
-from mycelia.eager import dispatch, operators
 from mycelia.ir import Function, Op, Param, Value, interpret
 from mycelia.loops import Buffer
 from mycelia.lowering.values import full_index, is_expression, is_view, op_of, reader_of
 from mycelia.options import Options
 from mycelia.primitives import Contract
 from mycelia.primitives.convolution import Convolution
-from mycelia.runtime import compile
 from mycelia.runtime.resizable import Resizable
+from mycelia.runtime.stages import compile
 from mycelia.types import Array
 
 PATIENCE = 3  # calls by NumPy before a kernel that gives the same is worth compiling
@@ -92,11 +89,3 @@ def for_all_sizes(fn: Function, options: Callable[[], Options]) -> Callable[...,
     if not isinstance(kernel, Resizable) or kernel.refused is not None or kernel.scope.guards:
         return None
     return kernel
-
-
-def install(options: Callable[[], Options]) -> None:
-    """Let eager mode use native kernels, compiled with these options."""
-    dispatch.native = partial(kernel_for, options=options)
-    dispatch.native_for_all = partial(for_all_sizes, options=options)
-    dispatch.LARGE = compiled_from(options().target)
-    operators.LARGE = dispatch.LARGE  # type: ignore[attr-defined]  # its own name for it, which is faster to look up

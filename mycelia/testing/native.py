@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mycelia import lowering, passes, runtime
+from mycelia import lowering, passes
 from mycelia.api.options import options
 from mycelia.ir import Function
 from mycelia.loops import Program
-from mycelia.runtime import Executable
+from mycelia.runtime import stages
+from mycelia.runtime.executable import Executable
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
 
@@ -46,4 +47,4 @@ def compile(
     >>> compile(Function.build(lambda x: x + x, TensorType(float32, (2,))))(np.ones(2, "f"))
     (array([2., 2.], dtype=float32),)
     """
-    return runtime.compile(fn, donated or {}, replace(options(), **changes))
+    return stages.compile(fn, donated or {}, replace(options(), **changes))

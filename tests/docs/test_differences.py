@@ -6,7 +6,7 @@ import pytest
 import mycelia as ms
 from mycelia import Tensor, nn, ops
 from mycelia.errors import ArgumentError, CaptureError
-from mycelia.runtime import Calls
+from mycelia.runtime.executable import Calls
 
 STATE = {"list": [2.0], "array": np.array([1.0, 2.0], "f")}
 

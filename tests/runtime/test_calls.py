@@ -10,7 +10,7 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
-from mycelia.runtime import Calls
+from mycelia.runtime.executable import Calls
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32, float64
 from tests.runtime.programs import chain, count, gradient, loop, number, tree

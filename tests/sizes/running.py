@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,10 @@ import numpy as np
 
 import mycelia as ms
 from mycelia import Tensor
+from mycelia.runtime import stages
 from mycelia.tree import flatten
 from tests.sizes.corpus import Case
 
-stages = sys.modules["mycelia.runtime.compile"]  # whose name in the package is the function
 TOLERANCE = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 3e-4, "float64": 1e-9}
 
 
@@ -23,17 +22,17 @@ TOLERANCE = {"float16": 1e-2, "bfloat16": 4e-2, "float32": 3e-4, "float64": 1e-9
 def counted() -> Iterator[list[Any]]:
     """Inside the block programs are written down that go through the compiler."""
     found: list[Any] = []
-    plain = stages.compiled  # type: ignore[attr-defined]  # of the module
+    plain = stages.compiled
 
     def compiled(fn: Any, donated: Any, options: Any) -> Any:
         found.append(fn)
         return plain(fn, donated, options)
 
-    stages.compiled = compiled  # type: ignore[attr-defined]
+    stages.compiled = compiled
     try:
         yield found
     finally:
-        stages.compiled = plain  # type: ignore[attr-defined]
+        stages.compiled = plain
 
 
 def equal(got: Any, wanted: Any, what: str) -> None:

@@ -7,7 +7,7 @@ import mycelia as ms
 from mycelia import Tensor, ops
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
-from mycelia.runtime import Calls
+from mycelia.runtime.executable import Calls
 from mycelia.testing import compile
 from mycelia.types import TensorType, bool_, float32, float64, int32
 
