@@ -23,10 +23,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, cached_property, lru_cache
 from itertools import count
 from math import gcd, inf, prod
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 SMALLEST = 2  # what a name stands for at least: programs for 0 and 1 are written for them
@@ -459,12 +460,20 @@ def evaluated(thing: Any, sizes: Mapping[Name, int]) -> Any:
     if type(thing) is Sym:
         return thing.at(sizes)
     if isinstance(thing, tuple):
-        return tuple(evaluated(part, sizes) for part in thing)
-    if is_dataclass(thing) and not isinstance(thing, type):
-        parts = {f.name: getattr(thing, f.name) for f in fields(thing) if f.init}
-        new = {name: evaluated(part, sizes) for name, part in parts.items()}
-        return thing if all(new[name] is parts[name] for name in parts) else replace(thing, **new)
+        parts = [part if type(part) is int else evaluated(part, sizes) for part in thing]
+        return thing if all(map(is_, parts, thing)) else tuple(parts)
+    kind: Any = type(thing)
+    if names := _parts(kind):
+        old = [getattr(thing, name) for name in names]
+        new = [evaluated(part, sizes) for part in old]
+        return thing if all(map(is_, new, old)) else kind(**dict(zip(names, new, strict=True)))
     return thing
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """What a description of this type is made from."""
+    return tuple(f.name for f in fields(kind) if f.init) if is_dataclass(kind) else ()
 
 
 def evaluator(sizes: Sequence[Size], given: Sequence[Name]) -> Callable[..., tuple[int, ...]]:

@@ -66,6 +66,12 @@ class Assembled:
         return tuple(dict.fromkeys(s.call for s in self.calls))
 
     @cached_property
+    def which(self) -> tuple[int, ...]:
+        """For each call, the place of what it is."""
+        place = {call: i for i, call in enumerate(self.distinct)}
+        return tuple(place[s.call] for s in self.calls)
+
+    @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """How the places of the main block and of routines depend on sizes, where they do."""
         plans = [self.unit.plan, *self.unit.routines.values()]
@@ -96,8 +102,8 @@ class Arrangement:
 def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> Arrangement:
     """Prepare the library calls and find the places for actual sizes, given in the order of `assembled.names`."""
     at = dict(zip(assembled.names, sizes, strict=True))
-    ready = {call: prepared(evaluated(call, at), assembled.threads) for call in assembled.distinct}
-    bound = {id(s): ready[s.call] for s in assembled.calls}
+    ready = [prepared(evaluated(call, at), assembled.threads) for call in assembled.distinct]
+    bound = {id(s): ready[i] for s, i in zip(assembled.calls, assembled.which, strict=True)}
     places: list[int] = []
     largest = assembled.at_most(sizes)
     for stack, measure in zip(assembled.stacks, assembled.item_sizes, strict=True):
@@ -113,10 +119,11 @@ def arrange(assembled: Assembled, numbers: Numbers, sizes: tuple[int, ...]) -> A
         arena = places[len(assembled.unit.plan.stack.items)]
     table = np.array(assembled.table, np.uint64)
     keep: list[object] = [bound]
-    for s in assembled.calls:
-        words = bound[id(s)].words
-        keep.append(words)
-        table[assembled.unit.calls[id(s)]] = words.ctypes.data
+    told = [each.words for each in ready]
+    keep += told
+    pointers = [words.ctypes.data for words in told]
+    for s, i in zip(assembled.calls, assembled.which, strict=True):
+        table[assembled.unit.calls[id(s)]] = pointers[i]
     known = np.array(numbers.values(*largest, *places), np.int64)
     keep.append(known)
     table[assembled.unit.slots.numbers] = known.ctypes.data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, singledispatch
+from functools import cached_property, lru_cache, singledispatch
 
 from mycelia.codegen.invoke import Execution, list_of_words
 from mycelia.loops import Convolution, LibraryCall, Matmul, Tiles
@@ -24,7 +24,7 @@ class Bound:
     primitives: tuple[tuple[Prepared, tuple[tuple[int, int], ...]], ...]
     room: int
 
-    @property
+    @cached_property
     def words(self) -> Array:
         """What machine code is told."""
         return list_of_words(

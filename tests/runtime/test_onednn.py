@@ -378,15 +378,20 @@ def test_the_wrong_number_of_operands_is_told():
         onednn.matmul(x, x, x).run(0)
 
 
-def test_a_closed_or_collected_primitive_gives_its_objects_back():
+@pytest.mark.parametrize("how", ["closed", "collected"])
+def test_a_closed_or_collected_primitive_gives_its_objects_back(how):
     x = Layout.rows((4, 4), F32)
     prepared = onednn.matmul(x, x, x)
-    owners = [slot.owner for slot in prepared.slots]
-    prepared.close()
-    assert not any(owner.close.alive for owner in owners)
-    finalizer = onednn.matmul(x, x, x)._primitive.close
+    owned = {prepared.primitive, prepared.descriptor.address, *(slot.memory for slot in prepared.slots)}
+    given = []
+    for owner in (prepared._primitive, prepared.descriptor, *(slot.owner for slot in prepared.slots)):
+        owner.destroy = lambda at, destroy=owner.destroy: given.append(at) or destroy(at)
+    if how == "closed":
+        prepared.close()
+        prepared.close()
+    del prepared, owner
     gc.collect()
-    assert not finalizer.alive
+    assert sorted(given) == sorted(owned)
 
 
 def test_the_layout_of_a_view_is_the_layout_of_its_array():

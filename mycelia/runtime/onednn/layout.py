@@ -102,16 +102,21 @@ class Layout:
         made = library().create(name, len(self.dims), dims(self.dims), self.dtype, form)
         return Owned(made, "dnnl_memory_desc_destroy")
 
+    @property
+    def address(self) -> int:
+        """Where oneDNN reads it."""
+        return self.descriptor.address
+
 
 class Packed:
-    """A layout that oneDNN chose: opaque but for its size and its equality."""
+    """A layout that oneDNN chose: opaque but for its size and its equality. It stands in a primitive's descriptor."""
 
-    def __init__(self, borrowed: int) -> None:
-        self.descriptor = Owned(library().create("dnnl_memory_desc_clone", borrowed), "dnnl_memory_desc_destroy")
-        self.bytes: int = library().value("dnnl_memory_desc_get_size", self.descriptor.address)
+    def __init__(self, address: int, owner: Owned) -> None:
+        self.address, self.owner = address, owner
+        self.bytes: int = library().value("dnnl_memory_desc_get_size", address)
 
     def _ask(self, what: Query, result: Any) -> Any:
-        library().call("dnnl_memory_desc_query", self.descriptor.address, what, ctypes.byref(result))
+        library().call("dnnl_memory_desc_query", self.address, what, ctypes.byref(result))
         return result
 
     def _ask_axes(self, what: Query, count: int) -> tuple[int, ...]:
@@ -144,7 +149,7 @@ class Packed:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Packed):
             return NotImplemented
-        return bool(library().value("dnnl_memory_desc_equal", self.descriptor.address, other.descriptor.address))
+        return bool(library().value("dnnl_memory_desc_equal", self.address, other.address))
 
     def __hash__(self) -> int:
         return hash((self.dims, self.bytes))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import sys
-import weakref
 from ctypes import POINTER, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
@@ -57,7 +56,6 @@ _CALLS: dict[str, list[Any]] = {
     "dnnl_stream_create": [_new, _handle, ctypes.c_uint],
     "dnnl_memory_desc_create_with_strides": [_new, c_int, _dims, c_int, _dims],
     "dnnl_memory_desc_create_with_tag": [_new, c_int, _dims, c_int, c_int],
-    "dnnl_memory_desc_clone": [_new, _handle],
     "dnnl_memory_desc_destroy": [_handle],
     "dnnl_memory_desc_query": [_handle, c_int, c_void_p],
     "dnnl_memory_create": [_new, _handle, _handle, c_void_p],
@@ -166,10 +164,20 @@ class Library:
 class Owned:
     """An object of the library that ends with its owner."""
 
+    __slots__ = ("address", "destroy")
+
     def __init__(self, address: int, destroy: str) -> None:
-        self.address = address
-        self.close = weakref.finalize(self, library().functions[destroy], address)
-        self.close.atexit = False  # the process gives everything back; the library may be gone by then
+        self.address, self.destroy = address, library().functions[destroy]
+
+    def close(self) -> None:
+        """Give it back; a second time does nothing."""
+        address, self.address = self.address, 0
+        if address:
+            self.destroy(address)
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():  # the process gives everything back then; the library may be gone
+            self.close()
 
 
 def describe(status: int) -> str:

@@ -28,10 +28,10 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
     descriptor = describe_primitive(
         "dnnl_matmul_primitive_desc_create",
         lib.engine,
-        lhs.descriptor.address,
-        rhs.descriptor.address,
-        per_column.descriptor.address if bias else None,
-        out.descriptor.address,
+        lhs.address,
+        rhs.address,
+        per_column.address if bias else None,
+        out.address,
         attr.address,
         asked={"lhs": lhs, "rhs": rhs, "out": out, "bias": bias, "post_ops": post_ops},
     )

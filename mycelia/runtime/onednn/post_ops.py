@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from mycelia.runtime.onednn.constants import SCRATCHPAD_OF_THE_USER, Algorithm
@@ -78,7 +79,7 @@ class Combine:
 
     def append(self, chain: int) -> None:
         """Put this step at the end of oneDNN's chain."""
-        library().call("dnnl_post_ops_append_binary", chain, self.algorithm, self.operand.descriptor.address)
+        library().call("dnnl_post_ops_append_binary", chain, self.algorithm, self.operand.address)
 
 
 RELU = Activation(Algorithm.relu)
@@ -89,6 +90,7 @@ GELU_TANH = Activation(Algorithm.gelu_tanh)
 GELU_ERF = Activation(Algorithm.gelu_erf)
 
 
+@lru_cache(maxsize=256)
 def attributes(post_ops: tuple[PostOp, ...]) -> Owned:
     """The chain, and the wish to own the scratchpad, as oneDNN's attributes."""
     lib = library()

@@ -60,8 +60,9 @@ class Prepared:
 
     def _slot(self, name: str, arg: int) -> Slot:
         lib = library()
-        layout = Packed(lib.value("dnnl_primitive_desc_query_md", self.descriptor.address, Query.operand, arg))
-        made = lib.create("dnnl_memory_create", layout.descriptor.address, lib.engine, None)
+        asked = lib.value("dnnl_primitive_desc_query_md", self.descriptor.address, Query.operand, arg)
+        layout = Packed(asked, self.descriptor)
+        made = lib.create("dnnl_memory_create", layout.address, lib.engine, None)
         return Slot(name, int(arg), layout, made, Owned(made, "dnnl_memory_destroy"))
 
     @property

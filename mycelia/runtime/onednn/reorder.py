@@ -23,9 +23,9 @@ def reorder(source: Layout | Packed, out: Layout | Packed) -> Prepared:
     lib, attr = library(), attributes(())
     descriptor = describe_primitive(
         "dnnl_reorder_primitive_desc_create",
-        source.descriptor.address,
+        source.address,
         lib.engine,
-        out.descriptor.address,
+        out.address,
         lib.engine,
         attr.address,
         asked={"source": source, "out": out},
