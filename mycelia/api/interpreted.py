@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from mycelia.api.family import Family, shapes_of
-from mycelia.api.native import Native
+from mycelia.api.programs import PieceWay, Replay, Way
 from mycelia.backends import Backend
 from mycelia.degradations import Instead, Subject, concerning, degrade
-from mycelia.eager import Tensor, wrap
-from mycelia.eager.tape import recording
-from mycelia.errors import CaptureError, Location, MyceliaError
+from mycelia.errors import CaptureError, Location
 from mycelia.interpreter.capturing import Call, Piece, capture, changed
 from mycelia.interpreter.guards import guard_of
 from mycelia.interpreter.pieces import CALLERS, NOT_RUN, Suite, frame_of, mentions, suite_of
-from mycelia.interpreter.program import Builder, Program
-from mycelia.interpreter.slots import DATA, restore
 from mycelia.interpreter.source import definition, is_resumed
 from mycelia.interpreter.values import Break
-from mycelia.interpreter.world import Array, Path, Read
-from mycelia.ir import interpret
-from mycelia.sizes import value as value_of
+from mycelia.interpreter.world import Path
+from mycelia.primitives import replaying
 from mycelia.tree import flatten
-from mycelia.types import Array as Array_
 from mycelia.types import TensorType
 
-STAGED = (  # what the capture that is being replaced does inside programs: it runs these functions meanwhile
-    "print has an effect each time",
-    "an assertion about a tensor has an effect each time",
-    "an operation has an effect each time",
-    "is turned into text",
-)
 MANY = 24  # programs for one kind of call
 
 
@@ -47,88 +34,6 @@ class Refusal:
         return f"{self.why}" + (f"\n  at {self.at.caret()}" if isinstance(self.at, Location) else "")
 
 
-class Way:
-    """A program, and the native function that runs it."""
-
-    end, why, at = 0, "", None
-
-    def __init__(self, program: Program, backend: Backend | None = None) -> None:
-        self.program, self.guard = program, program.guard
-        world, plan = program.world, program.plan
-        self.native = Native(plan.function, program.donated, backend)
-        parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
-                   and isinstance(r.expect, Array)}  # fmt: skip
-        self.parents = [parents.get(i) for i in plan.inputs]
-        self.value = plan.outcome
-        self.before = None if plan.before is None else plan.before
-        self.plain = plan.function.results == ()
-
-    def run(self, found: Any) -> Any:
-        """The result; NOT_RUN, with nothing changed, where the program raises or cannot run."""
-        objects, hosts, inputs, sizes = found
-        results: Sequence[Any]
-        for place, extent in self.program.plan.checks:
-            if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):
-                return NOT_RUN
-        if self.before is not None:
-            places, asked = self.before
-            if any(interpret(asked, *[inputs[i] for i in places])):
-                return NOT_RUN
-        if recording():
-            tensors = [wrap(a) if n is None else objects[n] for n, a in zip(self.parents, inputs, strict=True)]
-            results = [x if x._tape is not None else x._data for x in self.native.apply(tensors)]
-        elif self.plain:
-            results = ()
-        else:
-            try:
-                results = self.native.run(inputs)
-            except MyceliaError:
-                return NOT_RUN
-        if any(results[i] for i in self.program.plan.flags):
-            return NOT_RUN
-        build = Builder(self.program.world, self.program.plan, objects, hosts, results, sizes)
-        value = build(self.value)
-        if value.kind == "raise":
-            return NOT_RUN  # Python runs it, and raises what is to be raised
-        writes = [(build(obj), slot, build(new)) for obj, slot, new in self.program.plan.writes]
-        for obj, slot, new in writes:
-            if slot is DATA and isinstance(new, Tensor):
-                obj.become(new)
-            else:
-                restore(obj, slot, new)
-        return value
-
-    def __str__(self) -> str:
-        fn, world = self.program.plan.function, self.program.world
-        takes, gives = ", ".join(map(str, fn.types)), ", ".join(map(str, fn.result_types))
-        outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
-        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.plan.writes))
-        lines = [
-            f"one native call: ({takes}) -> ({gives})",
-            f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
-        ]
-        lines += [f"  changes: {changed}"] if changed else []
-        return "\n".join(lines)
-
-
-class PieceWay(Way):
-    """Some statements as a program, and where to go on."""
-
-    def __init__(self, piece: Piece, backend: Backend | None) -> None:
-        super().__init__(piece.program, backend)
-        self.end, self.why, self.at = piece.end, piece.why, piece.at
-
-
-def exist(positions: Array_, extent: int) -> bool:
-    """Whether all positions exist on an axis of this extent; negative ones count from its end.
-
-    >>> import numpy as np
-    >>> exist(np.array([0, -3]), 3), exist(np.array([3]), 3)
-    (True, False)
-    """
-    return not positions.size or bool(-extent <= positions.min() and positions.max() < extent)
-
-
 def _spelled(path: Path) -> str:
     """A thing that is reached on this path, in words.
 
@@ -138,17 +43,6 @@ def _spelled(path: Path) -> str:
     words = {"arg": "argument {}", "kwarg": "{}", "attr": ".{}", "member": ".{}", "key": "[{!r}]", "cell": "{}"}
     parts = [f"[{p}]" if not isinstance(p, tuple) else words.get(p[0], "").format(p[1]) for p in path]
     return " ".join(filter(None, parts)) or "a number"
-
-
-def _argument(world: Any, read: Read) -> bool:
-    path = world.paths[read.parent]
-    return len(path) > 0 and path[0][0] in ("arg", "kwarg")
-
-
-def _words(obj: Any, slot: Any) -> str:
-    if slot == DATA:
-        return getattr(obj, "name", "a tensor")
-    return f"{type(obj).__name__}.{slot[1]}" if slot[0] == "attr" else f"a {type(obj).__name__}"
 
 
 class Interpreted:
@@ -200,7 +94,12 @@ class Interpreted:
     def result(self, way: Way, found: Any, call: Call) -> Any:
         """What a program returns; Python runs the call where it raises, and says what there is to say."""
         out = way.run(found)
-        return out.value if out is not NOT_RUN and out.kind != "raise" else self.by_python(call)
+        if out is NOT_RUN:
+            return self.by_python(call)
+        if isinstance(out, Replay):
+            with replaying(out.past):
+                return self.by_python(call)
+        return out.value
 
     def by_python(self, call: Call) -> Any:
         self.python += 1
@@ -208,8 +107,6 @@ class Interpreted:
 
     def in_pieces(self, call: Call) -> Any:
         """A call of which Python runs some statements; NOT_RUN for one whose effects are parts of programs, see jit."""
-        if any(word in self.reason(call)[0] for word in STAGED):
-            return NOT_RUN
         if not self.fallback:
             why, at = self.reason(call)
             raise CaptureError(
@@ -312,8 +209,7 @@ class Interpreted:
                 reason, guard_of(reason.world, ()) if getattr(reason, "world", None) else lambda call: None
             )
             ways.append(refused)
-            if not any(word in reason.why for word in STAGED):
-                degrade(Instead.PYTHON, reason.why, reason.at)
+            degrade(Instead.PYTHON, reason.why, reason.at)
             return refused, None
         for family in self.families.values():
             family.went_well()

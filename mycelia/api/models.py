@@ -11,14 +11,17 @@ from mycelia.api import staged, vectorize
 from mycelia.api.linear import _differentiable
 from mycelia.capture import converted
 from mycelia.eager import Parameter, Tensor
+from mycelia.interpreter import texts
 from mycelia.interpreter.calls import REGISTERED
 from mycelia.interpreter.machine import Machine
 from mycelia.interpreter.nests import flattened, rebuilt
-from mycelia.interpreter.regions import closed, frontier, params_of
+from mycelia.interpreter.regions import closed
 from mycelia.interpreter.slots import DATA
+from mycelia.interpreter.texts import Later
 from mycelia.interpreter.values import Either, Number, UserError
 from mycelia.interpreter.world import is_tensor
-from mycelia.ir import Param, Value, fresh_params, substitute, toposort
+from mycelia.ir import Param, Value, fresh_params, region, substitute, toposort
+from mycelia.ir.region import innermost
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.types import TensorType, cotangent_type
@@ -50,16 +53,21 @@ class Linear:
         machine.store = inner = base.fork()
         path, machine.path = machine.path, dict(machine.path)
         machine.regions.enter(None, True)
+        asked, machine.positions = machine.positions, {}
         try:
             for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
                 inner.slots[id(x), DATA] = x, param
-            outputs = machine.call(fn, marked, kwargs)
+            with region() as inside:
+                outputs = machine.call(fn, marked, kwargs)
         except UserError:
             machine.store = base
             raise
         finally:
             machine.path = path
             machine.regions.leave()
+            new = dict(zip(fresh, originals, strict=True))
+            machine.positions = asked | moved_positions(machine.positions, new)
+        self.happens = inside.effects
         self.inputs = [base.tensor(v) for v in originals]
         self.settle(machine, base, inner, outputs, fresh, originals, machine.plain(has_aux))
 
@@ -106,20 +114,26 @@ class Linear:
             for v in values_in(held):
                 values.setdefault(v, len(values))
         listed = [*first, *values]
-        region = machine.regions.stack[-1].inner[-1]
-        outside = frontier(listed, lambda v: v.serial < region.start and machine.regions.free(v, machine.path))
-        captured = [v for v in outside if v not in set(fresh)]
-        self.function = closed((*fresh, *captured), listed)
+        turn = machine.regions.stack[-1].inner[-1]
+        roots = machine.regions.settled([*self.happens, *listed], machine.path)
+        happens, results = roots[: len(self.happens)], roots[len(self.happens) :]
+        names, operands = machine.regions.operands(roots, turn.start, machine.path)
+        taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(fresh)]
+        captured = [w for _, w in taken]
+        self.function = closed((*fresh, *[v for v, _ in taken]), results, happens)
         self.operands = (*originals, *captured)
         self.wrt = (*[True] * len(fresh), *[False] * len(captured))
         types = self.function.result_types
         self.live = tuple(i < len(first) and t.differentiable for i, t in enumerate(types))
         joint = vjp(self.function, self.wrt, self.live)
         self.given = fresh_params(tuple(cotangent_type(t) for t, m in zip(types, self.live, strict=True) if m))
-        found = joint(*self.operands, *self.given)
+        with region() as around:
+            found = joint(*self.operands, *self.given)
+        self.late = [v for v in around.effects if not set(toposort([v])).isdisjoint(self.given)]
+        if around.effects:
+            innermost().adopt([v for v in around.effects if v not in self.late])  # type: ignore[union-attr]  # `back` makes the others
         self.pulled = found[len(listed) :]
         new = dict(zip(values, found[len(first) : len(listed)], strict=True))
-        machine.positions = moved_positions(machine.positions, dict(zip(fresh, originals, strict=True)))
         for obj, slot, held in changes:
             base.slots[id(obj), slot] = obj, replaced(held, new)
         base.made |= inner.made
@@ -142,7 +156,8 @@ class Linear:
         """Cotangents of the arguments and of the weights, from those of the results (ones, if not given)."""
         machine = self.machine
         cts = [ct for ct, m in zip(self.cotangents(cotangents), self.live, strict=False) if m]
-        pulled = substitute(self.pulled, dict(zip(self.given, cts, strict=True)))
+        made = substitute((*self.late, *self.pulled), dict(zip(self.given, cts, strict=True)))
+        pulled = made[len(self.late) :]
         tensors = iter([machine.store.tensor(v) for v in pulled])
         by_argument = [rebuilt(machine, s, [next(tensors) for _ in range(count(s))]) for s in self.structures]
         return machine.store.container(list, tuple(by_argument)), machine.store.container(list, tuple(tensors))
@@ -173,6 +188,8 @@ class Linear:
         given = [
             self.fitting(t, machine.value(x)) for t, x in zip(machine.all_items(tangents), self.inputs, strict=True)
         ]
+        if self.function.effects:
+            machine.refuse("an effect inside a forward-mode derivative, which would happen again")
         moved = iter(jvp(self.function, self.wrt, self.live)(*self.operands, *given)[len(self.function.results) :])
         out = [next(moved) if m else p.zeros(v.dtype, v.shape) for v, m in zip(firsts, self.live, strict=False)]
         return machine.store.container(list, tuple(machine.store.tensor(v) for v in out))
@@ -208,8 +225,11 @@ class Bound:
 
 def moved_positions(positions: dict[Any, Any], new: dict[Value, Value]) -> dict[Any, Any]:
     """Positions that were asked for in a function, where it is called."""
-    moved = substitute([index for index, _ in positions], new)
-    return {(index, extent): at for index, ((_, extent), at) in zip(moved, positions.items(), strict=True)}
+    found = {}
+    for (index, extent, where), at in positions.items():
+        moved = substitute([index, *[c for c, _ in where]], new)
+        found[moved[0], extent, tuple(zip(moved[1:], [taken for _, taken in where], strict=True))] = at
+    return found
 
 
 def named(machine: Any, kwargs: Any) -> dict[str, Any]:
@@ -227,6 +247,8 @@ def values_in(held: Any) -> list[Value]:
         return [held]
     if isinstance(held, Number):
         return [held.value]
+    if isinstance(held, Later):
+        return texts.values(held)
     if isinstance(held, Either):
         return [held.cond, *values_in(held.yes), *values_in(held.no)]
     return [v for x in held for v in values_in(x)] if isinstance(held, tuple) else []
@@ -238,6 +260,8 @@ def replaced(held: Any, new: dict[Value, Value]) -> Any:
         return new.get(held, held)
     if isinstance(held, Number):
         return Number(new.get(held.value, held.value), held.kind, held.low, held.high)
+    if isinstance(held, Later):
+        return texts.replaced(held, lambda v: new.get(v, v))
     if isinstance(held, Either):
         return Either(new.get(held.cond, held.cond), replaced(held.yes, new), replaced(held.no, new))
     if isinstance(held, tuple):
@@ -271,7 +295,7 @@ def model_vmap(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: d
 def model_mapped(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A call of what `vmap` gave outside."""
     cells = dict(zip(fn.__code__.co_freevars, machine.whole(fn, ("field", "__closure__")), strict=True))
-    mapped = machine.whole(cells["mapped"], ("contents", None))
+    mapped = machine.whole(cells["mapped"], ("contents", None)) if "mapped" in cells else fn
     inner = dict(zip(mapped.__code__.co_freevars, machine.whole(mapped, ("field", "__closure__")), strict=True))
     each, in_axes, out_axes = (machine.whole(inner[n], ("contents", None)) for n in ("fn", "in_axes", "out_axes"))
     return mapped_call(machine, each, in_axes, out_axes, args, options)
@@ -298,26 +322,31 @@ def mapped_call(
     machine.store = one = base.fork()
     path, machine.path = machine.path, dict(machine.path)
     machine.regions.enter(None, True)
+    asked, machine.positions = machine.positions, {}
     try:
         given = rebuilt(machine, structure, [one.tensor(v) for v in params])
-        result = machine.joined(machine.call(each, given, {}))
+        with region() as inside:
+            result = machine.joined(machine.call(each, given, {}))
         found, shape = flattened(machine, result)
         outs = [machine.value(x) if is_tensor(x) else x for x in found]
+        if any(isinstance(x, Later) for x in found):
+            machine.refuse("each example has a text of its own")
+        wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
     finally:
-        machine.path = path
+        machine.path, machine.positions = path, asked
         machine.regions.leave()
         machine.store = base
     check_changes(machine, base, one, params)
-    if any(not set(params).isdisjoint(params_of([index])) for index, _ in machine.positions):
-        machine.refuse("each example has positions of its own")
     wanted = machine.real(vectorize._matched, out_axes, shape, "out_axes")
     computed = [(v, a) for v, a in zip(outs, wanted, strict=True) if isinstance(v, Value)]
-    region = machine.regions.stack[-1].inner[-1]
-    outside = frontier(
-        [v for v, _ in computed], lambda v: v.serial < region.start and machine.regions.free(v, machine.path)
-    )
-    captured = [v for v in outside if v not in set(params)]
-    function = closed((*params, *captured), [v for v, _ in computed])
+    computed += [(v, 0) for v in wrong]
+    turn = machine.regions.stack[-1].inner[-1]
+    roots = machine.regions.settled([*inside.effects, *[v for v, _ in computed]], machine.path)
+    names, operands = machine.regions.operands(roots, turn.start, machine.path)
+    taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(params)]
+    captured = [w for _, w in taken]
+    count = len(inside.effects)
+    function = closed((*params, *[v for v, _ in taken]), roots[count:], roots[:count])
     types_in = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
     many = batch(function, size, (*types_in, *[v.type for v in captured]), tuple(a is not None for _, a in computed))
     for (_, a), t, old in zip(computed, many.result_types, function.result_types, strict=True):
@@ -331,6 +360,8 @@ def mapped_call(
             continue
         r = next(batched)
         made.append(base.tensor(r if a is None else p.moveaxis(r, 0, a % len(r.shape))))
+    for told in batched:
+        machine.must(p.logical_not(p.reduce_any(told, (0,))))
     return rebuilt(machine, shape, made)
 
 
@@ -367,7 +398,9 @@ def register() -> None:
 
     REGISTERED[staged.linearize.__code__] = model_linearize
     REGISTERED[vmap.__code__] = model_vmap
-    REGISTERED[vmap(abs).__code__] = model_mapped
+    vectorized: Any = vmap(abs)
+    whole = dict(zip(vectorized.__code__.co_freevars, vectorized.__closure__, strict=True))["whole"].cell_contents
+    REGISTERED[vectorized.__code__] = REGISTERED[whole.__captured__.__code__] = model_mapped
     REGISTERED[converted.__code__] = lambda machine, fn, args, options: args[0]
 
 

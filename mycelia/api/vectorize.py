@@ -50,8 +50,36 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         except CaptureError:
             raise first from None
 
-    whole = jit(vectorized, fallback=False)  # which the interpreter knows the meaning of
+    def one_by_one(*args: Any) -> Any:
+        return _looped(fn, args, in_axes, out_axes)
+
+    whole = jit(one_by_one, fallback=False)  # which the interpreter knows the meaning of
     return vectorized
+
+
+def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_axes: Axes) -> Any:
+    """What `vmap` means: one example after the other. Only where something goes wrong it is computed so."""
+    leaves, structure = flatten(args)
+    axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+    arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
+    fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
+    examples = [[_example(x, a, i) for x, a in zip(fronts, axes, strict=True)] for i in range(_size(arguments, axes))]
+    found = [flatten(fn(*unflatten(structure, one))) for one in examples]
+    wanted = _matched(out_axes, found[0][1], "out_axes")
+    columns = zip(*[out for out, _ in found], strict=True)
+    made = [_stacked(c, a) if isinstance(c[0], Tensor) else c[0] for c, a in zip(columns, wanted, strict=True)]
+    return unflatten(found[0][1], made)
+
+
+def _example(x: Tensor, axis: int | None, i: int) -> Tensor:
+    return x if axis is None else x[i]
+
+
+def _stacked(column: Sequence[Tensor], axis: int | None) -> Tensor:
+    if axis is None:
+        return column[0]
+    rows = [p.reshape(x, (1, *x.shape)) for x in column]
+    return _moved(p.concat(rows, 0), 0, axis)
 
 
 def _run(

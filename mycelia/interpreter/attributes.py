@@ -24,6 +24,7 @@ from mycelia.interpreter import models
 from mycelia.interpreter.machine import Items, Method, View, distributes
 from mycelia.interpreter.slots import CONTAINERS, MAPPINGS
 from mycelia.interpreter.tensors import Tensors
+from mycelia.interpreter.texts import Later
 from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom
 from mycelia.interpreter.world import is_tensor
 
@@ -99,7 +100,7 @@ class Attributes(Tensors):
             return self.whole(obj, ("field", name))
         if kind in models.PLAIN_ATTRIBUTES and name in models.PLAIN_ATTRIBUTES[kind]:
             return self.real(getattr, obj, name)
-        if isinstance(obj, Method | View | Items) or kind is CellType:
+        if isinstance(obj, Method | View | Items | Later) or kind is CellType:
             self.refuse(f"the attribute {name} of a {kind.__name__}")
         if isinstance(obj, tuple):
             return self.tuple_attribute(obj, name)

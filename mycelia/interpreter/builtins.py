@@ -17,6 +17,7 @@ from mycelia.interpreter import models
 from mycelia.interpreter.items import ItemAccess
 from mycelia.interpreter.machine import Items, Method, View, distributes
 from mycelia.interpreter.slots import CONTAINERS, ITEMS, MAPPINGS
+from mycelia.interpreter.texts import Later
 from mycelia.interpreter.values import MISSING, Host, Number, UserError, is_atom, is_plain
 from mycelia.interpreter.world import is_tensor
 from mycelia.sizes import Sym
@@ -36,6 +37,8 @@ class Builtins(ItemAccess):
             return x.kind
         if type(x) is Sym:
             return int
+        if isinstance(x, Later):
+            return str
         if isinstance(x, Method):
             return type("".join) if type(x.owner) is not Tensor else MethodType
         if isinstance(x, View | Items):
@@ -71,8 +74,6 @@ class Builtins(ItemAccess):
         if listed and all(is_plain(v) for v in (*given, *named.values())):
             return self.constant_result(self.real(fn, *given, **named))
         what = getattr(fn, "__name__", type(fn).__name__)
-        if fn is print or fn is input:
-            self.refuse(f"{what} has an effect each time it runs")
         self.refuse(f"{what} is not known to be pure")
 
     def constant_result(self, value: Any) -> Any:
@@ -399,6 +400,12 @@ class Builtins(ItemAccess):
         if not is_plain(x) or type(x) not in models.TEXT | {type(None)}:
             self.refuse(f"a {self.class_of(x).__name__} is turned into text")
         return self.real(fn, x, *spec)
+
+    def joined_text(self, parts: list[Any]) -> str:
+        """An f-string."""
+        if not all(type(q) is str for q in parts):
+            self.refuse("text of values")
+        return "".join(parts)
 
     def library_class(self, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if fn is itertools.chain and not options:

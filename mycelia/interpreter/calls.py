@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.eager import Parameter, Tensor
-from mycelia.interpreter.builtins import Builtins
+from mycelia.interpreter.effects import Effects
 from mycelia.interpreter.machine import Frame, Items, Method, View
 from mycelia.interpreter.slots import CONTAINERS, CONTENTS
 from mycelia.interpreter.source import definition, is_resumed
@@ -31,7 +31,7 @@ DEEPEST = 60  # calls inside one another
 REGISTERED: dict[Any, Any] = {}  # functions that are modelled by the layers above: (machine, args, options) -> result
 
 
-class Calls(Builtins):
+class Calls(Effects):
     """`f(*args, **options)`."""
 
     def body(self, node: Any, frame: Frame) -> Any:
@@ -95,14 +95,17 @@ class Calls(Builtins):
         method = self.whole(fn, ("attr", "__func__"))
         return self.method(self.attribute_of_wrapper(method), self.whole(fn, ("attr", "__self__")))
 
-    def call_function(self, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def call_function(self, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any], ours: bool = True) -> Any:
+        """A function; one of our own is run as it is, if it does not make an object (`ours`)."""
         code = self.whole(fn, ("field", "__code__"))
         model = REGISTERED.get(code)
         if model is not None:
             return model(self, fn, args, options)
-        if fn.__name__ == "pyfunc" and fn.__module__.startswith("mycelia."):
-            self.refuse("an operation has an effect each time it runs")
-        if self.is_pure(fn) and code is fn.__code__:
+        if fn.__name__ == "pyfunc" and fn.__module__ == "mycelia.ops.host":
+            return self.call_python(fn, args, options)
+        if fn.__name__ == "print_" and fn.__module__ == "mycelia.ops.state":
+            return self.model_print(*args)
+        if ours and self.is_pure(fn) and code is fn.__code__:
             functions = [a for a in (*args, *options.values()) if callable(a) and not isinstance(a, type)]
             if not any(type(f) in (FunctionType, MethodType) for f in functions):
                 return self.native(fn, args, options)
@@ -209,7 +212,7 @@ class Calls(Builtins):
             for name, value in options.items():
                 self.store.write(out, ("attr", name), value)
         elif type(init) is FunctionType:
-            if self.call(init, (out, *args), options) is not None:
+            if self.call_function(init, (out, *args), options, ours=False) is not None:
                 self.refuse("__init__ returns something")
         elif init is not object.__init__:
             self.refuse(f"{cls.__name__}.__init__ is a {type(init).__name__}")

@@ -38,7 +38,7 @@ def capture(call: Call, varying: frozenset[Path], types: Mapping[int, TensorType
 
 
 def _captured(call: Call, world: World, machine: Interpreter) -> Program:
-    with _no_collection(), set_aside(), located(None), region():
+    with _no_collection(), set_aside(), located(None), region() as around:
         fn = world.read(call, ("fn", None))
         args = tuple([world.read(call, ("arg", i)) for i in range(len(call.args))])
         kwargs = {name: world.read(call, ("kwarg", name)) for name in call.kwargs}
@@ -49,7 +49,7 @@ def _captured(call: Call, world: World, machine: Interpreter) -> Program:
             raise Break(f"it raises {raised.error!r}", machine.here()) from None
         except RecursionError:
             raise Break("a call of itself does not end", machine.here()) from None
-        plan = Finisher(machine).plan(outcome)
+        plan = Finisher(machine).plan(outcome, around.effects)
     return Program(world, plan, guard_of(world, plan.inputs))
 
 
@@ -67,7 +67,8 @@ def capture_piece(root: Frame, stmts: list[ast.stmt], place: int, code: CodeType
     """As many statements as can be one program, on the live variables of a function."""
     world = World(root, varying)
     machine = interpreter(world)
-    with _no_collection(), set_aside(), located(None), region():
+    machine.effectful = False  # Python runs them, one statement after the other
+    with _no_collection(), set_aside(), located(None), region() as around:
         cells = {n: world.read(root, ("cell", n)) for n in root.cells}
         frame = machine_frame(cells, world.read(root, ("globals", None)), code)
         machine.file = code.co_filename
@@ -75,19 +76,20 @@ def capture_piece(root: Frame, stmts: list[ast.stmt], place: int, code: CodeType
         plan = Finisher(machine).plan(FALLS)
         base = machine.store
         while end < len(stmts) and outcome is FALLS:
-            machine.store, machine.nodes = base.fork(), 0
+            machine.store, machine.nodes, happened = base.fork(), 0, len(around.effects)
             try:
                 outcome = machine.statement(stmts[end], frame)
                 if isinstance(outcome, Either):
                     rest = stmts[end + 1 :]
                     outcome = machine.follow(outcome, lambda rest=rest: machine.block(rest, frame))  # type: ignore[misc]  # bound now
-                    plan, end = Finisher(machine).plan(outcome), len(stmts)
+                    plan, end = Finisher(machine).plan(outcome, around.effects), len(stmts)
                 else:
-                    plan, end = Finisher(machine).plan(outcome), end + 1
+                    plan, end = Finisher(machine).plan(outcome, around.effects), end + 1
             except (Break, UserError, RecursionError) as reason:
                 why = reason.why if isinstance(reason, Break) else f"it raises {reason}"
                 at = getattr(reason, "at", None) or machine.here()
                 outcome = FALLS
+                del around.effects[happened:]
                 break
             machine.commit(base)
     return Piece(Program(world, plan, guard_of(world, plan.inputs)), end, why, at)

@@ -344,10 +344,7 @@ class Expressions(Calls):
     # ------------------------------------------------------------------------------------------------------------ text
 
     def eval_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Any:
-        parts = [self.plain(self.eval(v, frame)) for v in node.values]
-        if not all(type(q) is str for q in parts):
-            self.refuse("text of values")
-        return "".join(parts)
+        return self.joined_text([self.plain(self.eval(v, frame)) for v in node.values])
 
     def eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Any:
         value = self.eval(node.value, frame)

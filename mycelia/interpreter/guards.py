@@ -24,6 +24,7 @@ from mycelia.interpreter.world import (
     Given,
     Nest,
     Object,
+    Pinned,
     Read,
     Varying,
     World,
@@ -185,6 +186,8 @@ class Writer:
         elif isinstance(step, Compute):
             operands = [f"h{x.step}" if isinstance(x, Host) else self.name(x.value) for x in step.operands]
             self.write(f"h{step.step} = {self.name(step.function)}({', '.join(operands)})")
+        elif isinstance(step, Pinned):
+            self.unless(f"o{step.number} is not {self.name(step.thing)}")
         elif isinstance(step, Check):
             self.constant(f"h{step.step}", step.value)
         else:

@@ -13,6 +13,7 @@ from mycelia.interpreter.machine import Items, View, distributes
 from mycelia.interpreter.numbers import Numbers
 from mycelia.interpreter.slots import CONTAINERS, ITEMS, MAPPINGS
 from mycelia.interpreter.tensors import OPERATORS
+from mycelia.interpreter.texts import Later
 from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain, same
 from mycelia.interpreter.world import is_tensor
 
@@ -32,6 +33,8 @@ class ItemAccess(Numbers):
 
     @distributes
     def plain_binary(self, name: str, x: Any, y: Any) -> Any:
+        if isinstance(x, Later) or isinstance(y, Later) or (type(x) is str and name == "mod" and self.is_late(y)):
+            return self.text_operator(name, x, y)
         for a, b in ((x, y), (y, x)):
             known = isinstance(b, Host | Number) or is_tensor(b) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
             if known and is_tensor(a):
@@ -65,6 +68,12 @@ class ItemAccess(Numbers):
 
     def constant_result(self, value: Any) -> Any:
         raise AssertionError("built-in functions know how")
+
+    def is_late(self, x: Any) -> bool:
+        raise AssertionError("effects know how")
+
+    def text_operator(self, name: str, x: Any, y: Any) -> Any:
+        raise AssertionError("effects know how")
 
     def merged(self, name: str, x: Any, y: Any) -> Any:
         if type(x) is not dict or type(y) is not dict:

@@ -14,16 +14,17 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor
-from mycelia.interpreter.machine import KINDS, Frame, Items
+from mycelia.interpreter.machine import KINDS, Frame, Items, Position
 from mycelia.interpreter.numbers import LARGEST
-from mycelia.interpreter.regions import closed, frontier, now, params_of
+from mycelia.interpreter.regions import closed, now
 from mycelia.interpreter.slots import CONTENTS, DATA, ITEMS, Slot
 from mycelia.interpreter.statements import FALLS, Exit, Outcome, Statements, raises
 from mycelia.interpreter.store import Key, Store
 from mycelia.interpreter.values import MISSING, POISON, Again, Break, Either, Number, UserError, alternatives, either
 from mycelia.interpreter.world import is_tensor
-from mycelia.ir import Value, fresh_params
-from mycelia.types import bool_, int64
+from mycelia.ir import Value, fresh_params, region
+from mycelia.ir.region import innermost
+from mycelia.types import TupleType, bool_, int64
 
 LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its counter allows it; beyond LONGEST it must be
 TURNS = 2**48  # more turns than any loop makes
@@ -98,7 +99,8 @@ class Loops(Statements):
 
     def forked(self, run: Callable[[], Any]) -> Any:
         """What `run` gives, on a fork that stays if it ends, or raises an error of the user."""
-        base = self.store
+        base, around = self.store, innermost()
+        happened = len(around.effects) if around is not None else 0
         self.store = base.fork()
         try:
             out = run()
@@ -107,6 +109,8 @@ class Loops(Statements):
             raise
         except BaseException:
             self.store = base
+            if around is not None:
+                del around.effects[happened:]
             raise
         self.commit(base)
         return out
@@ -268,17 +272,18 @@ class Loops(Statements):
             self.refuse("loops are too deep inside one another")
         leaving, given = self.store.make(CellType()), self.store.make(CellType())
         self.store.write(leaving, CONTENTS, False)  # whether the loop was left in its middle
-        base, before = self.store, set(self.store.world.fresh)
+        base, before, asked = self.store, set(self.store.world.fresh), dict(self.positions)
         carried: dict[Key, Carried] = {}
         exits: list[Exit] = []
         for _ in range(12):
-            turn, going = self.one_turn(base, carried, test, body, (leaving, given), exits)
+            self.positions = dict(asked)
+            turn, going, happens = self.one_turn(base, carried, test, body, (leaving, given), exits)
             kept = {k: v for k, v in turn.slots.items() if k[0] in before or k[0] not in base.world.fresh}
             if not self.settle(base, carried, kept):
                 break
         else:
             self.refuse("what a loop changes does not settle")
-        return self.finish(base, turn, carried, kept, going, (leaving, given), exits, orelse, runs)
+        return self.finish(base, turn, carried, kept, going, (leaving, given), exits, orelse, runs, happens, asked)
 
     def one_turn(
         self,
@@ -288,8 +293,8 @@ class Loops(Statements):
         body: Any,
         cells: tuple[CellType, CellType],
         exits: list[Exit],
-    ) -> tuple[Store, Value]:
-        """A turn, on stand-ins for what earlier turns have left; whether there is one more, and the store after it."""
+    ) -> tuple[Store, Value, list[Value]]:
+        """A turn, on stand-ins for what earlier turns left: the store after it, whether there is one, effects."""
         self.store = turn = base.fork()
         rolling = self.rolling
         self.rolling = now()
@@ -298,25 +303,32 @@ class Loops(Statements):
         self.calls.append("rolling")
         exits.clear()
         try:
-            for key, c in carried.items():
-                turn.slots[key] = c.obj, self.held(c)
-            entry = {key: turn.slots[key][1] for key in carried}
-            left = turn.read(cells[0], CONTENTS)
-            asked = test() if left is False else self.truth(self.decide(left, lambda: False, lambda: as_number(test())))
-            written = [k for k, v in turn.slots.items() if k in entry and v[1] is not entry[k]]
-            fresh = [k for k in turn.slots if k not in entry and k[0] not in turn.made]
-            if written or fresh:
-                raise TestWrites("the test of a loop changes something", self.here())
-            going = p.full(asked, bool_, ()) if isinstance(asked, bool) else asked
-            outcome = caught("continue", body())
-            self.note_exits(outcome, cells, exits)
+            with region() as inside:
+                for key, c in carried.items():
+                    turn.slots[key] = c.obj, self.held(c)
+                entry = {key: turn.slots[key][1] for key in carried}
+                left = turn.read(cells[0], CONTENTS)
+                asked = self.asked_again(left, test)
+                written = [k for k, v in turn.slots.items() if k in entry and v[1] is not entry[k]]
+                fresh = [k for k in turn.slots if k not in entry and k[0] not in turn.made]
+                if written or fresh or inside.effects:
+                    raise TestWrites("the test of a loop changes something", self.here())
+                going = p.full(asked, bool_, ()) if isinstance(asked, bool) else asked
+                outcome = caught("continue", body())
+                self.note_exits(outcome, cells, exits)
         except UserError as raised:
             raise Break(f"an error inside a loop: {raised.error!r}", self.here()) from None
         finally:
             self.store, self.path, self.rolling = base, path, rolling
             self.calls.pop()
             self.regions.leave()
-        return turn, going
+        if not all(isinstance(e.type, TupleType) for e in inside.effects):
+            self.refuse("a size comes out of data in every turn")
+        return turn, going, inside.effects
+
+    def asked_again(self, left: Any, test: Any) -> Any:
+        """The test of a loop, which is not asked after a turn that has left it."""
+        return test() if left is False else self.truth(self.decide(left, lambda: False, lambda: as_number(test())))
 
     def note_exits(self, outcome: Outcome, cells: tuple[CellType, CellType], exits: list[Exit]) -> None:
         """A turn that leaves the loop says so in a variable, which the test sees, and what it returns in another."""
@@ -417,6 +429,8 @@ class Loops(Statements):
         exits: list[Exit],
         orelse: Callable[[], Outcome],
         runs: bool | None,
+        happens: list[Value],
+        asked: dict[Position, Any],
     ) -> Outcome:
         """The loop as a value, and what the slots hold after it."""
         starts: list[Value] = []
@@ -446,16 +460,18 @@ class Loops(Statements):
         moment = min((q.serial for q in params), default=now())
         region = self.regions.stack[-1].inner[-1]
         moment = min(moment, region.start)
+        at, going = self.check_positions(asked, params, starts, nexts, going)
+        roots = self.regions.settled([*happens, going, *nexts], self.path)
+        happens, going, nexts = list(roots[: len(happens)]), roots[len(happens)], list(roots[len(happens) + 1 :])
         own = set(params)
-        if any(not own.isdisjoint(params_of([index])) for index, _ in self.positions):
-            self.refuse("positions that change from turn to turn")
-        shared = [
-            v
-            for v in frontier([going, *nexts], lambda v: v.serial < moment and self.regions.free(v, self.path))
-            if v not in set(params)
-        ]
-        condition, once = closed((*shared, *params), [going]), closed((*shared, *params), nexts)
-        outs = p.While(condition, once, len(shared))(*shared, *starts)
+        names, operands = self.regions.operands([*roots], moment, self.path)
+        names, operands = (
+            [x for x, v in zip(listed, names, strict=True) if v not in own] for listed in (names, operands)
+        )
+        condition, once = closed((*names, *params), [going]), closed((*names, *params), nexts, happens)
+        outs = p.While(condition, once, len(names))(*operands, *starts)
+        if at is not None:
+            self.positions[p.logical_not(outs[at]), None, tuple(self.path.items())] = self.here()
         count = outs[len(params)]
         ran: Any = runs if runs is not None else p.greater(count, p.full(0, int64, ()))
         for c, place in held:
@@ -467,6 +483,23 @@ class Loops(Statements):
             return self.decide(left, lambda: FALLS, orelse, exits=raises)
         value = None if exits[0].value is None else self.store.tensor(self.given(cells[1], base))
         return self.decide(left, lambda: Exit("return", value), orelse, exits=raises)
+
+    def check_positions(
+        self, asked: dict[Position, Any], params: list[Value], starts: list[Value], nexts: list[Value], going: Value
+    ) -> tuple[int | None, Value]:
+        """Positions that a turn asks for: a variable tells that one did not exist, and the loop ends there."""
+        new = [position for position in self.positions if position not in asked]
+        self.positions = asked
+        if not new:
+            return None, going
+        (flag,) = fresh_params((KINDS[bool],))
+        told: Value = flag
+        for index, extent, where in new:
+            told = p.logical_or(told, self.regions.wrong(index, extent, where, self.path))
+        params.append(flag)
+        starts.append(p.full(False, bool_, ()))
+        nexts.append(told)
+        return len(params) - 1, p.logical_and(going, p.logical_not(flag))
 
     def given(self, cell: CellType, base: Store) -> Value:
         """What a loop was left with: it is only asked where it was."""

@@ -16,6 +16,7 @@ from mycelia.errors import Location
 from mycelia.interpreter.regions import Regions
 from mycelia.interpreter.slots import CONTAINERS, DATA, ITEMS, MAPPINGS, Slot
 from mycelia.interpreter.store import Store
+from mycelia.interpreter.texts import Later
 from mycelia.interpreter.values import (
     MISSING,
     Break,
@@ -28,13 +29,14 @@ from mycelia.interpreter.values import (
     is_atom,
 )
 from mycelia.interpreter.world import is_tensor
-from mycelia.ir import Value, constant
+from mycelia.ir import Value, constant, region
 from mycelia.ir.value import _here
-from mycelia.types import TensorType, bool_, float64, int64
+from mycelia.types import TensorType, TupleType, bool_, float64, int64
 
 DEEPEST = 40  # conditions inside one another
 FEW = 4  # alternatives that stay apart
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
+Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
 
 
@@ -112,12 +114,13 @@ class Machine:
         self.regions = Regions()
         self.stand_ins: set[int] = set()  # tensors whose identity is not known
         self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
-        self.positions: dict[tuple[Value, Any], Location | None] = {}  # indices and the extents that they must fit
+        self.positions: dict[Position, Location | None] = {}
         self.calls: list[Any] = []  # the functions that are being called
         self.nodes = 0  # of syntax, visited
         self.node: ast.AST | None = None  # where we are
         self.file = ""
         self.tries = 0  # how many `try` are around
+        self.effectful = True  # whether effects may be parts of the program
         self.rolling = 0  # changes with every turn of a loop that is being rolled
 
     # -------------------------------------------------------------------------------------------------------- places
@@ -158,12 +161,15 @@ class Machine:
         if len(self.path) >= DEEPEST:
             self.refuse("too many conditions are inside one another")
         base, ends, results, here = self.store, [], [], self.node
+        happens: list[list[Value]] = []
         for taken, go in ((True, yes), (False, no)):
             self.store = base.fork()
             self.path[cond] = taken
             self.regions.enter(cond, taken)
             try:
-                results.append(go())
+                with region() as inside:
+                    happens.append(inside.effects)
+                    results.append(go())
             except UserError as raised:
                 if exits is None:
                     raise Break(f"an error on one way only: {raised.error!r}", self.here()) from None
@@ -178,8 +184,35 @@ class Machine:
                 self.node = here
         if any(r is Bottom for r in results):
             return self.only(base, ends, results)
+        if any(happens):
+            self.happens(cond, *happens)
         base.join(cond, *ends)
         return either(cond, *results)
+
+    def happens(self, cond: Value, yes: list[Value], no: list[Value]) -> None:
+        """Effects on one way or the other, as one effect; what they give is known on."""
+        sides: list[list[Value]] = []
+        for effects in (yes, no):
+            if not all(isinstance(e.type, TupleType) for e in effects):
+                self.refuse("a size comes out of data on one way only")
+            sides.append([v for e in effects for v in e.op.results(e)])  # type: ignore[union-attr]
+        zeros = [[p.zeros(v.dtype, v.shape) for v in side] for side in sides]
+        outs = self.regions.choose(cond, [*sides[0], *zeros[1]], [*zeros[0], *sides[1]], self.path, (yes, no))
+        self.regions.given |= zip([*sides[0], *sides[1]], outs, strict=True)
+
+    def must(self, known: Value) -> None:
+        """Python runs the call, and raises, if this does not hold where we are."""
+        self.asked(known, None)
+
+    def asked(self, index: Value, extent: Any) -> None:
+        """Positions must exist where we are; without an extent, something must hold."""
+        if not index.closed:
+            self.positions.setdefault((index, extent, tuple(self.path.items())), self.here())
+
+    def check_effects(self) -> None:
+        """Refuse an effect where there is no program that could have it."""
+        if not self.effectful:
+            self.refuse("it has an effect each time it runs")
 
     def only(self, base: Store, ends: list[Store], results: list[Any]) -> Any:
         """The one way that gives something."""
@@ -227,6 +260,8 @@ class Machine:
             return sides if isinstance(sides, bool | Value) else self.select(sides, KINDS[bool])
         if is_tensor(x):
             return self.truth_of_tensor(x)
+        if isinstance(x, Later):
+            self.refuse("a text about tensors is looked at")
         if isinstance(x, Host):
             host = x if type(x.sample) is bool else self.store.world.compute(bool, x)
             return bool(self.store.world.constant(host))

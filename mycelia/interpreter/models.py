@@ -76,6 +76,8 @@ def key_place(keys: tuple[Any, ...], key: Any) -> int | None:
 def is_identity(value: Any) -> bool:
     """Whether an object is equal to itself only."""
     cls: Any = type(value)
+    if cls.__module__.startswith("mycelia.interpreter."):
+        return False
     if isinstance(value, type):
         return type(value) is type
     return cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__

@@ -19,10 +19,11 @@ from mycelia.interpreter.regions import closed, params_of
 from mycelia.interpreter.slots import DATA, Slot, restore
 from mycelia.interpreter.source import definition
 from mycelia.interpreter.statements import FALLS, Exit
+from mycelia.interpreter.texts import Later, Printing, replaced, said
 from mycelia.interpreter.values import MISSING, POISON, Break, Either, Host, Number, Sentinel, alternatives, is_atom
 from mycelia.interpreter.world import Array as Data
 from mycelia.interpreter.world import World, is_tensor
-from mycelia.ir import Function, Param, Value
+from mycelia.ir import Function, Param, Value, inner_functions
 from mycelia.sizes import Sym
 
 Key = tuple[int, Slot]
@@ -47,6 +48,7 @@ class Plan:
     checks: tuple[tuple[int, Any], ...] = ()  # inputs that are positions, and the extents that they must fit
     flags: tuple[int, ...] = ()  # results that say that a position does not exist
     before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
+    fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
 
 
 class Finisher:
@@ -58,8 +60,9 @@ class Finisher:
         self.places: dict[Value, int] = {}
         self.slots: dict[int, list[tuple[Slot, Any]]] = {}
         self.differences: dict[int, list[tuple[Slot, Any]]] = {}
+        self.texts = False  # whether Python writes texts when the program has run
 
-    def plan(self, outcome: Any) -> Plan:
+    def plan(self, outcome: Any, effects: Sequence[Value] = ()) -> Plan:
         outside = []
         for obj, slot, value in self.store.differences():
             if id(obj) in self.world.fresh:
@@ -69,17 +72,22 @@ class Finisher:
         planned = self.converted(outcome)
         writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
         checks, early, flags = self.positions()
-        results = self.settled_results()
-        used = params_of([*results, *early]) | {self.world.inputs[i] for i, _ in checks}
+        regions = self.machine.regions
+        results: Sequence[Value] = regions.everywhere(list(self.places), {})
+        roots = regions.settled([*effects, *results], {})
+        effects, results = roots[: len(effects)], roots[len(effects) :]
+        used = params_of([*roots, *early]) | {self.world.inputs[i] for i, _ in checks}
         inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
-        function = closed([self.world.inputs[i] for i in inputs], results)
+        function = closed([self.world.inputs[i] for i in inputs], results, effects)
+        fails = bool(flags) or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(outcome))
+        check_calls(function, fails or self.texts or bool(writes))
         loose = [v for v in params_of(function.results) if v not in set(function.params)]
         assert not loose, f"a program reads {loose}, which nobody gives it"
         places = tuple((inputs.index(i), extent) for i, extent in checks)
         asked = [v for v in self.world.inputs if v in params_of(early)]
         number = {v: i for i, v in enumerate(self.world.inputs)}
         before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
-        return Plan(planned, writes, self.slots, function, tuple(inputs), places, flags, before)
+        return Plan(planned, writes, self.slots, function, tuple(inputs), places, flags, before, fails or self.texts)
 
     def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
         """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
@@ -87,47 +95,21 @@ class Finisher:
         early: list[Value] = []
         flags: list[int] = []
         number = {v: i for i, v in enumerate(self.world.inputs)}
-        for (index, extent), at in self.machine.positions.items():
+        for (index, extent, where), at in self.machine.positions.items():
             source = None if extent is None else given_directly(index)
-            always = not self.machine.regions.conditions(index)
+            always = not where
             if source in number and always:
                 checks.append((number[source], extent))
                 continue
-            needed = params_of([index])
+            needed = params_of([index, *[c for c, _ in where]])
             if type(extent) is Sym or not needed <= number.keys():
                 raise Break("positions that are known only inside a loop or a derivative", at)
-            for cond, taken in self.machine.regions.conditions(index):
-                self.machine.regions.enter(cond, taken)
-            wrong = out_of_range(index, extent)
-            for _ in self.machine.regions.conditions(index):
-                self.machine.regions.leave()
+            wrong = self.machine.regions.wrong(index, extent, where, {})
             if always and all(v.dtype.kind in "iub" for v in needed):
                 early.append(wrong)
             else:
                 flags.append(self.result(wrong).place)
         return checks, early, tuple(flags)
-
-    def settled_results(self) -> list[Value]:
-        """The results, where those that exist only under conditions are only computed there."""
-        groups: dict[tuple[Any, ...], list[Value]] = {}
-        for value in self.places:
-            groups.setdefault(self.machine.regions.conditions(value), []).append(value)
-        new: dict[Value, Value] = {}
-        for path, values in groups.items():
-            new |= zip(values, self.under(values, path, {}), strict=True)
-        return [new[v] for v in self.places]
-
-    def under(self, values: Sequence[Value], path: tuple[Any, ...], known: dict[Value, bool]) -> Sequence[Value]:
-        """These values where the conditions hold, and zeros where nobody asks for them."""
-        if not path:
-            return values
-        (cond, taken), *rest = path
-        self.machine.regions.enter(cond, taken)
-        inner = self.under(values, tuple(rest), {**known, cond: taken})
-        self.machine.regions.leave()
-        zeros = [p.zeros(v.dtype, v.shape) for v in values]
-        yes, no = (inner, zeros) if taken else (zeros, inner)
-        return self.machine.regions.choose(cond, yes, no, known)
 
     def result(self, value: Value) -> Result:
         return Result(self.places.setdefault(value, len(self.places)))
@@ -148,6 +130,9 @@ class Finisher:
         if isinstance(value, Method | View):
             self.reach(value.owner)
             return value
+        if isinstance(value, Later):
+            self.texts = True
+            return replaced(value, self.result)
         if isinstance(value, Items | Super) or value is POISON:
             raise Break("an iterator or a value of a loop stays alive")
         if isinstance(value, Host) or is_atom(value):
@@ -186,21 +171,30 @@ def is_annotated(fn: FunctionType) -> bool:
     return node.returns is not None or any(a is not None and a.annotation is not None for a in every)
 
 
+def callees(fn: Function) -> list[p.Callee]:
+    """The Python functions that a program calls, in it and in the functions inside."""
+    found = []
+    for v in fn.values():
+        if isinstance(v.op, p.HostCall):
+            found.append(v.op.callee)
+        for inner in inner_functions(v.op):
+            found += callees(inner)
+    return found
+
+
+def check_calls(function: Function, others: bool) -> None:
+    """A function of the user may see and do anything: a program that calls one does nothing else that is seen."""
+    called = callees(function)
+    prints = [c for c in called if isinstance(c.python, Printing)]
+    if len(prints) < len(called) and (prints or others):
+        raise Break("a Python function is called, beside other effects")
+
+
 def given_directly(index: Value) -> Value | None:
     """The input that positions are, in another type or shape perhaps."""
     while isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind in "iu":
         (index,) = index.inputs
     return index if type(index.op) is Param else None
-
-
-def out_of_range(index: Value, extent: Any) -> Value:
-    """Whether a position does not exist; without an extent, whether something that must hold does not."""
-    if extent is None:
-        wrong = p.logical_not(index)
-        return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong
-    low, high = (p.full(n, index.dtype, ()) for n in (-extent if index.dtype.kind == "i" else 0, extent))
-    wrong = p.logical_or(p.less(index, low), p.greater_equal(index, high))
-    return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong  # type: ignore[no-any-return]
 
 
 class Builder:
@@ -219,6 +213,8 @@ class Builder:
             return self.results[value.place]
         if kind is Either:
             return self(value.yes if self.results[value.cond.place] else value.no)
+        if kind is Later:
+            return said(value, lambda place: self.results[place.value.place])
         if kind is Number:
             return value.kind(self.results[value.value.place].item())
         if kind is Host:

@@ -14,10 +14,11 @@ from mycelia import primitives as p
 from mycelia.interpreter.generators import Generators
 from mycelia.interpreter.machine import Bottom
 from mycelia.interpreter.nests import flattened, rebuilt
-from mycelia.interpreter.regions import closed, frontier
+from mycelia.interpreter.regions import closed
 from mycelia.interpreter.values import Either, is_atom
 from mycelia.interpreter.world import is_tensor
-from mycelia.ir import Value, fresh_params
+from mycelia.ir import Value, fresh_params, region
+from mycelia.ir.region import innermost
 from mycelia.tree import Structure
 
 PASSES = 6  # each finds another type of the result, or another value that the function reads
@@ -33,6 +34,7 @@ class Activation:
     recursive: bool = False
     structure: Structure | None = None  # of the result; None: not known yet
     leaves: tuple[Any, ...] = ()  # a type for each tensor, other things as they are
+    ordered: bool = False  # whether something happens in it that is seen
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
 
 
@@ -64,7 +66,7 @@ class Recursion(Generators):
             raise Bottom
         operands = [self.value(x) for x in self.open(leaves)]
         types = tuple(t for t in running.leaves if not isinstance(t, Constant))
-        outs = p.control.NamedCall(running.name, types)(*operands, *running.shared)
+        outs = p.control.NamedCall(running.name, types, running.ordered)(*operands, *running.shared)
         return self.around(running, outs)
 
     def around(self, running: Activation, values: Any) -> Any:
@@ -82,7 +84,9 @@ class Recursion(Generators):
         self, mine: Activation, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
     ) -> Any:
         """The body of a function; as a recursion, if it was called inside itself."""
-        base, path = self.store, dict(self.path)
+        base, path, asked = self.store, dict(self.path), dict(self.positions)
+        around = innermost()
+        happened = len(around.effects) if around is not None else 0
         depth = len(self.calls)
         self.store = base.fork()
         self.calls.append(mine)
@@ -101,6 +105,9 @@ class Recursion(Generators):
             self.store = base
         if not mine.recursive:
             return result
+        self.positions = asked
+        if around is not None:
+            del around.effects[happened:]
         assert self.path == path, "a call ends under the conditions under which it began"
         return self.recursion(mine, fn, code, node, options, leaves)
 
@@ -118,8 +125,10 @@ class Recursion(Generators):
             self.regions.enter(None, True)
             self.calls.append(mine)
             saved, self.path = self.path, {}
+            asked = dict(self.positions)
             try:
-                result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
+                with region() as inside:
+                    result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
                 before = mine.structure, mine.leaves
                 results = self.note(mine, result)
                 if any(
@@ -135,15 +144,21 @@ class Recursion(Generators):
                 del self.calls[depth:]
                 self.regions.leave()
                 self.store = base
+            if self.positions != asked:
+                self.refuse("positions that are asked for in a recursion")
             start = self.regions.stack[-1].inner[-1].start
             own = set(params)
-            outside = frontier(results, lambda v: v.serial < start and self.regions.free(v, self.path))  # noqa: B023
-            shared = tuple(v for v in outside if v not in own)
-            if (mine.structure, mine.leaves) == before and shared == mine.shared:
-                definition = closed((*params, *shared), results)
+            roots = self.regions.settled([*inside.effects, *results], {})
+            happens, results = roots[: len(inside.effects)], list(roots[len(inside.effects) :])
+            names, operands = self.regions.operands(roots, start, self.path)
+            shared = tuple(w for v, w in zip(names, operands, strict=True) if v not in own)
+            ordered = bool(inside.effects)
+            if (mine.structure, mine.leaves) == before and (shared, ordered) == (mine.shared, mine.ordered):
+                taken = [v for v in names if v not in own]
+                definition = closed((*params, *taken), results, happens)
                 recurse = p.control.Recurse(((mine.name, definition),), mine.name)
                 return self.around(mine, recurse(*inputs, *shared))
-            mine.shared = shared
+            mine.shared, mine.ordered = shared, ordered
         return self.refuse("the types in a recursion change with every call")
 
     def note(self, mine: Activation, result: Any) -> list[Value]:

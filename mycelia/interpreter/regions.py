@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mycelia import primitives as p
 from mycelia.ir import Function, Param, Value, region, substitute, toposort
@@ -51,6 +52,7 @@ class Regions:
 
     def __init__(self) -> None:
         self.stack = [Region(0, None, True)]
+        self.given: dict[Value, Value] = {}  # what effects on one way gave, as the branch around them gives it
 
     def enter(self, cond: Value | None, taken: bool) -> Region:
         region = Region(now(), cond, taken)
@@ -78,19 +80,86 @@ class Regions:
                 found.append((region.cond, region.taken))
         return tuple(found)
 
-    def operands(self, results: Sequence[Value], moment: int, path: Path) -> list[Value]:
-        """The values from before a moment, computed in any case, that a function for `results` takes."""
-        return frontier(results, lambda v: v.serial < moment and self.free(v, path))
+    def known(self, v: Value, moment: int, path: Path) -> Value | None:
+        """A value as it was known before a moment, under the conditions of the path; None if it was not."""
+        found: Value | None = v
+        while found is not None and type(found.op) is not Param:
+            if found.serial < moment and self.free(found, path):
+                return found
+            found = self.given.get(found)
+        return found
 
-    def choose(self, cond: Value, yes: Sequence[Value], no: Sequence[Value], path: Path) -> tuple[Value, ...]:
-        """The values of one of two sides."""
+    def operands(self, roots: Sequence[Value], moment: int, path: Path) -> tuple[list[Value], list[Value]]:
+        """The values from before a moment that a function for `roots` takes: as the roots name them, and as
+        they are here.
+        """
+        names = frontier(roots, lambda v: self.known(v, moment, path) is not None)
+        return names, [self.known(v, moment, path) or v for v in names]
+
+    def settled(self, roots: Sequence[Value], path: Path) -> Sequence[Value]:
+        """The same values, where what effects on other ways gave comes out of the branches around them."""
+        if not self.given:
+            return roots
+        new: dict[Value, Value] = {}
+        for v in toposort(roots):
+            found = v
+            while found in self.given and not self.free(found, path):
+                found = self.given[found]
+            if found is not v:
+                new[v] = found
+        with region():  # of nobody: an effect that reads another one is made again where it belongs
+            return substitute(roots, new) if new else roots
+
+    def choose(
+        self, cond: Value, yes: Sequence[Value], no: Sequence[Value], path: Path,
+        happens: tuple[Sequence[Value], Sequence[Value]] = ((), ()),
+    ) -> tuple[Value, ...]:  # fmt: skip
+        """The values of one of two sides, and what happens there."""
         moment = now()
-        inner = [*yes, *no]
-        operands = frontier(inner, lambda v: v.serial < moment and self.free(v, path))
-        then, other = closed(operands, yes), closed(operands, no)
-        if then == other:
+        roots = [
+            self.settled([*effects, *side], {**path, cond: taken})
+            for effects, side, taken in zip(happens, (yes, no), (True, False), strict=True)
+        ]
+        names, operands = self.operands([*roots[0], *roots[1]], moment, path)
+        then, other = (
+            closed(names, side[len(effects) :], side[: len(effects)])
+            for side, effects in zip(roots, happens, strict=True)
+        )
+        if then == other and not any(happens):
             return tuple(then(*operands))
         return tuple(p.Cond(then, other)(cond, *operands))
+
+    def everywhere(self, values: Sequence[Value], path: Path) -> list[Value]:
+        """These values where they exist, and zeros where nobody asks for them."""
+        groups: dict[tuple[tuple[Value, bool], ...], list[Value]] = {}
+        for v in values:
+            needed = tuple((c, taken) for c, taken in self.conditions(v) if c not in path)
+            groups.setdefault(needed, []).append(v)
+        new: dict[Value, Value] = {}
+        for needed, group in groups.items():
+            new |= zip(group, self._under(group, needed, path), strict=True)
+        return [new[v] for v in values]
+
+    def wrong(self, index: Value, extent: Any, where: Sequence[tuple[Value, bool]], path: Path) -> Value:
+        """Whether a position does not exist, where it is asked for."""
+        needed = [(c, taken) for c, taken in where if c not in path]
+        for c, taken in needed:
+            self.enter(c, taken)
+        found = out_of_range(index, extent)
+        for _ in needed:
+            self.leave()
+        return self._under([found], needed, path)[0]
+
+    def _under(self, values: Sequence[Value], needed: Sequence[tuple[Value, bool]], known: Path) -> Sequence[Value]:
+        if not needed:
+            return values
+        (cond, taken), *rest = needed
+        self.enter(cond, taken)
+        inner = self._under(values, rest, {**known, cond: taken})
+        self.leave()
+        zeros = [p.zeros(v.dtype, v.shape) for v in values]
+        yes, no = (inner, zeros) if taken else (zeros, inner)
+        return self.choose(cond, yes, no, known)
 
 
 def frontier(results: Sequence[Value], outside: Callable[[Value], bool]) -> list[Value]:
@@ -110,13 +179,25 @@ def frontier(results: Sequence[Value], outside: Callable[[Value], bool]) -> list
     return list(found)
 
 
-def closed(params: Sequence[Value], results: Sequence[Value]) -> Function:
+def closed(params: Sequence[Value], results: Sequence[Value], effects: Sequence[Value] = ()) -> Function:
     """The function of these values, whatever they are, to `results`; what lies behind them is not looked at."""
     slots = tuple(Value(Param(slot, v.type)) for slot, v in enumerate(params))
     new = dict(zip(params, slots, strict=True))
     assert len(new) == len(params), "a value is given twice"
-    with region(closed=True):
-        return Function(slots, substitute(results, new))
+    with region(closed=True) as inside:
+        made = substitute((*effects, *results), new)
+    assert len(inside.effects) == len(effects), "a function reads effects of another one"
+    return Function(slots, made[len(effects) :], made[: len(effects)])
+
+
+def out_of_range(index: Value, extent: Any) -> Value:
+    """Whether a position does not exist; without an extent, whether something that must hold does not."""
+    if extent is None:
+        wrong = p.logical_not(index)
+    else:
+        low, high = (p.full(n, index.dtype, ()) for n in (-extent if index.dtype.kind == "i" else 0, extent))
+        wrong = p.logical_or(p.less(index, low), p.greater_equal(index, high))
+    return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong
 
 
 def params_of(results: Sequence[Value]) -> set[Value]:

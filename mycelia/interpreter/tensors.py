@@ -46,13 +46,18 @@ class Held:
 
     def positions(self, index: Value, extent: Any) -> None:
         """Positions that only the running program knows: they are checked when it runs."""
-        if not index.closed:
-            self.machine.positions.setdefault((index, extent), self.machine.here())
+        self.machine.asked(index, extent)
 
     def must(self, known: Value) -> None:
         """Something that is a mistake where it does not hold: it is checked when the program runs."""
-        if not known.closed:
-            self.machine.positions.setdefault((known, None), self.machine.here())
+        self.machine.asked(known, None)
+
+
+class Real:
+    """An object that one of our functions is given as it is."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
 
 
 class Tensors(Machine):
@@ -91,8 +96,8 @@ class Tensors(Machine):
             raise UserError(error) from None
         finally:
             mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held = before
-        if around is not None and len(around.effects) > effects:
-            self.refuse("an operation has an effect each time it runs")
+        if around is not None and any(not isinstance(e.op, p.Positions) for e in around.effects[effects:]):
+            self.check_effects()
         for original, stand_in, data in stand_ins.values():
             if stand_in._data is not data:
                 if id(original) in self.stand_ins:
@@ -103,6 +108,8 @@ class Tensors(Machine):
     def lowered(self, x: Any, stand_ins: dict[int, tuple[Any, Tensor, Any]]) -> Any:
         """A value of the interpreter as our functions take it."""
         x = self.joined(x)
+        if isinstance(x, Real):
+            return x.thing
         if is_tensor(x):
             if id(x) not in stand_ins:
                 data = self.value(x)

@@ -76,6 +76,14 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Pinned:
+    """A guard: the object with this number is this very one."""
+
+    number: int
+    thing: Any
+
+
+@dataclass(frozen=True)
 class Compute:
     """A number that Python computes from others, before the program runs. Operands are hosts or constants."""
 
@@ -229,6 +237,12 @@ class World:
             self.reads.append(Given(len(self.inputs) - 1, x.step, kind))
         return self.given[key]
 
+    def pin(self, thing: Any) -> None:
+        """From now on the program is for this very object."""
+        pinned = Pinned(self.number(thing), thing)
+        if not any(isinstance(r, Pinned) and r.thing is thing for r in self.reads):
+            self.reads.append(pinned)
+
     def content(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The numbers of an outside array, as constants; guarded by a copy."""
         key = id(array), ("content", None)
@@ -244,6 +258,6 @@ def is_tensor(x: Any) -> bool:
 
 
 __all__ = [
-    "Array", "Check", "Compute", "Constant", "Content", "Given", "Nest", "Object", "Path", "Read", "Varying", "World",
-    "is_tensor", "same",
+    "Array", "Check", "Compute", "Constant", "Content", "Given", "Nest", "Object", "Path", "Pinned", "Read", "Varying",
+    "World", "is_tensor", "same",
 ]  # fmt: skip

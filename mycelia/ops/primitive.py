@@ -46,6 +46,7 @@ class Primitive:
     """
 
     call: Callable[..., Any]
+    meant: Callable[..., Any]  # the function that `call` is another name for
     defaults: dict[str, Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -61,6 +62,12 @@ class Primitive:
     def __call__(self, *inputs: Any) -> Any:
         return type(self).call(*inputs, **self.attributes)
 
+    @staticmethod
+    def __interpreted__(machine: Any, op: Primitive, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """A call inside a captured program."""
+        items = machine.whole(machine.whole(op, ("attr", "attributes")))
+        return machine.call(type(op).meant, args, {**dict(zip(items[::2], items[1::2], strict=True)), **options})
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.attributes.items())})"
 
@@ -69,6 +76,7 @@ def _define(name: str, call: Callable[..., Any], **defaults: Any) -> None:
     """A class of this name: what a call on tensors means, and its attributes with their defaults."""
     doc = (inspect.getdoc(call) or f"The operation {name}").split("\n")[0]
     body = {"__doc__": doc, "call": staticmethod(_plain(call)), "defaults": defaults, "__module__": __name__}
+    body["meant"] = staticmethod(call)
     globals()[name] = type(name, (Primitive,), body)
     __all__.append(name)
 

@@ -69,12 +69,20 @@ class Callee:
         if _past.read is not None and (found := next(_past.read, None)) is not None:
             results = found
         else:
-            with _presently():
-                given = self.python(*[np.array(a) for a in arrays])
-            results = self._checked(given, types)
+            results = self._called(arrays, types)
         if _past.written is not None:
             _past.written.append(results)
+        if isinstance(results, BaseException):
+            raise results
         return results
+
+    def _called(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> tuple[Array, ...] | BaseException:
+        try:
+            with _presently():
+                given = self.python(*[np.array(a) for a in arrays])
+            return self._checked(given, types)
+        except BaseException as error:  # it is raised again, and once more if the past is replayed
+            return error
 
     def _checked(self, given: Any, types: Sequence[TensorType]) -> tuple[Array, ...]:
         if not types:
@@ -98,8 +106,8 @@ class Callee:
 class _Past(threading.local):
     """What callees gave: written down while somebody wants to know, and read instead of calling them again."""
 
-    written: list[tuple[Array, ...]] | None = None
-    read: Iterator[tuple[Array, ...]] | None = None
+    written: list[tuple[Array, ...] | BaseException] | None = None
+    read: Iterator[tuple[Array, ...] | BaseException] | None = None
 
 
 _past = _Past()
@@ -121,21 +129,26 @@ def _presently() -> Any:
 
 
 @contextmanager
-def writing_down() -> Iterator[list[tuple[Array, ...]]]:
-    """Inside the block, what callees give is written into the list.
+def writing_down() -> Iterator[list[Any]]:
+    """Inside the block, what callees give or raise is written into the list.
 
     >>> with writing_down() as past:
     ...     _ = Callee(np.negative)([np.ones(2)], [TensorType(float64, (2,))])
     >>> past
     [(array([-1., -1.]),)]
     """
-    past: list[tuple[Array, ...]] = []
-    with _told(past, _past.read):
-        yield past
+    past: list[Any] = []
+    around = _past.written
+    try:
+        with _told(past, _past.read):
+            yield past
+    finally:
+        if around is not None:
+            around.extend(past)
 
 
 @contextmanager
-def replaying(past: Sequence[tuple[Array, ...]]) -> Iterator[None]:
+def replaying(past: Sequence[tuple[Array, ...] | BaseException]) -> Iterator[None]:
     """Inside the block callees are not called: they give what they gave before, in order, and are called after that. So
     a program can be computed again, for another derivative, while its effects happen once.
 

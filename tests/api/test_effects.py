@@ -182,7 +182,7 @@ def test_an_assertion_raises_what_python_raises_and_tells_the_line():
     f(X)
     with pytest.raises(AssertionError, match=r"the sum is 12\.0") as caught:
         f(X * 2)
-    assert "assert y.sum() < 10.0" in caught.value.__notes__[0]
+    assert "assert y.sum() < 10.0" in traceback.extract_tb(caught.value.__traceback__)[-1].line
     assert "one native call" in f.explain()
     with pytest.raises(AssertionError, match=r"the sum is 12\.0"):
         grad(lambda x: f(x).sum())(X * 2)
@@ -228,7 +228,7 @@ def test_what_python_raises_comes_out_whole_and_ends_the_program(seen):
     assert f(X * 0.1).tolist() == pytest.approx([0.1, 0.2])
 
 
-def test_a_parameter_keeps_its_numbers_when_a_step_fails():
+def test_a_step_that_fails_leaves_what_python_leaves():
     weight = ms.Parameter(Tensor(np.ones((3, 3), "f")), name="weight")
 
     def fails(a):
@@ -247,9 +247,9 @@ def test_a_parameter_keeps_its_numbers_when_a_step_fails():
     held = weight.asnumpy().copy()
     with pytest.raises(ValueError, match="no"):
         step(Tensor(2.0), bad)
-    np.testing.assert_array_equal(weight.asnumpy(), held)
+    np.testing.assert_array_equal(weight.asnumpy(), held * 2.0)
     step(Tensor(2.0), good)
-    np.testing.assert_array_equal(weight.asnumpy(), held * 2.0 + 1.0)
+    np.testing.assert_array_equal(weight.asnumpy(), held * 4.0 + 1.0)
 
 
 def test_arrays_that_a_function_keeps_or_changes_are_its_own():

@@ -7,16 +7,9 @@ import pytest
 from tests.promises.judge import Program, difference, programs
 
 CORPUS = [p for path in sorted(Path(__file__).parent.glob("programs/*.txt")) for p in programs(path)]
-# the capture that is being replaced still runs functions that print, and makes tensors of the counters of their loops
-OPEN = {"own-native_loop_break", "pieces-loop_with_prints_and_break"}
 
 
-def cases() -> list[object]:
-    late = pytest.mark.xfail(reason="printing functions are not interpreted yet", strict=True)
-    return [pytest.param(p, id=str(p), marks=[late] if str(p) in OPEN else []) for p in CORPUS]
-
-
-@pytest.mark.parametrize("program", cases())
+@pytest.mark.parametrize("program", CORPUS, ids=str)
 @pytest.mark.filterwarnings("ignore")  # a program may warn, as it does in Python
 def test_a_program_does_under_jit_what_it_does_in_python(program: Program) -> None:
     found, _ = difference(program)

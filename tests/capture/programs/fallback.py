@@ -18,7 +18,7 @@ def through_float(x):
     return x * float(x.sum())
 
 
-@python(X)
+@native(X)
 def text_of_tensor(x):
     return f"{x.sum():.2f}", x
 
@@ -53,7 +53,7 @@ def asserts_tensor_where_it_is_caught(x):
     return x + 1
 
 
-@python(X)
+@native(X)
 def asserts_tensor_where_it_is_suppressed(x):
     with contextlib.suppress(AssertionError):
         assert x.sum() > 100

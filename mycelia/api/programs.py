@@ -1,0 +1,175 @@
+"""Programs that the interpreter has captured, with the native functions that run them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mycelia.api.native import Native
+from mycelia.backends import Backend
+from mycelia.eager import Tensor, wrap
+from mycelia.eager.tape import recording
+from mycelia.errors import MyceliaError
+from mycelia.interpreter.capturing import Piece
+from mycelia.interpreter.pieces import NOT_RUN
+from mycelia.interpreter.program import Builder, Program, callees
+from mycelia.interpreter.slots import DATA, restore
+from mycelia.interpreter.texts import Printing, keeping
+from mycelia.interpreter.world import Array, Read
+from mycelia.ir import interpret, names_of
+from mycelia.primitives import writing_down
+from mycelia.sizes import value as value_of
+from mycelia.types import Array as Array_
+
+
+class Replay:
+    """A Python function that a program calls has raised: Python runs the call, and is told what happened so far."""
+
+    def __init__(self, past: list[Any]) -> None:
+        self.past = past
+
+
+class Way:
+    """A program, and the native function that runs it."""
+
+    end, why, at = 0, "", None
+
+    def __init__(self, program: Program, backend: Backend | None = None) -> None:
+        self.program, self.guard = program, program.guard
+        world, plan = program.world, program.plan
+        self.native = Native(plan.function, program.donated, backend)
+        parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
+                   and isinstance(r.expect, Array)}  # fmt: skip
+        self.parents = [parents.get(i) for i in plan.inputs]
+        self.value, self.before = plan.outcome, plan.before
+        self.idle = plan.function.roots == ()
+        called = callees(plan.function)
+        self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
+        prints = [c.python for c in called if isinstance(c.python, Printing)]
+        self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
+        self.keeps = bool(prints) and (plan.fallible or any(q.fallible for q in prints))
+        self.shows = bool(prints) and not self.keeps  # words appear while it runs
+
+    def run(self, found: Any) -> Any:
+        """The result; NOT_RUN, with nothing changed, where the program raises or cannot run."""
+        objects, _, inputs, sizes = found
+        for place, extent in self.program.plan.checks:
+            if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):
+                return NOT_RUN
+        if self.before is not None:
+            places, asked = self.before
+            if any(interpret(asked, *[inputs[i] for i in places])):
+                return NOT_RUN
+        if self.keeps:
+            with keeping() as words:
+                try:
+                    done = self.finished(found, self.results(objects, inputs))
+                except Exception:
+                    return NOT_RUN  # Python raises it again, where it belongs
+        elif self.unknown:
+            done = self.with_unknown(found)
+        else:
+            done = self.finished(found, self.results(objects, inputs))
+        if done.__class__ is not tuple:
+            return done
+        value, writes = done
+        for say in words if self.keeps else ():
+            say()
+        for obj, slot, new in writes:
+            if slot is DATA and isinstance(new, Tensor):
+                obj.become(new)
+            else:
+                restore(obj, slot, new)
+        return value
+
+    def results(self, objects: Sequence[Any], inputs: list[Any]) -> Any:
+        """What the native function gives; NOT_RUN if it cannot."""
+        if recording():
+            tensors = [wrap(a) if n is None else objects[n] for n, a in zip(self.parents, inputs, strict=True)]
+            return [x if x._tape is not None else x._data for x in self.native.apply(tensors)]
+        if self.idle:
+            return ()
+        try:
+            return self.native.run(inputs)
+        except MyceliaError:
+            if self.shows or self.unknown:
+                raise
+            return NOT_RUN
+
+    def finished(self, found: Any, results: Any) -> Any:
+        """The result and the writes; NOT_RUN if the program turns out to raise."""
+        objects, hosts, _, sizes = found
+        if results is NOT_RUN or any(results[i] for i in self.program.plan.flags):
+            return NOT_RUN
+        build = Builder(self.program.world, self.program.plan, objects, hosts, results, sizes)
+        value = build(self.value)
+        if value.kind == "raise":
+            return NOT_RUN  # Python runs it, and raises what is to be raised
+        return value, [(build(obj), slot, build(new)) for obj, slot, new in self.program.plan.writes]
+
+    def with_unknown(self, found: Any) -> Any:
+        """A program that calls functions of the user: what it read must be the same when they have run."""
+        objects, _, inputs, _ = found
+        held = list(inputs)
+        with writing_down() as past:
+            try:
+                results = self.results(objects, inputs)
+            except BaseException as error:
+                if past and error is past[-1]:
+                    return Replay(past)
+                raise
+        again = self.guard(objects[0])
+        changed = [n for n, a, b in zip(self.parents, held, again[2], strict=True) if n is not None and a is not b] \
+            if again is not None else []  # fmt: skip
+        if again is None or changed:
+            which = getattr(objects[changed[0]], "name", "a tensor") if changed else "something"
+            raise MyceliaError(
+                f"a Python function that a program calls has changed {which}, which the program reads",
+                hint="let the function give the new numbers, and assign them outside of it",
+            )
+        return self.finished(found, results)
+
+    def __str__(self) -> str:
+        fn, world = self.program.plan.function, self.program.world
+        takes, gives = ", ".join(map(str, fn.types)), ", ".join(map(str, fn.result_types))
+        outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
+        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.plan.writes))
+        lines = [
+            f"one native call: ({takes}) -> ({gives})",
+            f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
+        ]
+        names = names_of(fn)
+        sizes = [*[f"{n} >= {n.low}" for n in names], *(map(str, names[0].scope.guards) if names else ())]
+        lines += [f"  for sizes where {', '.join(sizes)}"] if sizes else []
+        lines += [f"  changes: {changed}"] if changed else []
+        lines += [f"  calls Python: {', '.join(self.calls)}"] if self.calls else []
+        return "\n".join(lines)
+
+
+class PieceWay(Way):
+    """Some statements as a program, and where to go on."""
+
+    def __init__(self, piece: Piece, backend: Backend | None) -> None:
+        super().__init__(piece.program, backend)
+        self.end, self.why, self.at = piece.end, piece.why, piece.at
+
+
+def exist(positions: Array_, extent: int) -> bool:
+    """Whether all positions exist on an axis of this extent; negative ones count from its end.
+
+    >>> import numpy as np
+    >>> exist(np.array([0, -3]), 3), exist(np.array([3]), 3)
+    (True, False)
+    """
+    return not positions.size or bool(-extent <= positions.min() and positions.max() < extent)
+
+
+def _argument(world: Any, read: Read) -> bool:
+    path = world.paths[read.parent]
+    return len(path) > 0 and path[0][0] in ("arg", "kwarg")
+
+
+def _words(obj: Any, slot: Any) -> str:
+    if slot == DATA:
+        return getattr(obj, "name", "a tensor")
+    return f"{type(obj).__name__}.{slot[1]}" if slot[0] == "attr" else f"a {type(obj).__name__}"
