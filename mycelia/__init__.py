@@ -15,6 +15,8 @@ from mycelia import platform_check as _platform_check  # noqa: F401  # first: th
 
 # isort: split
 from mycelia import common, errors, hal, nn, ops, train, types
+from mycelia import names as _names
+from mycelia import tracebacks as _tracebacks
 from mycelia import types as dtype
 from mycelia.api import (
     GRAPH_MODE,
@@ -60,6 +62,10 @@ from mycelia.types import (
 )
 
 __version__ = "0.1.0"
+
+_tracebacks.install()
+_names.explain_missing(common, hal, nn, ops, train, types)
+_missing = _names.missing_in("mycelia")
 
 __all__ = [
     "GRAPH_MODE",
@@ -120,7 +126,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """The data engine is loaded when it is first asked for."""
+    """The data engine is loaded when it is first asked for; other names are missing."""
     if name in ("dataset", "mindrecord"):
         return _import_module(f"mycelia.{name}")
-    raise AttributeError(f"module 'mycelia' has no attribute {name!r}")
+    return _missing(name)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 PACKAGE = str(Path(__file__).parent)
 OURS = (PACKAGE, "<string>", functools.__file__)  # what stands between the user and us: dataclasses, cached properties
@@ -74,6 +75,16 @@ class MyceliaError(Exception):
         lines += [f"hint: {hint}"] if hint else []
         super().__init__("\n".join(lines))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return again, (type(self), self.args[0], self.where)
+
+
+def again(kind: type[MyceliaError], message: str, where: Location | None) -> MyceliaError:
+    """An error as another process made it, with the place that was the user's there."""
+    error = kind.__new__(kind, message)
+    error.where = where
+    return error
+
 
 class ShapeError(MyceliaError, ValueError):
     """Shapes do not fit together."""
@@ -85,6 +96,10 @@ class DTypeError(MyceliaError, TypeError):
 
 class ArgumentError(MyceliaError, ValueError):
     """An argument has a value that the operation does not accept."""
+
+
+class CallError(MyceliaError, TypeError):
+    """A function or an operator was given what it does not take."""
 
 
 class GradientError(MyceliaError, RuntimeError):

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # a mistake of our own that a slower way makes good is an error here
@@ -14,3 +15,7 @@ settings.register_profile("same examples on every machine", derandomize=True, de
 settings.load_profile("same examples on every machine")
 
 import mycelia  # noqa: E402, F401  # now, or pytest would load the first module that it collects for doctests twice
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what is said about mistakes anew")

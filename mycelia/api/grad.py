@@ -11,8 +11,10 @@ from mycelia.api.linear import Weights
 from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
+from mycelia.names import listening
 
 
+@listening
 def grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -40,6 +42,7 @@ def grad(
     return gradient
 
 
+@listening
 def value_and_grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -99,6 +102,7 @@ def _arranged(
     return parameters if grad_position is None else (arguments, parameters)
 
 
+@listening
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Weights = None, has_aux: bool = False) -> tuple[Any, ...]:
     """What `fn` returns at `inputs`, and the function from cotangents of that to cotangents of the inputs.
 

@@ -11,10 +11,12 @@ from mycelia.api.staged import linearize
 from mycelia.api.vectorize import vmap
 from mycelia.eager import Tensor, created
 from mycelia.errors import ArgumentError
+from mycelia.names import listening
 from mycelia.tree import flatten, unflatten
 from mycelia.types import int32
 
 
+@listening
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """What `fn` returns at `inputs`, and how it changes when they change by `v`.
 
@@ -38,6 +40,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     return run.outputs, unflatten(flatten(run.outputs)[1], moved)
 
 
+@listening
 def jacrev(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
@@ -78,6 +81,7 @@ def _rows(run: linearized) -> list[list[Tensor]]:
     return every
 
 
+@listening
 def jacfwd(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:

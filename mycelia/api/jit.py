@@ -85,7 +85,11 @@ def jit(
     if fn is None:
         return lambda fn: Jitted(fn, lenient, settings)
     if not callable(fn):
-        raise ArgumentError(f"jit compiles functions, methods and Cells, not {type(fn).__name__}", given={"fn": fn})
+        raise ArgumentError(
+            f"jit compiles functions, methods and Cells, not {type(fn).__name__}",
+            given={"fn": fn},
+            hint="pass the function itself, jit(f)(x), and not what it returns, jit(f(x))",
+        )
     return Jitted(fn, lenient, settings)
 
 

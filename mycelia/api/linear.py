@@ -32,12 +32,28 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         weights: Weights,
         has_aux: bool,
     ) -> None:
+        if not callable(fn):
+            raise ArgumentError(
+                f"a {type(fn).__name__} is no function to differentiate",
+                given={"fn": fn},
+                hint="pass the function itself, grad(f)(x), and not what it returns, grad(f(x))",
+            )
+        if isinstance(weights, Tensor) and not isinstance(weights, Parameter):
+            raise ArgumentError(
+                "weights are parameters, and a Tensor is none",
+                given={"shape": weights.shape},
+                hint="give Parameters, such as net.trainable_params(), or choose an argument by grad_position",
+            )
         self.recording = Recording()
         self.call = fn, args, kwargs, positions, has_aux
         self.weights = [weights] if isinstance(weights, Parameter) else list(weights or ())
         for w in self.weights:
             if not isinstance(w, Parameter):
-                raise ArgumentError(f"weights are parameters, not {type(w).__name__}", given={"weight": w})
+                raise ArgumentError(
+                    f"weights are parameters, not {type(w).__name__}",
+                    given={"weight": w},
+                    hint="give Parameters, such as net.trainable_params(), or choose an argument by grad_position",
+                )
 
     def __enter__(self) -> linearized:
         fn, args, kwargs, positions, has_aux = self.call
@@ -71,9 +87,11 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         """The arguments, where tensors at `positions` are inputs of this gradient."""
         marked, leaves, structures = list(args), [], []
         for position in positions:
-            if not -len(args) <= position < len(args):
+            if not isinstance(position, int) or not -len(args) <= position < len(args):
                 raise ArgumentError(
-                    f"the function has no argument {position} to differentiate", given={"arguments": len(args)}
+                    f"the function has no argument {position!r} to differentiate",
+                    given={"arguments": len(args)},
+                    hint="grad_position counts the arguments that are given by place, from 0",
                 )
             found, structure = _flat(args[position])
             fresh = [self._leaf(_differentiable(x, position)) for x in found]
@@ -90,7 +108,11 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
     def _differentiated(outputs: Any, has_aux: bool) -> list[Tensor]:
         """The tensors among the results whose gradient is meant."""
         if has_aux and (not isinstance(outputs, tuple | list) or len(outputs) < 2):
-            raise ArgumentError("with has_aux the function must return the result and something beside it")
+            raise ArgumentError(
+                "with has_aux the function must return the result and something beside it",
+                given={"returned": type(outputs).__name__},
+                hint="return loss, logits",
+            )
         found = [x for x in _flat(outputs[0] if has_aux else outputs)[0] if isinstance(x, Tensor)]
         if not found:
             raise ArgumentError(
@@ -123,7 +145,9 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
 
     def forward(self, tangents: list[Any]) -> list[Tensor]:
         """Tangents of the results, from those of the inputs."""
-        given = {place: fitting(t, x) for place, t, x in zip(self.places, tangents, self.inputs, strict=True)}
+        given = {
+            place: fitting(t, x, "tangent") for place, t, x in zip(self.places, tangents, self.inputs, strict=True)
+        }
         tape, start = self.recording.tape, self.recording.start
         moved = push_forward(tape, start, self.stop, given, self.seeds)
         return [filled(x, 0) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
@@ -173,11 +197,14 @@ def _open(x: Tensor) -> bool:
     return x._data.__class__ is Value
 
 
-def fitting(ct: Any, x: Tensor) -> Tensor:
-    """A cotangent given by a person, checked against the result it belongs to."""
+def fitting(ct: Any, x: Tensor, what: str = "cotangent") -> Tensor:
+    """A cotangent given by a person, checked against the result it belongs to; or a tangent, against the argument."""
     tensor = ct if isinstance(ct, Tensor) else Tensor(ct)
     if tensor.shape != x.shape:
-        raise ShapeError(f"a result of shape {x.shape} has no cotangent of shape {tensor.shape}")
+        raise ShapeError(
+            f"a tensor of shape {x.shape} has no {what} of shape {tensor.shape}",
+            hint=f"give one of shape {x.shape}",
+        )
     return eager.cast(tensor, x.dtype) if x.dtype.is_float else tensor
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import unwrap
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,7 @@ from mycelia.interpreter.values import Either, Number, UserError
 from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Param, Value, fresh_params, region, substitute, toposort
 from mycelia.ir.region import innermost
+from mycelia.names import MissingName, listening, missing_attribute, renamed
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.types import TensorType, cotangent_type
@@ -75,7 +77,7 @@ class Linear:
         """The arguments, with new tensors in place of those that are differentiated."""
         machine, marked, leaves, structures = self.machine, list(args), [], []
         for position in positions:
-            if not -len(args) <= position < len(args):
+            if not isinstance(position, int) or not -len(args) <= position < len(args):
                 machine.refuse(f"the function has no argument {position} to differentiate")
             found, structure = flattened(machine, args[position])
             made = []
@@ -274,6 +276,17 @@ def model_linearize(machine: Any, fn: FunctionType, args: tuple[Any, ...], optio
     return Linear(machine, *args)
 
 
+def model_missing(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """An attribute that an object does not have."""
+    obj, name = args
+    raise UserError(MissingName(obj, name, machine.here()))
+
+
+def model_listening(machine: Any, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A function that knows other words for its arguments."""
+    return machine.call(fn.__wrapped__, args, renamed(fn.__wrapped__, options))
+
+
 class Mapped:
     """What `vmap` gives inside a captured program."""
 
@@ -397,7 +410,9 @@ def register() -> None:
     from mycelia.api.vectorize import vmap
 
     REGISTERED[staged.linearize.__code__] = model_linearize
-    REGISTERED[vmap.__code__] = model_vmap
+    REGISTERED[unwrap(vmap).__code__] = model_vmap
+    REGISTERED[listening(unwrap(vmap)).__code__] = model_listening
+    REGISTERED[missing_attribute.__code__] = model_missing
     vectorized: Any = vmap(abs)
     whole = dict(zip(vectorized.__code__.co_freevars, vectorized.__closure__, strict=True))["whole"].cell_contents
     REGISTERED[vectorized.__code__] = REGISTERED[whole.__captured__.__code__] = model_mapped

@@ -13,6 +13,7 @@ from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.trace import Traced, run, trace
 from mycelia.errors import ArgumentError, CaptureError, ShapeError
+from mycelia.names import listening
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
@@ -20,6 +21,7 @@ from mycelia.types import TensorType
 Axes = Any  # an axis, None, or a nest of them like the arguments
 
 
+@listening
 def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
     """`fn` for many examples at once, which lie along `in_axes` of the arguments (None: the same for all).
 
@@ -111,7 +113,11 @@ def _matched(axes: Axes, structure: Structure, what: str) -> list[int | None]:
         return [axes] * structure.leaves
     parts = list(axes.values()) if isinstance(axes, dict) else list(axes)
     if structure.kind is None or len(parts) != len(structure.children):
-        raise ArgumentError(f"{what} does not look like the arguments or results", given={what: axes})
+        raise ArgumentError(
+            f"{what} does not look like the {'arguments' if what == 'in_axes' else 'results'}",
+            given={what: axes, "their number": len(structure.children)},
+            hint="give one axis for all, or one for each",
+        )
     return [a for part, child in zip(parts, structure.children, strict=True) for a in _matched(part, child, what)]
 
 
@@ -120,7 +126,10 @@ def _size(arguments: Sequence[Tensor], axes: Sequence[int | None]) -> int:
     for x, a in zip(arguments, axes, strict=True):
         if a is not None:
             if not -x.ndim <= a < x.ndim:
-                raise ShapeError(f"vmap along axis {a} of a tensor of shape {x.shape}, which it does not have")
+                raise ShapeError(
+                    f"vmap along axis {a} of a tensor of shape {x.shape}, which it does not have",
+                    hint="in_axes says along which axis of each argument the examples lie; None: the same for all",
+                )
             found[x.shape[a]] = x.shape
     if len(found) != 1:
         raise ShapeError(

@@ -311,7 +311,9 @@ def initializer(init: Any, shape: Sequence[int] | int | None = None, dtype: Any 
         return Tensor(init, dtype=dtype)
     if shape is None:
         raise ArgumentError("an initial value needs a shape", given={"init": init}, hint="initializer(init, shape)")
-    sizes = (shape,) if isinstance(shape, int) else tuple(int(s) for s in shape)
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not all(isinstance(s, int | np.integer) and s >= 0 for s in sizes):
+        raise ShapeError(f"a parameter cannot have shape {sizes}", hint="sizes are whole numbers from 0")
     numbers = np.zeros(sizes, as_dtype(dtype).numpy)
     filler(init)(numbers)
     return wrap(numbers)

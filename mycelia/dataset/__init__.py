@@ -1,5 +1,7 @@
 """The data engine: from files to batches."""
 
+import sys
+
 import mycelia.dataset as ds  # MindSpore offers the package under this name too
 from mycelia.api import context
 from mycelia.dataset import config, debug, text, transforms, utils, vision
@@ -126,6 +128,7 @@ from mycelia.dataset.sources import (
 )
 from mycelia.dataset.tars import WebDataset
 from mycelia.dataset.textfiles import CSVDataset, TextFileDataset
+from mycelia.names import explain_missing
 
 __all__ = [
     "AGNewsDataset",
@@ -261,3 +264,5 @@ __all__ = [
     "vision",
     "zip",
 ]
+
+explain_missing(sys.modules[__name__], config, text, utils, vision)

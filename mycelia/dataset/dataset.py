@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from mycelia.dataset.text.sentencepiece import SentencePieceVocab
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.weaving import STOPS, InterleaveNode, MixNode
 from mycelia.errors import ArgumentError
+from mycelia.names import missing_attribute
 
 
 class Dataset(Readable):
@@ -52,6 +53,9 @@ class Dataset(Readable):
     >>> [b["x"].tolist() for b in d.map(lambda x: x * 10).batch(2).create_dict_iterator(1, output_numpy=True)]
     [[10, 20], [30, 40]]
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     # operations on rows
 

@@ -46,6 +46,7 @@ from mycelia.dataset.indices import Indices
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Labels, Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
+from mycelia.names import nearest
 from mycelia.types import Array
 
 
@@ -135,7 +136,11 @@ class Node(ABC):
         """Where columns stand, or an error that tells which there are."""
         missing = [n for n in names if n not in self.columns]
         if missing:
-            raise ArgumentError(f"{purpose}: there is no column {missing}", given={"columns": list(self.columns)})
+            raise ArgumentError(
+                f"{purpose}: there is no column {missing}",
+                given={"columns": list(self.columns)},
+                hint=nearest(str(missing[0]), self.columns),
+            )
         return tuple(self.columns.index(n) for n in names)
 
 

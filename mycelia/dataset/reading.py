@@ -36,7 +36,9 @@ def names_of(given: Names) -> tuple[str, ...]:
 
 def whole(name: str, value: Any, low: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ArgumentError(f"{name} must be a whole number of at least {low}, and is {value!r}")
+        raise ArgumentError(
+            f"{name} must be a whole number of at least {low}, and is {value!r}", hint=f"give {low} or more"
+        )
     return int(value)
 
 

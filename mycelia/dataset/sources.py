@@ -72,7 +72,9 @@ class ArrayData:
     def __post_init__(self) -> None:
         sizes = {n: len(a) for n, a in self.arrays.items()}
         if len(set(sizes.values())) > 1:
-            raise ArgumentError(f"columns have different lengths: {sizes}")
+            raise ArgumentError(
+                f"columns have different lengths: {sizes}", hint="each column has one value for each row"
+            )
 
     @lazy
     def columns(self) -> tuple[str, ...]:

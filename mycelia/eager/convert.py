@@ -23,14 +23,36 @@ def as_array(data: Any, dtype: Any = None) -> Array:
         if isinstance(data, float | list | tuple) and not isinstance(data, np.generic) and array.dtype == np.float64:
             return array.astype(np.float32)
         if array.dtype not in _BY_NUMPY:
-            raise DTypeError(
-                f"a tensor cannot hold {array.dtype}", given={"data": _short(data)}, hint="see mycelia.types.DTYPES"
-            )
+            raise _not_held(array, data)
         return np.array(array)
     wanted = as_dtype(dtype).numpy
     if array.dtype not in _BY_NUMPY:
-        raise DTypeError(f"a tensor cannot be made from {_short(data)}", given={"dtype": wanted})
-    return array.astype(wanted)
+        raise _not_held(array, data)
+    made = array.astype(wanted)
+    written = isinstance(data, int | list | tuple) and array.dtype.kind in "iu" and wanted.kind in "iu"
+    if written and not np.array_equal(
+        made, array
+    ):  # an array that is cast wraps around, numbers that are written do not
+        raise DTypeError(
+            f"{wanted} does not hold all of these numbers",
+            given={"data": _short(data), "range": f"{np.iinfo(wanted).min} to {np.iinfo(wanted).max}"},
+            hint="choose a wider type, or cast an array with astype, which wraps around",
+        )
+    return made
+
+
+KINDS = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "spans of time", "V": "records"}
+
+
+def _not_held(array: Array, data: Any) -> DTypeError:
+    """The error for data of a type that tensors do not have."""
+    return DTypeError(
+        f"a tensor cannot hold {KINDS.get(array.dtype.kind, array.dtype)}",
+        given={"data": _short(data)},
+        hint="it holds bool, whole and floating numbers: text has to become numbers first"
+        if array.dtype.kind in "US"
+        else "it holds bool, whole and floating numbers: convert it with NumPy first",
+    )
 
 
 def _raw(data: Any) -> Array:

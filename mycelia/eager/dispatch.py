@@ -16,7 +16,7 @@ import numpy as np
 from mycelia.eager.generic import named
 from mycelia.eager.plan import Plan, plan_for, way_back
 from mycelia.eager.quiet import quietly
-from mycelia.errors import MyceliaError
+from mycelia.errors import ArgumentError, MyceliaError, OutOfMemory
 from mycelia.ir import Function, Op, Value
 from mycelia.sizes import NeedsSize
 from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
@@ -61,6 +61,23 @@ class Concrete(BaseException):  # which no program catches by accident
     """A number was asked for that exists only when the program runs. Capturing catches it and finds another way."""
 
 
+FOREIGN = (ValueError, TypeError, IndexError, MemoryError)  # what NumPy raises
+
+
+def explained(op: Op, arrays: tuple[Any, ...], error: Exception) -> Exception:
+    """What an error of NumPy means to the user; an error that is ours already says it."""
+    if isinstance(error, MyceliaError):
+        return error
+    given = {f"operand {i}": type_of(a) for i, a in enumerate(arrays)}
+    if isinstance(error, MemoryError):
+        return OutOfMemory(
+            f"there is not enough memory for the result of {op.name}", given=given, hint="use smaller sizes"
+        )
+    return ArgumentError(
+        f"{op.name} cannot be computed: {error}", given=given, hint="check the sizes that it was given"
+    )
+
+
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
@@ -82,7 +99,10 @@ class Ready:
         if known is None:
             known = self._meet(key, arrays)
         kind, function = known
-        out = quietly(function, *arrays)
+        try:
+            out = quietly(function, *arrays)
+        except FOREIGN as error:
+            raise explained(self.op, arrays, error) from None
         if kind.__class__ is TensorType:
             return typed(out, kind), kind
         assert isinstance(kind, TupleType), f"{self.op.name} gives a {kind}, which eager mode does not hold"

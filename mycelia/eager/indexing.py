@@ -20,7 +20,7 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.operators import operand
 from mycelia.eager.tape import tape_of
 from mycelia.eager.tensor import Tensor, cast, wrap
-from mycelia.errors import DTypeError, MyceliaError, ShapeError
+from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.sizes import Dim, NeedsSize, Sym, is_static, positive
@@ -46,7 +46,11 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     parts = _parts(index)
     given = operand(value)
     if given is None:
-        raise DTypeError(f"{type(value).__name__} cannot be written into a tensor", given={"value": value})
+        raise DTypeError(
+            f"{type(value).__name__} cannot be written into a tensor",
+            given={"value": value},
+            hint="write a number, a tensor, or a list of numbers",
+        )
     new = cast(given, x.dtype) if isinstance(given, Tensor) else wrap(as_array(given, x.dtype))
     now = all(t._data.__class__ is not Value for t in (x, new)) and tape_of((x, new)) is None and _concrete(parts)
     if now and mode.lift is None:
@@ -66,7 +70,13 @@ def _parts(index: Any) -> tuple[Any, ...]:
 def _part(i: Any) -> Any:
     if i is None or i is Ellipsis or (isinstance(i, int | np.integer | Sym) and not isinstance(i, bool)):
         return i
+    if isinstance(i, str | bytes | dict | set):
+        raise DTypeError(
+            f"an index is made of whole numbers or bools, not {i!r}", hint="use positions, slices, tensors or None"
+        )
     if isinstance(i, slice):
+        if isinstance(i.step, int) and i.step == 0:
+            raise ArgumentError("a slice cannot go on in steps of 0", hint="a step is positive, or negative to go back")
         return slice(*[None if b is None else _bound(b) for b in (i.start, i.stop, i.step)])
     array = i if isinstance(i, Tensor) else wrap(_as_index(i))
     if array.dtype.is_float:
@@ -101,7 +111,11 @@ def _numpy(x: Tensor, parts: tuple[Any, ...]) -> Any:
 
 
 def _out_of_bounds(x: Tensor, error: Exception) -> BoundsError:
-    return BoundsError(f"an index does not fit a tensor of shape {x.shape}: {error}")
+    axes = [f"0 to {e - 1} on axis {a}" for a, e in enumerate(x.shape)]
+    return BoundsError(
+        f"an index does not fit a tensor of shape {x.shape}: {str(error).strip()}",
+        hint=f"there are positions {', '.join(axes)}" if x.shape else "a tensor without axes has no positions",
+    )
 
 
 @dataclass(frozen=True)
@@ -264,7 +278,7 @@ def span(i: slice, extent: Dim) -> tuple[Dim, Dim, int, Dim]:
     if not isinstance(step, int):
         raise NeedsSize(step)
     if step == 0:
-        raise ValueError("slice step cannot be zero")
+        raise ArgumentError("a slice cannot go on in steps of 0", hint="a step is positive, or negative to go back")
     least, most = (0, extent) if step > 0 else (-1, extent - 1)
 
     def bound(b: Dim | None, otherwise: Dim) -> Dim:
@@ -377,7 +391,11 @@ def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
     except IndexError as error:
         raise _out_of_bounds(x, error) from None
     except ValueError as error:
-        raise ShapeError(f"data of shape {new.shape} cannot be written there: {error}") from None
+        raise ShapeError(
+            f"data of shape {new.shape} cannot be written there: {error}",
+            given={"tensor": x.shape},
+            hint="aligned at the right, each extent of the data must be 1 or that of the place",
+        ) from None
     x._data, x._tape = target, None
 
 
@@ -435,7 +453,10 @@ def _fitted(new: Tensor, shape: Shape) -> Any:
     try:
         broadcast_shapes(own, shape)
     except ValueError:
-        raise ShapeError(f"data of shape {new.shape} cannot be written to a place of shape {shape}") from None
+        raise ShapeError(
+            f"data of shape {new.shape} cannot be written to a place of shape {shape}",
+            hint="aligned at the right, each extent of the data must be 1 or that of the place",
+        ) from None
     return p.broadcast(p.reshape(new, own), shape)
 
 

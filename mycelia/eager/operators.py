@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mycelia.eager.dispatch import LARGE, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.errors import CallError
 from mycelia.ir import Value
 from mycelia.sizes import Sym
 from mycelia.types import DType, bool_, int8
@@ -78,9 +80,29 @@ def long_way(
 
     def method(self: Any, other: Any) -> Any:
         pair = together(self, other, widen)
-        return NotImplemented if pair is None else function(*pair)
+        return _no_operands(self, other) if pair is None else function(*pair)
 
     return method
+
+
+HOPELESS = (str, bytes, NoneType, dict, set, frozenset)  # the other operand has no way to combine these with tensors
+
+
+def _no_operands(x: Any, y: Any) -> Any:
+    """What to give for operands of which one is none: it may know better; an error if it is known not to."""
+    wrong = next((v for v in (x, y) if type(v) in HOPELESS), NotImplemented)
+    if wrong is NotImplemented:
+        return wrong
+    forgotten = wrong is None
+    raise CallError(
+        f"a tensor and {'None' if forgotten else f'a {type(wrong).__name__}'} cannot be combined by an operator",
+        given={"left": _told(x), "right": _told(y)},
+        hint="did a function forget to return its result?" if forgotten else "make a tensor or a number of it first",
+    )
+
+
+def _told(x: Any) -> str:
+    return f"a {type(x).__name__} of shape {x.shape}" if isinstance(x, Tensor) else repr(x)[:60]
 
 
 def short_way(
@@ -171,7 +193,9 @@ def compared(
                 except ValueError:
                     pass  # told properly below
         pair = together(self, other)
-        return otherwise if pair is None else function(*pair)
+        if pair is None:
+            return _no_operands(self, other) if otherwise is NotImplemented else otherwise
+        return function(*pair)
 
     return method
 
@@ -198,7 +222,7 @@ def _power(self: Any, other: Any) -> Any:
         return +product if other == 1 else product
     pair = together(self, other)
     if pair is None:
-        return NotImplemented
+        return _no_operands(self, other)
     x, y = pair
     if x.dtype is bool_:
         return cast(p.power(cast(x, int8), cast(y, int8)), bool_)

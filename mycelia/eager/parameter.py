@@ -12,6 +12,7 @@ from mycelia.eager.convert import as_array
 from mycelia.eager.operators import TENSORS, operand
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.names import listening
 from mycelia.types import Array, DType
 
 
@@ -30,6 +31,7 @@ class Parameter(Tensor):
     layerwise_parallel: bool  # a part of the data is here, and gradients are not averaged between devices
     parallel_optimizer: bool  # the optimizer may split its work on this parameter between devices
 
+    @listening
     def __init__(
         self,
         default_input: Any,
@@ -151,7 +153,10 @@ def assign(variable: Tensor, value: Any) -> Any:
         if tensor.size != 1 or variable.size != 1:
             raise ShapeError(
                 f"a value of shape {tensor.shape} cannot be assigned to a tensor of shape {variable.shape}",
-                given={"variable": repr(variable)},
+                given={
+                    "variable": variable.name if isinstance(variable, Parameter) else f"a tensor of {variable.dtype!r}"
+                },
+                hint="a tensor keeps its shape: reshape the value, or make a new tensor",
             )
         tensor = p.reshape(tensor, variable.shape)
     variable.become(cast(tensor, variable.dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from mycelia.errors import DTypeError
 from mycelia.types import (
+    DTYPES,
     DType,
     bool_,
     dtype_named,
@@ -36,8 +38,10 @@ def as_dtype(dtype: Any) -> DType:
     try:
         return dtype_named(dtype.lower() if isinstance(dtype, str) else np.dtype(dtype).name)
     except (KeyError, TypeError):
+        near = get_close_matches(str(dtype), [d.name for d in DTYPES], 1)
         raise DTypeError(
-            f"{dtype!r} is not an element type", hint='write for example ms.float32, "float32" or np.float32'
+            f"{dtype!r} is not an element type",
+            hint=f"did you mean {near[0]}?" if near else 'write for example ms.float32, "float32" or np.float32',
         ) from None
 
 

@@ -36,7 +36,7 @@ class Generator:
         Tensor(shape=[4], dtype=UInt32, value= [3, 0, 0, 0])
         """
         if not isinstance(seed, int) or not 0 <= seed < 2**64:
-            raise ArgumentError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+            raise ArgumentError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}", hint="for example 42")
         self._seed = seed
         self.key._data, self.counter._data = _words(seed), _words(0)
         return self

@@ -11,11 +11,12 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.backends import home
 from mycelia.eager.convert import as_array, shown
-from mycelia.eager.dispatch import Concrete, mode, ready, settle
+from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready, settle
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.ir import Op, Value, constant
+from mycelia.names import listening, missing_attribute
 from mycelia.types import _BY_NUMPY, Array, DType, Shape
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ class Tensor(Operators):
     _tape: Tape | None
     _id: int  # place on the tape; not set without one
     __array_priority__ = 100.0  # array + tensor is a tensor
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
+    @listening
     def __init__(
         self,
         input_data: Any = None,
@@ -233,12 +237,20 @@ class Tensor(Operators):
     def __index__(self) -> int:
         number = self.item()
         if isinstance(number, float):
-            raise TypeError(f"a tensor of {self.dtype!r} is not an index")
+            raise CallError(
+                f"a tensor of {self.dtype!r} is not an index",
+                given={"value": number},
+                hint="cast it to int32, or use int(x)",
+            )
         return int(number)
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("a tensor without axes has no length")
+            raise CallError(
+                "a tensor without axes has no length, and no elements to go through",
+                given={"tensor": self},
+                hint="it is one number: use x.item(), or x.reshape(1)",
+            )
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Tensor]:
@@ -288,7 +300,12 @@ def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:
 
 def created(op: Op) -> Tensor:
     """The tensor that an op without inputs makes."""
-    return wrap(Value(op) if mode.capturing else op.reference())
+    if mode.capturing:
+        return wrap(Value(op))
+    try:
+        return wrap(op.reference())
+    except FOREIGN as error:
+        raise explained(op, (), error) from None
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:

@@ -1,5 +1,6 @@
 """Networks: cells, layers, losses, learning rates, optimizers, and training steps."""
 
+from mycelia.names import explaining
 from mycelia.nn.activation import (
     ELU,
     GELU,
@@ -57,6 +58,8 @@ from mycelia.nn.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, Grou
 from mycelia.nn.optim import SGD, Adam, AdamW, AdamWeightDecay, Momentum, Optimizer
 from mycelia.nn.pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 from mycelia.nn.wrap import ForwardValueAndGrad, TrainOneStepCell, WithEvalCell, WithLossCell
+
+explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
 
 __all__ = [
     "ELU",

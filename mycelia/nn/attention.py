@@ -39,7 +39,9 @@ class MultiheadAttention(Cell):
     ) -> None:
         super().__init__()
         if num_heads < 1 or embed_dim % num_heads:
-            raise ArgumentError(f"{num_heads} heads do not divide {embed_dim} features")
+            raise ArgumentError(
+                f"{num_heads} heads do not divide {embed_dim} features", hint="num_heads divides embed_dim"
+            )
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn

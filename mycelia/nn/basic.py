@@ -110,7 +110,10 @@ class Dropout(Cell):
         super().__init__()
         self.p = 1 - keep_prob if p is None else p
         if not 0 <= self.p < 1:
-            raise ArgumentError(f"the share that dropout removes is at least 0 and below 1, not {self.p}")
+            raise ArgumentError(
+                f"the share that dropout removes is at least 0 and below 1, not {self.p}",
+                hint="Dropout(p=0.1) removes a tenth",
+            )
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.dropout(x, self.p) if self.training and self.p > 0 else x

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.described import Described
@@ -14,7 +14,8 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.capture import Epoch, converted, current
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.eager.dispatch import mode
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.names import misfit, missing_attribute, of_the_call
 from mycelia.nn.hooks import Hook, HookHandle
 from mycelia.tree import tree_map
 from mycelia.types import DType
@@ -22,6 +23,10 @@ from mycelia.types import DType
 C = TypeVar("C", bound="Cell")
 UNNAMED = "Parameter"  # what a parameter is called until it belongs to a cell
 NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class UnfinishedCell(MyceliaError, AttributeError):
+    """A cell was given something before its `__init__` had run."""
 
 
 class Cell:
@@ -43,6 +48,8 @@ class Cell:
     """
 
     __watched__ = True  # every change of an attribute turns the epoch, so that compiled programs see it
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     training: bool
     requires_grad: bool
@@ -72,7 +79,12 @@ class Cell:
             return (self._compiled() if graph else self._run)(*args, **kwargs)
         if get_context("mode") == GRAPH_MODE:
             return self._compiled()(*args, **kwargs)
-        return self.construct(*args, **kwargs)  # the common case, without a detour
+        try:
+            return self.construct(*args, **kwargs)  # the common case, without a detour
+        except TypeError as error:
+            if not of_the_call(error):
+                raise
+        raise misfit(self.construct, args, kwargs, self.cls_name)
 
     @staticmethod
     def __interpreted__(machine: Any, cell: Cell, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -111,7 +123,11 @@ class Cell:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_cells" not in self.__dict__:
-            raise AttributeError(f"call super().__init__() in {type(self).__name__} before it gets attributes")
+            raise UnfinishedCell(
+                f"{type(self).__name__} was given {name} before it was a Cell",
+                given={name: type(value).__name__},
+                hint=f"call super().__init__() first in {type(self).__name__}.__init__",
+            )
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):
@@ -170,7 +186,11 @@ class Cell:
         """
         self._check_name(child_name)
         if not isinstance(child_cell, Cell):
-            raise ArgumentError(f"{child_name} must be a Cell, not {type(child_cell).__name__}")
+            raise ArgumentError(
+                f"{child_name} must be a Cell, not {type(child_cell).__name__}",
+                given={child_name: child_cell},
+                hint="layers are made first, such as nn.ReLU()",
+            )
         if self._auto_prefix:
             child_cell.update_parameters_name(child_name + ".")
         self._hold(child_name, child_cell)

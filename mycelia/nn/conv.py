@@ -12,6 +12,7 @@ from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
 from mycelia.nn.cell import Cell
 from mycelia.ops.arguments import spread
+from mycelia.ops.convolution import check_padding
 from mycelia.types import DType, float32
 
 
@@ -39,14 +40,16 @@ class Convolution(Cell):
         super().__init__()
         if in_channels % group or out_channels % group:
             raise ArgumentError(
-                f"{group} groups do not divide the channels", given={"in": in_channels, "out": out_channels}
+                f"{group} groups do not divide the channels",
+                given={"in": in_channels, "out": out_channels},
+                hint="group divides in_channels and out_channels",
             )
         if pad_mode not in ("same", "valid", "pad"):
             raise ArgumentError(f"there is no pad_mode {pad_mode!r}", hint='choose "same", "valid" or "pad"')
         self.in_channels, self.out_channels, self.group, self.has_bias = in_channels, out_channels, group, has_bias
         self.kernel_size = spread("kernel_size", kernel_size, self.rank)
         self.stride, self.dilation = spread("stride", stride, self.rank), spread("dilation", dilation, self.rank)
-        self.pad_mode, self.padding = pad_mode, padding
+        self.pad_mode, self.padding = pad_mode, check_padding(pad_mode, padding)
         shape = (out_channels, in_channels // group, *self.kernel_size)
         self.weight = Parameter(
             initializer(HeUniform(math.sqrt(5)) if weight_init is None else weight_init, shape, dtype)

@@ -22,7 +22,11 @@ def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[flo
     [0.1, 0.1, 0.05, 0.05, 0.05]
     """
     if len(milestone) != len(learning_rates) or not milestone:
-        raise ArgumentError(f"{len(milestone)} milestones do not fit {len(learning_rates)} rates")
+        raise ArgumentError(
+            f"{len(milestone)} milestones do not fit {len(learning_rates)} rates",
+            given={"milestone": milestone, "learning_rates": learning_rates},
+            hint="give a rate for each milestone: it holds until that step",
+        )
     rates: list[float] = []
     for end, rate in zip(milestone, learning_rates, strict=True):
         if check_steps("a milestone", end) <= len(rates):

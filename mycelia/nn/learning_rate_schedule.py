@@ -46,7 +46,7 @@ def check_steps(name: str, steps: int) -> int:
     4
     """
     if isinstance(steps, bool) or not isinstance(steps, int) or steps <= 0:
-        raise ArgumentError(f"{name} is a positive whole number, not {steps!r}")
+        raise ArgumentError(f"{name} is a positive whole number, not {steps!r}", hint="count steps from 1")
     return steps
 
 

@@ -163,7 +163,9 @@ class GroupNorm(Cell):
     ) -> None:
         super().__init__()
         if num_groups < 1 or num_channels % num_groups:
-            raise ArgumentError(f"{num_groups} groups do not divide {num_channels} channels")
+            raise ArgumentError(
+                f"{num_groups} groups do not divide {num_channels} channels", hint="num_groups divides num_channels"
+            )
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.gamma = Parameter(initializer(gamma_init, (num_channels,), dtype), requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, (num_channels,), dtype), requires_grad=affine)

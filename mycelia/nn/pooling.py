@@ -31,7 +31,7 @@ class Pool(Cell):
             raise ArgumentError(f"there is no pad_mode {pad_mode!r}", hint='choose "same", "valid" or "pad"')
         self.pad_mode, self.ceil_mode = pad_mode.lower(), ceil_mode
         self.kernel_size = spread("kernel_size", kernel_size, self.rank)
-        self.stride, self.padding = spread("stride", stride, self.rank), spread("padding", padding, self.rank)
+        self.stride, self.padding = spread("stride", stride, self.rank), spread("padding", padding, self.rank, 0)
         if any(self.padding) and self.pad_mode != "pad":
             raise ArgumentError(f"padding {padding} is given for pad_mode {pad_mode!r}", hint='say pad_mode="pad"')
 

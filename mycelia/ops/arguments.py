@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
 from typing import Any, TypeVar
 
 from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.eager.convert import scalar
 from mycelia.eager.operators import together
-from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.errors import ArgumentError, CallError, DTypeError, ShapeError
+from mycelia.names import listening, listens
 from mycelia.sizes import Sym
 from mycelia.types import DType
 
@@ -21,7 +23,7 @@ def method(*names: str) -> Callable[[F], F]:
 
     def attach(function: F) -> F:
         for name in names or (function.__name__,):
-            setattr(Tensor, name, function)
+            setattr(Tensor, name, listening(function) if listens(function) else function)
         return function
 
     return attach
@@ -33,6 +35,8 @@ def tensor(x: Any) -> Tensor:
     >>> tensor(2.0)
     Tensor(shape=[], dtype=Float32, value= 2)
     """
+    if x is None:
+        raise CallError("None is no tensor", hint="did a function forget to return its result?")
     return x if isinstance(x, Tensor) else Tensor(x)
 
 
@@ -64,7 +68,11 @@ def pair(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> tuple
     found = together(x, y, widen)
     if found is None:
         wrong = next(v for v in (x, y) if together(v, v) is None)
-        raise DTypeError(f"{type(wrong).__name__} is not an operand", given={"value": wrong}, hint="pass tensors")
+        raise DTypeError(
+            f"{type(wrong).__name__} is not an operand",
+            given={"value": wrong},
+            hint="did a function forget to return its result?" if wrong is None else "pass tensors or numbers",
+        )
     return found
 
 
@@ -76,9 +84,9 @@ def axes_of(x: Tensor, axis: Axis) -> tuple[int, ...]:
     """
     if axis is None or axis == ():
         return tuple(range(x.ndim))
-    chosen = [axis_of(x, a) for a in ((axis,) if isinstance(axis, int) else axis)]
+    chosen = [axis_of(x, a) for a in (axis if isinstance(axis, list | tuple) else (axis,))]
     if len(set(chosen)) != len(chosen):
-        raise ShapeError(f"an axis is named twice in {axis}", given={"shape": x.shape})
+        raise ShapeError(f"an axis is named twice in {axis}", given={"shape": x.shape}, hint="name each axis once")
     return tuple(sorted(chosen))
 
 
@@ -89,12 +97,37 @@ def axis_of(x: Tensor, axis: int, more: int = 0) -> int:
     (1, 2)
     """
     rank = x.ndim + more
+    if not isinstance(axis, int):
+        axis = _whole("an axis", axis)
     if not -rank <= axis < rank:
         raise ShapeError(
             f"a tensor of shape {x.shape} has no axis {axis}",
             hint=f"axes go from {-rank} to {rank - 1}" if rank else "a tensor without axes has none",
         )
     return int(axis) % rank
+
+
+def _whole(what: str, value: Any) -> int:
+    """A whole number, also if it is NumPy's or a tensor's."""
+    if isinstance(value, float | str | bytes) or (isinstance(value, Tensor) and value.size != 1):
+        told = f"a tensor of shape {value.shape}" if isinstance(value, Tensor) else repr(value)
+        raise CallError(f"{what} is a whole number, not {told}", hint="give an int, such as 0 or -1")
+    try:
+        return index(value)
+    except TypeError:
+        raise CallError(f"{what} is a whole number, not {value!r}", hint="give an int, such as 0 or -1") from None
+
+
+def extents(*size: Any) -> tuple[int, ...]:
+    """The shape of a new tensor, given as one sequence or as several numbers.
+
+    >>> extents(2, 3), extents((0,))
+    ((2, 3), (0,))
+    """
+    shape = sizes(*size)
+    if any(isinstance(e, int) and e < 0 for e in shape):
+        raise ShapeError(f"a tensor cannot have shape {shape}", hint="extents are whole numbers from 0")
+    return shape
 
 
 def sizes(*size: Any) -> tuple[int, ...]:
@@ -105,23 +138,35 @@ def sizes(*size: Any) -> tuple[int, ...]:
     """
     if len(size) == 1 and not isinstance(size[0], int | Sym):
         given = size[0]
-        size = tuple(given.tolist() if isinstance(given, Tensor) else given)
-    return tuple([s if isinstance(s, Sym) else int(s) for s in size])  # type: ignore[misc]  # a size is typed as an int
+        if not isinstance(given, Tensor) and (isinstance(given, str) or not isinstance(given, Iterable)):
+            raise CallError(f"{given!r} is no shape", hint="give whole numbers, such as (2, 3)")
+        size = tuple(
+            given.tolist()
+            if isinstance(given, Tensor) and given.ndim
+            else (given,)
+            if isinstance(given, Tensor)
+            else given
+        )
+    return tuple([s if isinstance(s, int | Sym) else _whole("an extent", s) for s in size])  # type: ignore[misc]  # a size is typed as an int
 
 
-def spread(name: str, value: Any, rank: int) -> tuple[int, ...]:
-    """A number for each axis of space: one for all, or one each.
+def spread(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
+    """A number for each axis of space: one for all, or one each; none is below `least`.
 
     >>> spread("stride", 2, 3), spread("stride", (1, 2), 2)
     ((2, 2, 2), (1, 2))
     """
-    if isinstance(value, int):
-        return (value,) * rank
-    values = tuple(int(v) for v in value)
+    values = sizes(value) * (rank if isinstance(value, int) else 1)
+    if min(values, default=least) < least:
+        raise ArgumentError(f"{name} is at least {least}", given={name: value}, hint=f"give numbers from {least} on")
     if len(values) == rank + 2 and values[:2] == (1, 1):
         values = values[2:]
     if len(values) != rank:
-        raise ArgumentError(f"{name} has a number for each of {rank} axes, or one for all", given={name: value})
+        raise ArgumentError(
+            f"{name} has a number for each of {rank} axes, or one for all",
+            given={name: value},
+            hint=f"give one whole number, or {rank} of them",
+        )
     return values
 
 

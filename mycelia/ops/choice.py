@@ -348,6 +348,8 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     [[1, 0, 0], [0, 0, 1]]
     """
     i = tensor(indices)
+    if i.dtype.is_float:
+        raise DTypeError(f"one_hot takes the numbers of classes, not {i.dtype!r}", hint="cast them to int32")
     place = axis_of(i, axis, more=1)
     classes = created(p.Iota(i.dtype, tuple(depth if a == place else 1 for a in range(i.ndim + 1)), place))
     on, off = pair(on_value, off_value)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ArgumentError, ShapeError
@@ -116,10 +118,7 @@ def paddings(
     (((1, 1),), ((1, 1),))
     """
     rank = len(space)
-    if mode != "pad" and padding not in (0, (0,) * rank, (0,) * (2 * rank)):
-        raise ArgumentError(
-            f"padding {padding} is given for pad_mode {mode!r}, which means another", hint='say pad_mode="pad"'
-        )
+    check_padding(mode, padding)
     if mode == "valid":
         return ((0, 0),) * rank
     if mode == "same":
@@ -132,7 +131,20 @@ def paddings(
         raise ArgumentError(f"there is no pad_mode {mode!r}", hint='choose "same", "valid" or "pad"')
     if not isinstance(padding, int) and len(padding) == 2 * rank:
         return tuple((int(padding[2 * i]), int(padding[2 * i + 1])) for i in range(rank))
-    return tuple((n, n) for n in spread("padding", padding, rank))
+    return tuple((n, n) for n in spread("padding", padding, rank, 0))
+
+
+def check_padding(mode: str, padding: Any) -> Any:
+    """The padding; an error if the mode does not mean any.
+
+    >>> check_padding("pad", 1)
+    1
+    """
+    if mode != "pad" and any(np.ravel(padding)):
+        raise ArgumentError(
+            f"padding {padding} is given for pad_mode {mode!r}, which means another", hint='say pad_mode="pad"'
+        )
+    return padding
 
 
 def conv_transpose2d(
@@ -155,8 +167,8 @@ def conv_transpose2d(
     if x.ndim != 4 or w.ndim != 4:
         raise ShapeError(f"conv_transpose2d takes tensors of 4 axes, not shapes {x.shape} and {w.shape}")
     strides, dilations = spread("stride", stride, 2), spread("dilation", dilation, 2)
-    pads = tuple((n, n) for n in spread("padding", padding, 2))
-    extra = spread("output_padding", output_padding, 2)
+    pads = tuple((n, n) for n in spread("padding", padding, 2, 0))
+    extra = spread("output_padding", output_padding, 2, 0)
     space = tuple(
         (e - 1) * s - sum(q) + d * (k - 1) + 1 + more
         for e, s, q, d, k, more in zip(x.shape[2:], strides, pads, dilations, w.shape[2:], extra, strict=True)

@@ -12,7 +12,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import method, number, sizes, tensor
+from mycelia.ops.arguments import extents, method, number, tensor
 from mycelia.sizes import Sym, positive
 from mycelia.types import DType, bool_, float32, int64
 
@@ -49,11 +49,11 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     [1.5, 1.5]
     """
     if isinstance(fill_value, Tensor):
-        filled = p.broadcast(fill_value, sizes(size))
+        filled = p.broadcast(fill_value, extents(size))
         return filled if dtype is None else cast(filled, as_dtype(dtype))
     if isinstance(fill_value, Sym):
-        return wrap(p.full(fill_value, int64 if dtype is None else as_dtype(dtype), sizes(size)))
-    return created(p.Full(fill_value, _dtype_for(fill_value, dtype), sizes(size)))
+        return wrap(p.full(fill_value, int64 if dtype is None else as_dtype(dtype), extents(size)))
+    return created(p.Full(fill_value, _dtype_for(fill_value, dtype), extents(size)))
 
 
 def _dtype_for(number: Any, dtype: Any) -> DType:
@@ -68,7 +68,7 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
     >>> zeros((2,)).tolist()
     [0.0, 0.0]
     """
-    return created(p.Full(0, float32 if dtype is None else as_dtype(dtype), sizes(size)))
+    return created(p.Full(0, float32 if dtype is None else as_dtype(dtype), extents(size)))
 
 
 def ones(shape: Any, dtype: Any = None) -> Tensor:
@@ -77,7 +77,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
     >>> ones((2,), int64).tolist()
     [1, 1]
     """
-    return created(p.Full(1, float32 if dtype is None else as_dtype(dtype), sizes(shape)))
+    return created(p.Full(1, float32 if dtype is None else as_dtype(dtype), extents(shape)))
 
 
 def empty(*size: Any, dtype: Any = None) -> Tensor:
@@ -86,7 +86,7 @@ def empty(*size: Any, dtype: Any = None) -> Tensor:
     >>> empty(2, 3).shape
     (2, 3)
     """
-    return zeros(sizes(*size), dtype)
+    return zeros(extents(*size), dtype)
 
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
@@ -145,7 +145,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
         x.item() if isinstance(x, Tensor) else x for x in ((0, start, step) if end is None else (start, end, step))
     )
     if step == 0:
-        raise ArgumentError("arange cannot count in steps of 0")
+        raise ArgumentError("arange cannot count in steps of 0", hint="a step is positive, or negative to count down")
     whole = all(isinstance(x, int | Sym) for x in (start, end, step))
     count = -((start - end) // step) if whole else ceil((end - start) / step)
     count = positive(count)

@@ -46,7 +46,7 @@ def cat(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     """
     parts = [tensor(x) for x in tensors]
     if not parts:
-        raise ArgumentError("nothing was given to concatenate")
+        raise ArgumentError("nothing was given to concatenate", hint="give a list with at least one tensor")
     dtype = reduce(common, [x.dtype for x in parts])
     parts = [cast(x, dtype) for x in parts]
     return own(p.concat(parts, axis_of(parts[0], axis)), parts[0])
@@ -62,7 +62,11 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     if not parts:
         raise ArgumentError("nothing was given to stack")
     if any(x.shape != parts[0].shape for x in parts):
-        raise ShapeError("only tensors of one shape can be stacked", given={"shapes": [x.shape for x in parts]})
+        raise ShapeError(
+            "only tensors of one shape can be stacked",
+            given={"shapes": [x.shape for x in parts]},
+            hint="ops.cat joins tensors along an axis that they have",
+        )
     place = axis_of(parts[0], axis, more=1)
     return cat([p.expand_dims(x, (place,)) for x in parts], place)
 
@@ -88,6 +92,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], axis: int = 
             raise ShapeError(
                 f"parts of sizes {tuple(split_size_or_sections)} do not make up an axis of {extent}",
                 given={"shape": x.shape, "axis": axis},
+                hint="the sizes must add up to the axis; a single number makes parts of that size",
             )
     return tuple(own(p.take(x, place, a, b), x) for a, b in pairwise(bounds))
 
@@ -226,7 +231,9 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: float | None 
     x, widths = tensor(input_x), sizes(padding)
     if len(widths) % 2 or len(widths) > 2 * x.ndim:
         raise ShapeError(
-            f"padding {widths} does not give two numbers for each of the last axes", given={"shape": x.shape}
+            f"padding {widths} does not give two numbers for each of the last axes",
+            given={"shape": x.shape},
+            hint="(1, 2) pads the last axis by 1 in front and 2 behind; the axis before it comes next",
         )
     pairs = [(0, 0)] * (x.ndim - len(widths) // 2) + [widths[i : i + 2] for i in range(len(widths) - 2, -1, -2)]
     if mode == "constant":

@@ -297,7 +297,10 @@ def _named(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
     given, arrow, wanted = equation.replace(" ", "").partition("->")
     inputs = given.split(",")
     if len(inputs) != len(tensors):
-        raise ArgumentError(f"{equation!r} names {len(inputs)} operands, and {len(tensors)} were given")
+        raise ArgumentError(
+            f"{equation!r} names {len(inputs)} operands, and {len(tensors)} were given",
+            hint="separate the names of operands by commas, one name for each tensor",
+        )
     free = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" if c not in equation]
     hidden = [t.ndim - len(name.replace("...", "")) for name, t in zip(inputs, tensors, strict=True)]
     most = max([n for name, n in zip(inputs, hidden, strict=True) if "..." in name], default=0)

@@ -106,7 +106,11 @@ def cross_entropy(
     if not y.dtype.is_float:
         return nll_loss(logs, y, weight, ignore_index, reduction, label_smoothing)
     if y.shape != x.shape:
-        raise ShapeError(f"probabilities of shape {y.shape} do not fit scores of shape {x.shape}")
+        raise ShapeError(
+            f"probabilities of shape {y.shape} do not fit scores of shape {x.shape}",
+            given={"target": y.dtype},
+            hint="floating targets are probabilities of each class; numbers of classes are whole: cast them to int32",
+        )
     y = cast(y, x.dtype)
     if label_smoothing:
         y = y * (1.0 - label_smoothing) + label_smoothing / x.shape[axis]
@@ -123,7 +127,11 @@ def _by_examples(losses: Tensor, reduction: str) -> Tensor:
 def _per_class(weight: Any, x: Tensor, axis: int) -> Tensor:
     w = cast(tensor(weight), x.dtype)
     if w.shape != (x.shape[axis],):
-        raise ShapeError(f"{x.shape[axis]} classes need as many weights, not shape {w.shape}")
+        raise ShapeError(
+            f"{x.shape[axis]} classes need as many weights, not shape {w.shape}",
+            given={"scores": x.shape},
+            hint="weight has one number for each class",
+        )
     return p.reshape(w, [e if a == axis else 1 for a, e in enumerate(x.shape)])
 
 

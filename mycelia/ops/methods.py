@@ -15,12 +15,15 @@ from mycelia import primitives as p
 from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast
 from mycelia.eager.placement import is_device, placed
 from mycelia.errors import ArgumentError
+from mycelia.names import listening
 from mycelia.ops import reduction
 from mycelia.ops.arguments import Axis, method, tensor
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
 
 
 def _reducing(name: str, function: Callable[..., Tensor]) -> None:
+    explained = listening(function)
+
     def reduce(
         self: Tensor,
         axis: Axis = None,
@@ -31,7 +34,8 @@ def _reducing(name: str, function: Callable[..., Tensor]) -> None:
         keep_dims: bool = False,
         **options: Any,
     ) -> Tensor:
-        return function(self, dim if axis is None else axis, keepdims or keepdim or keep_dims, **options)
+        reduced = explained if options else function
+        return reduced(self, dim if axis is None else axis, keepdims or keepdim or keep_dims, **options)
 
     reduce.__name__, reduce.__doc__ = name, function.__doc__
     method(name)(reduce)

@@ -61,7 +61,11 @@ def reshape(input: Any, *shape: Any) -> Tensor:
     """
     x, wanted = tensor(input), sizes(*shape)
     if wanted.count(-1) > 1:
-        raise ShapeError(f"only one extent can be computed, and {wanted} leaves {wanted.count(-1)} open")
+        raise ShapeError(
+            f"only one extent can be computed, and {wanted} leaves {wanted.count(-1)} open",
+            given={"shape": x.shape},
+            hint="give all extents but one",
+        )
     return own(p.reshape(x, wanted), x)
 
 
@@ -133,7 +137,10 @@ def transpose(input: Any, dims: Sequence[int]) -> Tensor:
     x = tensor(input)
     order = tuple(axis_of(x, d) for d in dims)
     if sorted(order) != list(range(x.ndim)):
-        raise ShapeError(f"{tuple(dims)} does not name every axis of a tensor of shape {x.shape} once")
+        raise ShapeError(
+            f"{tuple(dims)} does not name every axis of a tensor of shape {x.shape} once",
+            hint=f"give all of {tuple(range(x.ndim))}, in the order that you want; swapaxes exchanges two",
+        )
     return own(p.transpose(x, order), x)
 
 

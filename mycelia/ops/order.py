@@ -75,7 +75,11 @@ def topk(
     x = tensor(input)
     axis = axis_of(x, -1 if dim is None else dim)
     if not 0 <= k <= x.shape[axis]:
-        raise ShapeError(f"an axis of {x.shape[axis]} has no {k} largest elements")
+        raise ShapeError(
+            f"an axis of {x.shape[axis]} has no {k} largest elements",
+            given={"shape": x.shape},
+            hint=f"k is at most {x.shape[axis]}",
+        )
     order = _first(_order(x, axis, largest), k, axis)
     if not sorted:
         order = gather_elements(order, axis, _order(order, axis, False))

@@ -55,7 +55,7 @@ def _ceiled(
 
 def _max_pool(name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> Tensor:
     batch, single = _checked(name, tensor(x), rank)
-    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank)
+    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank, 0)
     strides = window if stride is None else spread("stride", stride, rank)
     more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
     out = p.max_pool(batch, window, strides, tuple((q, q + m) for q, m in zip(pads, more, strict=True)))
@@ -92,7 +92,7 @@ def _avg_pool(
     divisor_override: int,
 ) -> Tensor:
     batch, single = _checked(name, floated(x), rank)
-    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank)
+    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank, 0)
     strides = spread("stride", stride, rank)
     more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
     around = tuple((q, q + m) for q, m in zip(pads, more, strict=True))

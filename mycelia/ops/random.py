@@ -13,7 +13,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import floated, method, number, pair, sizes, tensor
+from mycelia.ops.arguments import extents, floated, method, number, pair, tensor
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import DType, float32, float64, int64
 
@@ -59,7 +59,7 @@ def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     >>> rand(2, 3, seed=1).shape
     (2, 3)
     """
-    return _uniform(sizes(*size), float32 if dtype is None else as_dtype(dtype), seed)
+    return _uniform(extents(*size), float32 if dtype is None else as_dtype(dtype), seed)
 
 
 def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
@@ -83,7 +83,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         return randint(minval, maxval, shape, seed, dtype=wanted)
     low, high = (cast(tensor(x), wanted) for x in (minval, maxval))
     span = high - low
-    return low + span * _uniform(broadcast_shapes(sizes(shape), span.shape), wanted, seed)
+    return low + span * _uniform(broadcast_shapes(extents(shape), span.shape), wanted, seed)
 
 
 def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
@@ -92,7 +92,7 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     >>> randn(2, 3).shape
     (2, 3)
     """
-    return _normal(sizes(*size), float32 if dtype is None else as_dtype(dtype), seed)
+    return _normal(extents(*size), float32 if dtype is None else as_dtype(dtype), seed)
 
 
 def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
@@ -111,7 +111,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     >>> standard_normal((2,)).shape
     (2,)
     """
-    return _normal(sizes(shape), float32, seed)
+    return _normal(extents(shape), float32, seed)
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
@@ -122,7 +122,7 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     """
     center, spread = pair(mean, stddev)
     center, spread = floated(center), floated(spread)
-    wanted = broadcast_shapes(sizes(shape), center.shape, spread.shape)
+    wanted = broadcast_shapes(extents(shape), center.shape, spread.shape)
     return center + spread * _normal(wanted, center.dtype, seed)
 
 
@@ -133,7 +133,7 @@ def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, seed: i
     True
     """
     edge = math.erf(2.0 / math.sqrt(2.0))
-    evenly = (_uniform(sizes(shape), float64, seed) * 2.0 - 1.0) * edge
+    evenly = (_uniform(extents(shape), float64, seed) * 2.0 - 1.0) * edge
     return cast(_erfinv(evenly) * (math.sqrt(2.0) * stddev) + mean, float32)
 
 
@@ -155,7 +155,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     (3,)
     """
     center, scale = (floated(x) for x in pair(mean, lambda_param))
-    u = _uniform(broadcast_shapes(sizes(shape), center.shape, scale.shape), center.dtype, seed) - 0.5
+    u = _uniform(broadcast_shapes(extents(shape), center.shape, scale.shape), center.dtype, seed) - 0.5
     return center - scale * p.sign(u) * p.log1p(p.abs(u) * -2.0)
 
 
@@ -168,7 +168,7 @@ def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: A
     first, last = (int(x) for x in (low, high))
     if last <= first:
         raise ArgumentError(f"there is no whole number from {first} up to, and without, {last}")
-    evenly = _uniform(sizes(size), float64, seed)
+    evenly = _uniform(extents(size), float64, seed)
     return cast(cast(p.floor(evenly * float(last - first)), int64) + first, int64 if dtype is None else as_dtype(dtype))
 
 

@@ -166,7 +166,7 @@ class Broadcast(Shaped):
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
     def infer(self, x: TensorType) -> TensorType:
-        if broadcast_shape(x.shape, self.shape) != self.shape:
+        if broadcast_shape(x.shape, self.shape) != self.shape or any(isinstance(e, int) and e < 0 for e in self.shape):
             raise ShapeError(
                 f"cannot broadcast {x} to shape {self.shape}",
                 hint="aligned at the right, each extent must be 1 or equal to the target",

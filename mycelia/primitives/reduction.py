@@ -150,7 +150,11 @@ class Selection(Reduction, abstract=True):
     def infer(self, x: TensorType) -> TensorType:
         out = super().infer(x)
         if any(x.shape[d] == 0 for d in self.dims):
-            raise ShapeError(f"{self.name} of no elements has no value", given={"operand": x, "dims": self.dims})
+            raise ShapeError(
+                f"{self.name} of no elements has no value",
+                given={"operand": x, "dims": self.dims},
+                hint="give at least one element: is a slice or a mask empty?",
+            )
         return out
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
@@ -258,7 +262,11 @@ class Position(Op, abstract=True):
         check_dims(self, x, (self.axis,), "axis")
         check_dtype(self, x)
         if x.shape[self.axis] == 0:
-            raise ShapeError(f"{self.name} of no elements has no value", given={"operand": x, "axis": self.axis})
+            raise ShapeError(
+                f"{self.name} of no elements has no value",
+                given={"operand": x, "axis": self.axis},
+                hint="give at least one element: is a slice or a mask empty?",
+            )
         return TensorType(places_of(x.shape[self.axis]), x.shape[: self.axis] + x.shape[self.axis + 1 :])
 
     def reference(self, x: Array) -> Anything:

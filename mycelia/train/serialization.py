@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.names import listening
 from mycelia.nn import Cell
 from mycelia.train import ckpt
 from mycelia.types import Array
@@ -21,6 +22,7 @@ FORMATS = ("ckpt", "safetensors")
 Name = str | os.PathLike[str]
 
 
+@listening
 def save_checkpoint(
     save_obj: Cell | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     ckpt_file_name: Name,
@@ -56,6 +58,7 @@ def save_checkpoint(
         beside.unlink(missing_ok=True)
 
 
+@listening
 def load_checkpoint(
     ckpt_file_name: Name,
     net: Cell | None = None,
@@ -94,6 +97,7 @@ def load_checkpoint(
     return found
 
 
+@listening
 def load_param_into_net(
     net: Cell, parameter_dict: Mapping[str, Any], strict_load: bool = False
 ) -> tuple[list[str], list[str]]:
@@ -112,6 +116,7 @@ def load_param_into_net(
         raise ArgumentError(
             "parameters by name go into a Cell",
             given={"net": type(net).__name__, "from": type(parameter_dict).__name__},
+            hint="for example load_param_into_net(net, load_checkpoint(path))",
         )
     missing = []
     for name, parameter in net.parameters_dict().items():
@@ -122,7 +127,10 @@ def load_param_into_net(
         if not isinstance(new, Tensor):
             raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
         if new.shape != parameter.shape:
-            raise ShapeError(f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}")
+            raise ShapeError(
+                f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}",
+                hint="build the network with the sizes it was saved with",
+            )
         if new.dtype is not parameter.dtype and (strict_load or new.dtype.is_float != parameter.dtype.is_float):
             raise DTypeError(
                 f"parameter {name} holds {parameter.dtype!r}, in the checkpoint {new.dtype!r}",

@@ -21,6 +21,7 @@ from mycelia.dataset.transforms.transforms import (
     Unique,
     not_random,
 )
+from mycelia.names import missing_in
 
 __all__ = [
     "Compose",
@@ -52,4 +53,4 @@ def __getattr__(name: str) -> ModuleType:
         return importlib.import_module("mycelia.dataset.vision")
     if name in ("py_transforms_util", "validators"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return missing_in(__name__)(name)  # type: ignore[no-any-return]  # it raises

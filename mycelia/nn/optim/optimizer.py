@@ -57,6 +57,12 @@ class Optimizer(Cell):
             raise ArgumentError(f"loss_scale is a positive number, not {loss_scale!r}")
         self.loss_scale = float(loss_scale)
         self.global_step = Parameter(Tensor(0, int32), name="global_step", requires_grad=False)
+        if isinstance(parameters, Tensor | Cell) or not isinstance(parameters, Iterable):
+            raise ArgumentError(
+                f"an optimizer takes a list of parameters, not a {type(parameters).__name__}",
+                given={"parameters": parameters},
+                hint="give net.trainable_params() first, and the learning rate after it",
+            )
         given = list(parameters)
         if not given:
             raise ArgumentError("an optimizer needs parameters to change", hint="for example net.trainable_params()")
@@ -81,9 +87,15 @@ class Optimizer(Cell):
             )
             for parameter in group["params"]:
                 if not isinstance(parameter, Parameter):
-                    raise ArgumentError(f"an optimizer changes parameters, not {type(parameter).__name__}")
+                    raise ArgumentError(
+                        f"an optimizer changes parameters, not {type(parameter).__name__}",
+                        given={"value": parameter},
+                        hint="for example net.trainable_params()",
+                    )
                 if id(parameter) in found:
-                    raise ArgumentError(f"parameter {parameter.name} is given to the optimizer twice")
+                    raise ArgumentError(
+                        f"parameter {parameter.name} is given to the optimizer twice", hint="give each parameter once"
+                    )
                 found[id(parameter)] = parameter, own
         ordered = next((g["order_params"] for g in groups if "order_params" in g), None)
         if ordered is not None:
@@ -144,7 +156,8 @@ class Optimizer(Cell):
         for weight, gradient in zip(self.parameters, gradients, strict=True):
             if gradient.shape != weight.shape:
                 raise ShapeError(
-                    f"parameter {weight.name} of shape {weight.shape} was given a gradient of shape {gradient.shape}"
+                    f"parameter {weight.name} of shape {weight.shape} was given a gradient of shape {gradient.shape}",
+                    hint="give the gradients in the order of optimizer.parameters",
                 )
         return [cast(g, w.dtype) for w, g in zip(self.parameters, gradients, strict=True)]
 

@@ -67,7 +67,9 @@ def as_rate(rate: Any, name: str) -> Rate:
         )
     numbers = np.asarray(rate.numbers() if isinstance(rate, Tensor) else _listed(rate), np.float32)
     if numbers.ndim > 1 or numbers.size == 0 or not (numbers >= 0).all():
-        raise ArgumentError(f"a learning rate is a number from 0, or a list of them, not {rate!r}")
+        raise ArgumentError(
+            f"a learning rate is a number from 0, or a list of them, not {rate!r}", hint="for example 0.01"
+        )
     held = Parameter(Tensor(numbers, float32), name=name, requires_grad=False)
     return Fixed(held) if numbers.ndim == 0 else Listed(held)
 

@@ -87,5 +87,5 @@ class Momentum(Optimizer):
 
 def _momentum(momentum: float) -> float:
     if isinstance(momentum, bool) or not isinstance(momentum, int | float) or momentum < 0:
-        raise ArgumentError(f"a momentum is a number from 0, not {momentum!r}")
+        raise ArgumentError(f"a momentum is a number from 0, not {momentum!r}", hint="for example 0.9")
     return float(momentum)
