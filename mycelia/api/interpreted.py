@@ -9,8 +9,8 @@ from typing import Any
 from mycelia.api.family import Family, shapes_of
 from mycelia.api.programs import PieceWay, Replay, Way
 from mycelia.backends import Backend
-from mycelia.degradations import Instead, Subject, concerning, degrade
-from mycelia.errors import CaptureError, Location
+from mycelia.degradations import Instead, Subject, concerning, degrade, fault
+from mycelia.errors import CaptureError, Location, MyceliaError
 from mycelia.interpreter.capturing import Call, Piece, capture, changed
 from mycelia.interpreter.guards import guard_of
 from mycelia.interpreter.pieces import CALLERS, NOT_RUN, Suite, frame_of, mentions, suite_of
@@ -83,12 +83,20 @@ class Interpreted:
                     for known in self.ways.values():  # programs for the sizes before stay
                         known[:] = [way for way in known if isinstance(way, Way)]
                     return NOT_RUN
-                new, found = self.captured(call, ways)
-                if new is None:
-                    return self.in_pieces(call)
-                way = new
-        if isinstance(way, Refusal):
+                try:
+                    new, found = self.captured(call, ways)
+                    way = new or Refusal(Break(""), None)
+                except MyceliaError:
+                    raise
+                except Exception as error:
+                    if not self.fallback:
+                        raise
+                    fault("a function runs in Python, because it could not be captured", error)
+                    way, found = Refusal(Break(""), None), NOT_RUN
+        if isinstance(way, Refusal) and found is not NOT_RUN:  # behind the lock: Python may wait for other threads
             return self.in_pieces(call)
+        if isinstance(way, Refusal):
+            return self.by_python(call)
         return self.by_python(call) if found is None else self.result(way, found, call)
 
     def result(self, way: Way, found: Any, call: Call) -> Any:

@@ -18,6 +18,7 @@ from mycelia.interpreter.texts import Printing, keeping
 from mycelia.interpreter.world import Array, Read
 from mycelia.ir import interpret, names_of
 from mycelia.primitives import writing_down
+from mycelia.runtime.interrupts import whole
 from mycelia.sizes import value as value_of
 from mycelia.types import Array as Array_
 
@@ -51,7 +52,15 @@ class Way:
         self.shows = bool(prints) and not self.keeps  # words appear while it runs
 
     def run(self, found: Any) -> Any:
-        """The result; NOT_RUN, with nothing changed, where the program raises or cannot run."""
+        """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it
+        changes as before, or all as after it.
+        """
+        if not self.program.plan.writes:
+            return self.ran(found)
+        with whole():
+            return self.ran(found)
+
+    def ran(self, found: Any) -> Any:
         objects, _, inputs, sizes = found
         for place, extent in self.program.plan.checks:
             if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):

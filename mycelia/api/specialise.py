@@ -15,6 +15,7 @@ from mycelia.eager.tape import recording
 from mycelia.errors import Location, MyceliaError
 from mycelia.ir import Function, Value, inner_functions, names_of
 from mycelia.primitives import HostCall
+from mycelia.runtime.interrupts import whole
 from mycelia.types import TensorType
 
 
@@ -104,6 +105,12 @@ class Compiled:
         return self.captured.holds()
 
     def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
+        if not self.captured.writes:
+            return self._run(args, kwargs, leaves)
+        with whole():
+            return self._run(args, kwargs, leaves)
+
+    def _run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
         captured = self.captured
         if self.changes_arguments and len({id(x) for x in leaves}) < len(leaves):
             return self.fn(*args, **kwargs)  # a tensor that was given twice changes in both places

@@ -64,6 +64,7 @@ class Slots:
     set_handle: int
     execute: int
     numbers: int
+    poll: int
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,7 @@ class Driver:
         frame = Frame(self, function, function.args[0], plan, function.args[1], function.args[2])
         frame.arguments = {b: i for i, b in enumerate((*routine.inputs, *routine.outputs))}
         frame.enter(plan.arena)
+        frame.poll()
         frame.block(routine.block)
         frame.finish()
 
@@ -536,6 +538,7 @@ class Frame:
             else:
                 self._copy(self._element(s, where), self.at(s.item), s.item.type.nbytes)
         b.store(b.add(b.load(turns, typ=i64), i64(1)), turns)
+        self.poll()
         b.branch(head)
         b.position_at_end(done)
 
@@ -584,12 +587,25 @@ class Frame:
         sizes = room(self.top, ir.ArrayType(i64, max(len(extents), 1)))
         for i, n in enumerate(extents):
             Heap.set(self.b, sizes, i, n)
-        control = room(self.top, i32)
-        flush(self.b, self.module, False, control)  # Python computes with subnormal numbers
         python = seen_as(self.slot(self.driver.unit.hosts[id(step)]), ir.FunctionType(i32, [pointer] * 2).as_pointer())
-        code = self.b.call(python, [table, sizes])
+        self._leave_if(self._from_python(lambda: self.b.call(python, [table, sizes])))
+
+    def poll(self) -> None:
+        """If the word is set that tells of signals, let Python look at them, and give up if a handler raises."""
+        words = self.slot(self.driver.unit.slots.poll)
+        word = self.b.load_atomic(words, "monotonic", 8, typ=i64)
+        with self.b.if_then(self.b.icmp_unsigned("!=", word, i64(0)), likely=False):
+            Heap.set(self.b, words, 0, i64(0))
+            look = seen_as(Heap.get(self.b, words, 1), ir.FunctionType(i32, []).as_pointer())
+            self._leave_if(self._from_python(lambda: self.b.call(look, [])))
+
+    def _from_python(self, call: Callable[[], ir.Value]) -> ir.Value:
+        """What a call of Python gives, which computes with subnormal numbers."""
+        control = room(self.top, i32)
+        flush(self.b, self.module, False, control)
+        code = call()
         flush(self.b, self.module, self.driver.options.fast_math.flush, control)
-        self._leave_if(code)
+        return code
 
     def _leave_if(self, code: ir.Value) -> None:
         """Give up if a call failed: its results are not there."""

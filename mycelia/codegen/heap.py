@@ -27,7 +27,8 @@ SEGMENT = 1 << 16  # bytes of the first segment
 LARGEST = 1 << 31  # bytes of a segment that is too large
 HEAD = 32  # bytes at the beginning of a segment
 JUMP = 32  # words that hold a place to go to; C's library needs 25
-TOO_DEEP, NO_MEMORY, RAISED = 1 << 16, 1 << 17, 1 << 18  # the last by Python, which was called
+TOO_DEEP, NO_MEMORY = 1 << 16, 1 << 17
+RAISED, INTERRUPTED = 1 << 18, 1 << 19  # by Python, which the program called; by the handler of a signal
 VOID = ir.VoidType()
 
 

@@ -17,7 +17,7 @@ from mycelia.lowering.nest import same_place
 from mycelia.lowering.order import in_sequence
 from mycelia.lowering.plain import copy, offset_of, stored
 from mycelia.lowering.shared import Shared
-from mycelia.lowering.steps import follows, layout_of, lower_step, reads_elements
+from mycelia.lowering.steps import follows, layout_of, lower_step, may_end, reads_elements
 from mycelia.lowering.takeover import Takeovers, share, takeovers
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant, Positions
@@ -61,14 +61,17 @@ class Body:
         self.nodes: list[Node] = []
         self.made_by: dict[Value, Node] = {}
         self.ordered: list[Node] = []  # effects, one after the other
+        self.ending: set[int] = set()  # numbers of nodes that may end the program
         self.in_place: set[Buffer] = set()
         self.taken: Takeovers = {}  # updates in place
         self.steps: list[Step] = []
 
     # -------------------------------------------------------------------------------------------- the whole
 
-    def run(self, donated: Mapping[int, int]) -> tuple[list[Step], list[Buffer]]:
-        """Steps, and where the results are afterwards."""
+    def run(self, donated: Mapping[int, int], outermost: bool = False) -> tuple[list[Step], list[Buffer]]:
+        """Steps, and where the results are afterwards. The outermost body may end early, by an exception in an effect
+        or in a loop, and what was given away must be as it was then.
+        """
         values = self.fn.values()
         operands = {base(x) for v in values if is_step(v) and not reads_elements(op_of(v)) for x in v.inputs}
         results = {base(r) if is_view(r) else r for r in self.fn.results}
@@ -87,6 +90,8 @@ class Body:
         for node in self.nodes:
             if node.group is not None:
                 needed |= set(node.group.outside)
+        if outermost:
+            self.ending = {n.number for n in self.nodes if n.step is not None and may_end(op_of(n.step))}
         order, donors = self._order(donated)
         aside = kept_aside(self.shared.options.target)
         share(self, self.taken)
@@ -229,9 +234,9 @@ class Body:
         for n in self.nodes:
             for v in self._values_read(n):
                 readers[v].add(n.number)
-        # an effect may raise, and what was given away would be lost: it is overwritten after the last effect
+        # an effect may raise, a loop may be interrupted, and what was given away would be lost: it is overwritten later
         for p in self.fn.params:
-            readers[p].update(n.number for n in self.ordered)
+            readers[p].update(self.ending, [n.number for n in self.ordered])
         looked_at = Counter(base(r) for r in self.fn.results)
         for result, param in donated.items():
             old, new = self.fn.params[param], self.fn.results[result]
@@ -264,7 +269,7 @@ class Body:
         """Which results may be written straight into the memory that they take over."""
         for result, node in donors.items():
             source, target = out[result], self.memory[self.fn.params[donated[result]]]
-            if source in self.shared.aliases:  # it is there already
+            if source in self.shared.aliases or node.number in self.ending:  # it is there already, or must not be yet
                 continue
             launches = [s for s in self.steps if isinstance(s, Launch) and source in s.writes()]
             reading = target in (b for s in launches for b in s.reads())

@@ -8,13 +8,22 @@ from mycelia.ir import Function, Project, Value
 from mycelia.loops import Block, Branch, Buffer, Enter, Host, Repeat, Routine, Runtime, Step, Stream
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
-from mycelia.lowering.steps import lower_step
+from mycelia.lowering.steps import lower_step, may_end
 from mycelia.primitives import Cond, HostCall, Map, NamedCall, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.sizes import same
 from mycelia.types import TensorType, Type, int64, row_major
 
 COUNT = TensorType(int64, ())
+
+
+@may_end.register(While)
+@may_end.register(Scan)
+@may_end.register(Map)
+@may_end.register(Recurse)
+@may_end.register(NamedCall)
+def _(op: object) -> bool:
+    return True
 
 
 def _outputs(v: Value, body: Body) -> list[Buffer]:

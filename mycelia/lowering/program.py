@@ -23,7 +23,7 @@ def lower(
     shared = Shared(options, refused)
     inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
     body = Body(fn, inputs, shared)
-    steps, results = body.run(donated)
+    steps, results = body.run(donated, outermost=True)
     outputs: list[Buffer] = []
     late: list[Step] = []  # into donated memory, when everything else has been read
     for i, (r, value) in enumerate(zip(results, fn.results, strict=True)):

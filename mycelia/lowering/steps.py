@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from mycelia.ir import Op, Value
+from mycelia.ir import Op, Value, inner_functions
 from mycelia.types import TensorType
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ def reads_elements(op: Op) -> bool:
 def overwrites(op: Op, v: Value) -> bool:
     """Whether the step changes a part of its first operand and leaves the rest: it can be done where that lies."""
     return False
+
+
+@singledispatch
+def may_end(op: object) -> bool:
+    """Whether the step may end the program: loops and calls do, when they are interrupted or need too much memory."""
+    return any(may_end(v.op) for fn in inner_functions(op) for v in fn.values())
 
 
 @singledispatch

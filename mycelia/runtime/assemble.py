@@ -14,6 +14,7 @@ from mycelia.loops import Birth, Buffer, Host, Invoke, Item, Launch, LibraryCall
 from mycelia.options import Options
 from mycelia.runtime.bind import prepared
 from mycelia.runtime.host import address_of, entry_of
+from mycelia.runtime.interrupts import WORDS
 from mycelia.runtime.onednn import library
 from mycelia.schedule import buffer_bytes, plan_memory
 from mycelia.sizes import Hints, Name, Sym, comes_from_data, evaluated, evaluator, hint, names, value
@@ -173,7 +174,7 @@ def assemble(program: Program, options: Options) -> Assembled:
         keep.append(data)
     lib = library()
     set_handle, execute = (slot(lib.address(f"dnnl_{f}")) for f in ("memory_set_data_handle", "primitive_execute"))
-    slots = Slots(slot(), slot(), set_handle, execute, slot())
+    slots = Slots(slot(), slot(), set_handle, execute, slot(), slot(WORDS.ctypes.data))
     blocks = [program.block, *(r.block for r in program.routines)]
     calls = {id(s): slot() for b in blocks for s in b.walk() if isinstance(s, Invoke)}
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import NO_MEMORY, RAISED, TOO_DEEP, WORDS
+from mycelia.codegen.heap import INTERRUPTED, NO_MEMORY, RAISED, TOO_DEEP, WORDS
 from mycelia.errors import MyceliaError, OutOfMemory
-from mycelia.loops import Note
+from mycelia.loops import Note, Repeat
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
+from mycelia.runtime.interrupts import Poll
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import address, maker
 from mycelia.runtime.threads import restricted, with_team
@@ -87,6 +88,7 @@ class Executable:
         unit = assembled.unit
         run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
         self._run = on_deep_stack(run) if unit.program.routines else with_team(run)
+        self._polls = bool(unit.program.routines) or any(isinstance(s, Repeat) for s in unit.program.block.walk())
         self.heap = np.zeros(WORDS, np.int64)
         if unit.program.routines:
             self.heap[6] = DEEPEST
@@ -158,11 +160,12 @@ class Executable:
         Calls.count += 1
         slots = self.assembled.unit.slots
         self.heap[8] = table[slots.numbers]
-        table[slots.arena] = Arena.take(running.arrangement.arena)
+        depth = Arena.depth
         try:
-            status = self._run(running.address)
+            table[slots.arena] = Arena.take(running.arrangement.arena)
+            status = self._polled(running.address) if self._polls else self._run(running.address)
         finally:
-            Arena.give_back()
+            Arena.depth = depth
         if status:
             self._complain(status)
         if self.numbers.varying:
@@ -177,6 +180,15 @@ class Executable:
                 results[i].owner = owner
         return tuple(results)
 
+    def _polled(self, address: int) -> int:
+        """Run a program with loops, which look at signals."""
+        before = Poll.running
+        try:
+            Poll.enter()
+            return self._run(address)
+        finally:
+            Poll.running = before
+
     def _cut(self, running: Running, results: list[Any]) -> None:
         """Results whose sizes came out of data, as large as they turned out to be."""
         counts = running.arrangement.numbers[self.numbers.births].tolist()
@@ -187,6 +199,8 @@ class Executable:
     def _complain(self, status: int) -> None:
         if status & RAISED:
             raise self.assembled.raised.pop()
+        if status & INTERRUPTED:
+            raise Poll.raised.pop()
         if status & TOO_DEEP:
             raise MyceliaError(
                 f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room left",

@@ -10,6 +10,7 @@ import numpy as np
 from mycelia.codegen.heap import RAISED
 from mycelia.errors import ShapeError
 from mycelia.loops import Host
+from mycelia.runtime.interrupts import in_pieces
 from mycelia.runtime.worker_thread import on_calling_thread
 from mycelia.types import Array, TensorType
 
@@ -28,7 +29,8 @@ def entry_of(step: Host, raised: list[BaseException]) -> Any:
         left = iter(extents)
         actual = types if static else [t.with_shape(next(left) for _ in range(t.rank)) for t in types]
         memory = [array_at(at, t) for at, t in zip(places, actual, strict=True)]
-        given = step.call(*memory[: len(step.inputs)])
+        with in_pieces():
+            given = step.call(*memory[: len(step.inputs)])
         for target, result in zip(memory[len(step.inputs) :], given, strict=True):
             if result.shape != target.shape:
                 raise ShapeError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-Job = tuple[Callable[[int], Any], int, "SimpleQueue[Any]"]
+Job = tuple[Callable[[int], Any], int, "_Answers"]
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,37 @@ class _Request:
             self.done.put(error)
 
 
+class _Answers:
+    """What a worker tells the thread that waits for it, which looks first and takes it away when it is dealt with: what
+    a handler of a signal raises in between loses nothing.
+    """
+
+    def __init__(self) -> None:
+        self._told: list[Any] = []
+        self._wake: SimpleQueue[None] = SimpleQueue()
+
+    def put(self, what: Any) -> None:
+        self._told.append(what)
+        self._wake.put(None)
+
+    def wait(self) -> None:
+        self._wake.get()
+
+    @property
+    def first(self) -> Any:
+        return self._told[0] if self._told else None
+
+    def served(self, instead: BaseException | None) -> None:
+        """The request is dealt with; or it is not, and whoever made it hears why. To hear twice does no harm."""
+        if instead is not None:
+            self._told[0].done.put(instead)
+        del self._told[0]
+
+
 class _Here(threading.local):
     """Of a worker: who waits for its job. Of any thread: the workers whose requests it serves now."""
 
-    answer: SimpleQueue[Any] | None = None
+    answer: _Answers | None = None
     serving: tuple[WorkerThread, ...] = ()
 
 
@@ -70,16 +97,30 @@ class WorkerThread:
         """What the job gives, done by the thread; what it raises is raised here. A job of a job is done at once."""
         if threading.current_thread() is self._started():
             return job(argument)
-        answer: SimpleQueue[Any] = SimpleQueue()
+        answer = _Answers()
         if self in _here.serving:  # its thread waits for this one
             self._spare = self._spare or WorkerThread(self.name, self.stack)
             return self._spare.do(job, argument)
+        interrupted: BaseException | None = None
+        before = _here.serving
         self._jobs.put((job, argument, answer))
-        while isinstance(got := answer.get(), _Request):
-            before, _here.serving = _here.serving, (*_here.serving, self)
-            got.serve()
-            _here.serving = before
-        failed, result = got
+        while True:
+            try:  # the handler of a signal may raise anywhere: the job still runs then, and ends when it asks
+                while answer.first is None:
+                    answer.wait()
+                if not isinstance(answer.first, _Request):
+                    break
+                if interrupted is None:
+                    _here.serving = (*before, self)
+                    answer.first.serve()
+                answer.served(interrupted)
+            except BaseException as error:
+                interrupted = error
+            finally:
+                _here.serving = before
+        if interrupted is not None:
+            raise interrupted
+        failed, result = answer.first
         if failed:
             raise result
         return result

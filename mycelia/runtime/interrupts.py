@@ -1,0 +1,169 @@
+"""Signals while machine code runs: Ctrl-C ends a loop that has no end, and finds everything as it was.
+
+Python runs the handlers of signals between two of its instructions, on the main thread; a native loop has no such
+place. So loops look at a word in memory at the end of each turn (`Poll`). A thread sets the word every few hundredths
+of a second while a program with loops runs; whoever finds it set calls Python, which then runs the handlers that are
+due, on the thread that called the program. If one raises, the program ends, and it raises there. No handler is
+installed for this, so all handlers of the user work, for all signals, and other threads are asked nothing.
+
+A program that ends gives new numbers to several tensors, some of them in place. A KeyboardInterrupt between two of
+these would leave a half. Inside `whole()` Ctrl-C is noted, and raised when the loop asks, before anything was changed,
+or behind the last change.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mycelia.codegen.heap import INTERRUPTED
+from mycelia.runtime.worker_thread import on_calling_thread
+
+PERIOD = 0.04  # seconds between two looks at signals: short for a person who waits, long for a processor
+PATIENCE = 1500  # periods without a program, after which the thread that sets the word ends
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32)
+SIGINT = int(signal.SIGINT)
+Handler = Callable[[int, Any], Any]
+# the functions without enums, which take ten times as long
+handler_of: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+install: Callable[[int, Any], Any] = getattr(signal.signal, "__wrapped__", signal.signal)
+
+
+class Poll:
+    """The word that loops look at, and the function that they call when it is set."""
+
+    raised: list[BaseException] = []
+    running = 0  # programs with loops
+    looking = False  # a handler may run a program itself
+    thread: threading.Thread | None = None
+    lock = threading.Lock()
+
+    @classmethod
+    def enter(cls) -> None:
+        """A program with loops begins."""
+        cls.running += 1
+        if cls.thread is not None:
+            return
+        with cls.lock:
+            if cls.thread is None:
+                cls.thread = threading.Thread(target=cls._tick, daemon=True, name="mycelia-poll")
+                cls.thread.start()
+
+    @classmethod
+    def _tick(cls) -> None:
+        idle = 0
+        while True:
+            time.sleep(PERIOD)
+            idle = 0 if cls.running else idle + 1
+            if cls.running:
+                WORDS[0] = not cls.looking
+            elif idle > PATIENCE:
+                with cls.lock:
+                    if not cls.running:
+                        cls.thread = None
+                        return
+
+    @classmethod
+    def forget(cls) -> None:
+        """A forked process has no threads but one."""
+        cls.thread, cls.lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=Poll.forget)
+
+
+def _looks() -> Iterator[int]:
+    """Each turn lets Python run the handlers that are due, and gives the program its status: what they raise ends it.
+
+    A function would be too late to catch that: handlers run before its first instruction. This goes on inside `try`.
+    """
+    status = 0
+    while True:
+        try:
+            while True:
+                try:
+                    yield status
+                    status, Poll.looking = 0, True
+                    on_calling_thread(deliver)
+                except BaseException as error:
+                    Poll.raised.append(error)
+                    status = INTERRUPTED
+                Poll.looking = False
+        except BaseException as error:  # of a second signal, right behind the first
+            Poll.raised.append(error)
+            status = INTERRUPTED
+
+
+_looking = _looks()
+next(_looking)
+_entry = ENTRY(_looking.__next__)
+WORDS = np.array([0, ctypes.cast(_entry, ctypes.c_void_p).value], np.int64)  # the word, and the function
+
+
+class _Noted:
+    """Ctrl-C on the main thread while a program changes tensors."""
+
+    handler: Handler | None = None  # the user's, while ours takes its place
+    frame: Any = None
+    due = False
+
+
+def _note(number: int, frame: Any) -> None:
+    _Noted.due, _Noted.frame = True, frame
+
+
+def deliver() -> None:
+    """Raise a Ctrl-C that was noted: call the user's handler."""
+    if _Noted.due and _on_main() and _Noted.handler is not None:
+        _Noted.due = False
+        _Noted.handler(SIGINT, _Noted.frame)
+
+
+def _on_main() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """Inside the block Ctrl-C is noted only; a loop that asks raises it, else the end of the block."""
+    if not _on_main() or _Noted.handler is not None or not callable(before := handler_of(SIGINT)):
+        yield
+        return
+    _Noted.handler = before
+    install(SIGINT, _note)
+    try:
+        yield
+    finally:
+        handler = _Noted.handler or before  # Python that was called may have put another one there
+        if handler_of(SIGINT) is _note:
+            install(SIGINT, handler)
+        due, _Noted.due, _Noted.handler = _Noted.due, False, None
+        if due:
+            handler(SIGINT, _Noted.frame)
+
+
+@contextmanager
+def in_pieces() -> Iterator[None]:
+    """Inside the block, which is Python that a program calls, Ctrl-C is what it is for the user."""
+    handler = _Noted.handler
+    if handler is None or not _on_main():
+        yield
+        return
+    deliver()
+    install(SIGINT, handler)
+    _Noted.handler = None
+    try:
+        yield
+    finally:
+        now = handler_of(SIGINT)
+        if callable(now):
+            _Noted.handler = now
+            install(SIGINT, _note)

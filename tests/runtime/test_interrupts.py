@@ -1,0 +1,22 @@
+"""Ctrl-C, and other signals, while a native loop runs: it ends, and everything is as it was before the call."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "interrupted.py"
+HELPERS = ("send", "interrupted", "spin", "count")
+CASES = [f.name for f in ast.parse(PROGRAMS.read_text()).body if isinstance(f, ast.FunctionDef)]
+
+
+@pytest.mark.parametrize("case", [name for name in CASES if name not in HELPERS])
+def test_interrupting(case):
+    environment = {**os.environ, "PYTHONPATH": str(PROGRAMS.parents[2])}
+    command = [sys.executable, "-W", "error", str(PROGRAMS), case]
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert not ran.stderr
