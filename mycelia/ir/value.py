@@ -116,7 +116,10 @@ class Value(Arithmetic):
             return cls._marked(op, inputs, purity)  # type: ignore[arg-type]  # parameters are total
         key = (op, inputs)
         found = _interned.get(key)
-        return found if found is not None else cls._made(key, op, inputs, 0)
+        if found is None:
+            return cls._made(key, op, inputs, 0)
+        found._also_from_here()
+        return found
 
     @classmethod
     def _marked(cls, op: Op, inputs: tuple[Value, ...], purity: Purity) -> Value:
@@ -128,8 +131,11 @@ class Value(Arithmetic):
         else:
             mark = region.mark(purity)
         key = (op, inputs, mark)
-        found = _interned.get(key)
-        made = found if found is not None else cls._made(key, op, inputs, mark)
+        made = _interned.get(key)
+        if made is None:
+            made = cls._made(key, op, inputs, mark)
+        else:
+            made._also_from_here()
         if purity is Purity.ORDERED:
             region.effects.append(made)  # type: ignore[union-attr]  # there is one, see above
         return made
@@ -146,6 +152,13 @@ class Value(Arithmetic):
             made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs)
             made.closed = made.closed and made.type.static and op.static  # type: ignore[union-attr]
         return _interned.keep(key, made)
+
+    def _also_from_here(self) -> None:
+        """Equal values are one: whoever asks last is told of his own line."""
+        if not _here.ask:
+            self.location = _here.location or self.location
+        elif self.location is None:
+            self.location = caller()
 
     @staticmethod
     def apply(op: Op, inputs: tuple[Any, ...]) -> Any:

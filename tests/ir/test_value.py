@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
-from mycelia.errors import DTypeError, ShapeError
+from mycelia.errors import DTypeError, Location, ShapeError
 from mycelia.ir import (
     Function,
     Param,
     Value,
+    asking,
     constant,
     interpret,
+    located,
     rewrite,
     rule,
     rule_for,
@@ -29,6 +31,21 @@ def test_the_same_expression_is_the_same_object():
     x = Value(Param(0, f32_3))
     assert p.exp(x) + 1.0 is p.exp(x) + 1.0
     assert p.exp(x) is not p.log(x)
+
+
+def test_whoever_asks_last_for_equal_values_is_told_of_his_own_line():
+    x = Value(Param(0, f32_3))
+    kept = p.exp(x)
+    first, second = Location("a.py", 1), Location("b.py", 2)
+    assert kept.location is None
+    for here in (first, second):
+        with located(here):
+            assert p.exp(x) is kept
+        assert kept.location == here
+    with located(None):
+        assert p.exp(x).location == second
+    with asking():
+        assert p.exp(x * 2.0).location.file == __file__
 
 
 def test_unused_values_vanish():
