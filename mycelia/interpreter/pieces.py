@@ -130,6 +130,8 @@ class Statement:
             return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [kind], []))
         if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return stmt
+        if isinstance(stmt, ast.AnnAssign):  # in a function the annotation is never evaluated
+            return ast.Pass() if stmt.value is None else ast.Assign([stmt.target], stmt.value)
         for part in (stmt, *getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
             for name in ("body", "orelse", "finalbody"):
                 block = getattr(part, name, None)

@@ -18,6 +18,7 @@ import mycelia as ms
 from mycelia import nn, ops
 from mycelia.api.jit import Jitted, jit
 from mycelia.eager import Parameter, Tensor
+from tests.promises.transformed import names
 
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-12}
 
@@ -44,33 +45,43 @@ def programs(path: Path) -> list[Program]:
     return found
 
 
-def seen(value: Any, depth: int = 0) -> Any:
-    """All that a caller can see of a value, down to the sign of zero; floating tensors stay arrays."""
-    if depth > 6:
-        return "..."
+def seen(value: Any, met: dict[int, tuple[int, Any]] | None = None) -> Any:
+    """All that a caller can see of a value, down to the sign of zero; floating tensors stay arrays.
+
+    A thing met for a second time is only said to be the first, so aliases are seen too.
+    """
+    met = {} if met is None else met
+    if isinstance(value, Tensor | list | dict | set | collections.deque) or hasattr(value, "__dict__"):
+        if id(value) in met:
+            return "again", met[id(value)][0]
+        met[id(value)] = len(met), value  # kept: no other gets its id
+    name = type(value).__name__
     if isinstance(value, Tensor):
-        return type(value).__name__, str(value.dtype), value.shape, value.asnumpy()
+        return name, str(value.dtype), value.shape, value.asnumpy().copy()
     if isinstance(value, np.ndarray):
         return "array", str(value.dtype), value.shape, repr(value.tolist())
     if isinstance(value, list | tuple | collections.deque):
-        return (type(value).__name__, *[seen(v, depth + 1) for v in value])
+        return (name, *[seen(v, met) for v in value])
     if isinstance(value, dict):
-        return (type(value).__name__, *[(repr(k), seen(v, depth + 1)) for k, v in value.items()])
+        return (name, *[(repr(k), seen(v, met)) for k, v in value.items()])
     if isinstance(value, set | frozenset):
-        return type(value).__name__, sorted(map(repr, value))
+        return name, sorted(map(repr, value))
     if isinstance(value, BaseException):
-        return type(value).__name__, [seen(a, depth + 1) if not isinstance(a, str) else "text" for a in value.args]
-    if isinstance(value, types.FunctionType | types.MethodType):
-        return type(value).__name__, value.__name__
+        return name, [seen(a, met) if not isinstance(a, str) else "text" for a in value.args]
+    if isinstance(value, types.FunctionType | types.MethodType | Jitted):
+        return "function", value.__name__ if not value.__module__.startswith("tests.") else "ours"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__, seen(vars(value), depth + 1)
+        return name, seen(vars(value), met)
     if type(value).__repr__ is object.__repr__:
-        return type(value).__name__, seen(getattr(value, "__dict__", {}), depth + 1)
-    return type(value).__name__, repr(value)
+        return name, seen(getattr(value, "__dict__", {}), met)
+    return name, value if isinstance(value, float) else repr(value)
 
 
-def alike(a: Any, b: Any) -> bool:
-    """Whether two things that were seen are the same, floating tensors up to rounding."""
+def alike(a: Any, b: Any, rounding: float = 0.0) -> bool:
+    """Whether two things that were seen are the same, floating tensors up to rounding; numbers are exactly the same.
+
+    With `rounding`, those that a program may have got from a tensor are close.
+    """
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         if type(a) is not type(b) or a.shape != b.shape or a.dtype != b.dtype:
             return False
@@ -81,8 +92,12 @@ def alike(a: Any, b: Any) -> bool:
         close = np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
         exact = np.signbit(a) == np.signbit(b)
         return bool(close and (exact | (a != 0) | (b != 0)).all())
+    if isinstance(a, tuple) and a[:1] == ("Undefined",):
+        return True
     if isinstance(a, list | tuple):
-        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
+        return type(a) is type(b) and len(a) == len(b) and all(alike(x, y, rounding) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float) and isinstance(b, float):
+        return repr(a) == repr(b) or (a != 0 and b != 0 and abs(a - b) <= rounding * max(abs(a), abs(b)))
     return bool(a == b)
 
 
@@ -91,7 +106,7 @@ def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
     filename = f"<{program}>"
     linecache.cache[filename] = len(program.text), None, program.text.splitlines(True), filename
     ms.set_seed(1)
-    space = {"T": Tensor, "P": Parameter, "np": np, "ms": ms, "nn": nn, "ops": ops, "J": wrap, "__name__": program.name}
+    space = {"T": Tensor, "P": Parameter, "np": np, "ms": ms, "nn": nn, "ops": ops, "J": wrap, "__name__": program.name, **names(wrap is not eager)}
     module = sys.modules[program.name] = types.ModuleType(program.name)
     module.__dict__.update(space)
     printed = io.StringIO()
@@ -100,7 +115,7 @@ def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
             exec(compile(program.text, filename, "exec", dont_inherit=True), module.__dict__)
             result = seen(module.__dict__["main"]())
         except Exception as error:
-            result = seen(error)
+            result = "raised", seen(error)
         finally:
             sys.modules.pop(program.name, None)
     return result, printed.getvalue()
@@ -110,7 +125,7 @@ def eager(fn: Any) -> Any:
     return fn
 
 
-def difference(program: Program) -> tuple[str | None, list[Jitted]]:
+def difference(program: Program, rounding: float = 0.0) -> tuple[str | None, list[Jitted]]:
     """What differs between Python and jit, in words; None if nothing does. And the functions that were compiled."""
     made: list[Jitted] = []
 
@@ -119,4 +134,4 @@ def difference(program: Program) -> tuple[str | None, list[Jitted]]:
         return made[-1]
 
     want, got = outcome(program, eager), outcome(program, compiled)
-    return (None if alike(want, got) else f"eager {want}\njit   {got}"), made
+    return (None if alike(want, got, rounding) else f"eager {want}\njit   {got}"), made

@@ -1,0 +1,52 @@
+"""A process that judges programs, one line of JSON each, so that one that hangs or kills its process is seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+
+ROUNDING = 3e-6  # of numbers that come from tensors
+
+
+def main() -> None:
+    """Answers each program with `e` when Python begins, `j` when jit does, and then the verdict."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the program writes stays out of the answers
+    warnings.simplefilter("ignore")
+    if len(sys.argv) > 1:
+        from tests.promises.generator.faults import sow
+
+        sow(sys.argv[1])
+    from tests.promises import judge
+
+    def tell(text: str) -> None:
+        answers.write(text + "\n")
+        answers.flush()
+
+    tell("ready")
+    for line in sys.stdin:
+        program = judge.Program("generated", "program", json.loads(line))
+        tell("e")
+        want = judge.outcome(program, judge.eager)
+        tell("j")
+        made: list[judge.Jitted] = []
+
+        def compiled(fn: object, made: list[judge.Jitted] = made) -> judge.Jitted:
+            made.append(judge.jit(fn))
+            return made[-1]
+
+        got = judge.outcome(program, compiled)
+        same = judge.alike(want, got, ROUNDING)
+        tell(json.dumps({"difference": None if same else f"eager {want}\njit   {got}", "ways": ways(made), "raises": want[0][0] == "raised"}))
+
+
+def ways(made: list[object]) -> list[str]:
+    """How the calls ran: as one program, in pieces, in Python."""
+    text = "".join(fn.explain() for fn in made)  # type: ignore[attr-defined]
+    return [name for name, words in (("native", "one native call"), ("python", "runs in Python")) if words in text]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Writes random programs: a seed gives a module whose `main` calls a jitted function several times."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.promises.generator.calls import calls_of, transformed_calls
+from tests.promises.generator.grammar import (
+    COMPOUND, EXPRESSIONS, IN_LOOPS, LEAVING, LITERALS, PRELUDE, SIMPLE,
+)  # fmt: skip
+
+# what a function that is differentiated or mapped does not do: effects, exceptions, numbers of tensors
+IMPURE = re.compile(r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
+                    r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>")
+HOLE = re.compile(r"<([A-Za-z]+\d?)(?::([a-z]))?>")
+BLOCKS = ("block", "loop", "short", "body", "leave")
+PARAMETERS = {"x": "t", "y": "t", "n": "i", "k": "f", "items": "l", "table": "d", "box": "o", "ints": "q", "arr": "a"}
+
+
+class Missing(Exception):
+    """There is no variable of the kind that a template asks for."""
+
+
+@dataclass
+class Scope:
+    """The variables of a function: those that may be read, by kind, and those that are its own to assign."""
+
+    names: dict[str, list[str]] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
+    loops: int = 0
+    depth: int = 0  # of functions
+
+    def add(self, kind: str, name: str, own: bool = True) -> None:
+        self.names.setdefault(kind, []).append(name)
+        if own:
+            self.own.add(name)
+
+
+class Writer:
+    """Fills templates with what a stream of random numbers chooses, and counts the constructs."""
+
+    def __init__(self, seed: int, pure: bool = False) -> None:
+        self.random, self.pure = random.Random(seed), pure
+        self.used: Counter[str] = Counter()
+        self.scope = Scope()
+        self.fresh = 0
+        self.budget = 0
+        self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
+
+    def program(self) -> str:
+        """The whole module."""
+        every = sorted({tag for tag, _ in (*SIMPLE, *COMPOUND, *LEAVING)})
+        self.closed = {tag for tag in every if self.random.random() < 0.35}
+        kinds = "tif" if self.pure else "tifldoqa"
+        taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.6)]
+        self.budget = self.random.choice((2, 4, 6, 9))
+        self.scope = Scope()
+        for name in taken:
+            self.scope.add(PARAMETERS[name], name)
+        self.scope.add("c", "decorated", own=False)
+        heads = [f"def f({', '.join(taken)}):"]
+        if self.pure:  # what is written in place is its own
+            body = [*[f"{p} = {p} * 1." for p in taken if p in "xy"], *self.block(2), f"return {self.expression('t', 2)} + x * x"]
+        else:
+            body = [*self.block(2), f"return {self.expression('y', 2)}"]
+        globals_ = [line for line in body if line.lstrip().startswith("global ")]
+        body = [line for line in body if line not in globals_]
+        declared = [*dict.fromkeys(line.strip() for line in globals_)]
+        text = "\n".join([*heads, *[f"    {line}" for line in (*declared, *body)]])
+        if self.pure:
+            return f"{PRELUDE}{text}\n{transformed_calls(self, taken)}"
+        return f"{PRELUDE}@J\n{text}\n{calls_of(self, taken)}"
+
+    # ---------------------------------------------------------------------------------------------------- statements
+
+    def block(self, depth: int, most: int = 4) -> list[str]:
+        lines: list[str] = []
+        for _ in range(self.random.randint(1, most)):
+            if self.budget <= 0 and lines:
+                break
+            self.budget -= 1
+            lines += self.statement(depth)
+        return lines
+
+    def statement(self, depth: int) -> list[str]:
+        table = COMPOUND if depth > 0 and self.random.random() < 0.4 else SIMPLE
+        if self.scope.loops and self.random.random() < 0.15:
+            table = IN_LOOPS
+        elif self.random.random() < 0.03:
+            table = LEAVING
+        for _ in range(60):
+            tag, template = self.random.choice(table)
+            if tag in self.closed or (self.pure and IMPURE.search(template)):
+                continue
+            before = {kind: [*names] for kind, names in self.scope.names.items()}
+            try:
+                lines = self.filled_lines(template, depth)
+            except Missing:
+                self.scope.names = before
+                continue
+            self.used[tag] += 1
+            return lines
+        return ["pass"]
+
+    def filled_lines(self, template: str, depth: int) -> list[str]:
+        """The lines of a statement; names that it gives a value hold it afterwards."""
+        known: dict[str, str] = {}
+        given: list[tuple[str, str, bool]] = []
+        lines: list[str] = []
+        parts = template.split("\n")
+        for part in parts:
+            text = part.lstrip()
+            indent = part[: len(part) - len(text)]
+            hole = HOLE.fullmatch(text)
+            if hole is not None and hole[1] in BLOCKS:
+                lines += [indent + line for line in self.inner(hole[1], depth, given)]
+                continue
+            filled = self.filled(text, known, given, 2)
+            if not indent and not text.endswith(":") and not text.startswith(("def ", "class ", "@")):
+                for kind, name, own in given:
+                    self.scope.add(kind, name, own)
+                given = []
+            lines.append(indent + filled)
+        for kind, name, own in given:
+            if kind == "c" or self.random.random() < 0.05:  # the rest may have no value after the statement
+                self.scope.add(kind, name, own)
+        return lines
+
+    def inner(self, how: str, depth: int, given: list[tuple[str, str, bool]]) -> list[str]:
+        if how == "leave":
+            if self.random.random() < 0.6:
+                return ["pass"]
+            tag, template = self.random.choice(LEAVING)
+            self.used[tag] += 1
+            return [self.filled(template, {}, [], 1)]
+        with self.nested(how):
+            for kind, name, own in given:
+                if kind != "c":
+                    self.scope.add(kind, name, own and how != "body")
+            return self.block(0 if how == "short" else depth - 1, 2 if how in ("short", "body") else 3)
+
+    @contextmanager
+    def nested(self, how: str) -> Iterator[None]:
+        """What is assigned inside may not exist afterwards."""
+        outer = self.scope
+        names = {kind: [*names] for kind, names in outer.names.items()}
+        self.scope = Scope(names, outer.own, outer.loops + (how in ("loop", "short")), outer.depth)
+        if how == "body":
+            self.scope = Scope(names, set(), 0, outer.depth + 1)
+            self.scope.add("t", "z")
+        yield
+        leaks = how != "body" and self.random.random() < 0.04
+        self.scope = Scope(self.scope.names, outer.own, outer.loops, outer.depth) if leaks else outer
+
+    # --------------------------------------------------------------------------------------------------- expressions
+
+    def expression(self, kind: str, depth: int) -> str:
+        if kind in LITERALS:
+            return self.random.choice(LITERALS[kind])
+        table = EXPRESSIONS[kind]
+        leaves = [e for e in table if not any(h[1] in EXPRESSIONS for h in HOLE.finditer(e[1]))]
+        for _ in range(40):
+            tag, template = self.random.choice(leaves if depth <= 0 or self.random.random() < 0.3 else table)
+            if (tag in self.closed and self.random.random() < 0.8) or (self.pure and IMPURE.search(template)):
+                continue
+            try:
+                text = self.filled(template, {}, [], depth - 1)
+            except Missing:
+                continue
+            self.used[tag] += 1
+            return text
+        raise Missing(kind)
+
+    def filled(self, template: str, known: dict[str, str], given: list[tuple[str, str, bool]], depth: int) -> str:
+        def choose(hole: re.Match[str]) -> str:
+            name, kind = hole[1], hole[2]
+            if name == "v":
+                return self.variable(kind)
+            if name == "n":
+                found = self.target(kind)
+                given.append((kind, found, True))
+                known[f"r{kind}"] = found
+                return found
+            if name in ("r", "x"):
+                key = f"r{kind}"
+                known.setdefault(key, self.assignable(kind, function=name == "x"))
+                known["same"] = known[key]
+                return known[key]
+            if name == "same" or name in known:
+                return known[name]
+            if name[0] == "u" and name[1:].isdigit():
+                known[name] = self.new("u")
+                if kind is not None:
+                    given.append((kind, known[name], False))
+                return known[name]
+            return self.expression(name, depth)
+
+        return HOLE.sub(choose, template)
+
+    def variable(self, kind: str) -> str:
+        names = self.scope.names.get(kind)
+        if not names:
+            raise Missing(kind)
+        return self.random.choice(names[-3:] if self.random.random() < 0.5 else names)
+
+    def target(self, kind: str) -> str:
+        mine = [n for n in self.scope.names.get(kind, ()) if n in self.scope.own]
+        return self.random.choice(mine) if mine and self.random.random() < 0.6 else self.new(kind)
+
+    def assignable(self, kind: str, function: bool) -> str:
+        mine = [n for n in self.scope.names.get(kind, ()) if n in self.scope.own]
+        if not mine or (function and self.scope.depth > 1):
+            raise Missing(kind)
+        return self.random.choice(mine)
+
+    def new(self, kind: str) -> str:
+        self.fresh += 1
+        return f"{kind}{self.fresh}"

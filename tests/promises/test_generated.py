@@ -1,0 +1,69 @@
+"""Random programs do under jit what they do in Python, over several calls; so do their gradients and batches.
+
+`python -m tests.promises.generator FIRST COUNT` runs others, and shows what differs as a small program.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.promises.generator.pool import Judge
+from tests.promises.generator.shrink import shrink
+from tests.promises.generator.writer import Writer
+
+PACK = 50  # programs to a test, which one other process judges
+
+
+def check(seeds: range, pure: bool) -> None:
+    """Judge the programs of these seeds; the complaint shows a small program."""
+    with Judge() as judge:
+        for seed in seeds:
+            text = Writer(seed, pure).program()
+            verdict = judge(text)
+            if verdict.bad:
+                small = shrink(text, lambda smaller: judge(smaller).kind == verdict.kind, most=100)  # noqa: B023
+                raise AssertionError(f"seed {seed}: {verdict.kind}\n{small}\n{judge(small).words}")
+
+
+@pytest.mark.parametrize("first", range(0, 350, PACK))
+def test_generated_programs_do_under_jit_what_they_do_in_python(first: int) -> None:
+    check(range(first, first + PACK), pure=False)
+
+
+@pytest.mark.parametrize("first", range(0, 150, PACK))
+def test_gradients_and_batches_of_generated_functions_are_those_of_python(first: int) -> None:
+    check(range(first, first + PACK), pure=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1_000_000, 1_022_000, 10 * PACK))
+def test_many_generated_programs_do_under_jit_what_they_do_in_python(first: int) -> None:
+    check(range(first, first + 10 * PACK), pure=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(1_000_000, 1_008_000, 10 * PACK))
+def test_gradients_and_batches_of_many_generated_functions_are_those_of_python(first: int) -> None:
+    check(range(first, first + 10 * PACK), pure=True)
+
+
+def test_a_seed_always_gives_the_same_program() -> None:
+    assert Writer(7).program() == Writer(7).program() != Writer(8).program()
+
+
+def test_programs_that_hang_or_kill_their_process_are_seen() -> None:
+    loop = "def main():\n    if J.__name__ != 'eager':\n        while True: pass"
+    with Judge(limit=2.0) as judge:
+        assert judge(loop).kind == "hang"
+        assert judge(loop.replace("while True: pass", "__import__('os').abort()")).kind == "crash"
+        assert judge("def main():\n    while True: pass").kind == "endless"
+        assert judge("def main():\n    return J.__name__ == 'eager'").kind == "different"
+        assert judge("def main():\n    return T([1.])").kind == "same"
+
+
+def test_a_program_shrinks_to_the_statements_that_matter() -> None:
+    text = "import math\ndef f(x):\n    y = x + 1\n    if x:\n        z = [math.pi, bad(x) * 2]\n    return y\ndef main(): return f(3)\n"
+    small = shrink(text, lambda smaller: "bad(" in smaller)
+    assert len(ast.unparse(ast.parse(small))) < 40

@@ -1,0 +1,113 @@
+"""A program under grad, grad of grad, vmap, and grad of vmap: in Python with oracles, compiled with our own.
+
+Gradients of plain Python come from the tape; a batch of plain Python is one example after the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mycelia as ms
+from mycelia import ops
+from mycelia.eager import Tensor
+
+
+def total(value: Any) -> Any:
+    """One number of all floating tensors in a result."""
+    if isinstance(value, Tensor):
+        return value.sum() if "Float" in str(value.dtype) else 0.0
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum([total(v) for v in value]) if isinstance(value, list | tuple) else 0.0
+
+
+def gradient(fn: Any) -> Any:
+    """The gradient of all that a function gives, by its first argument."""
+
+    def derived(x: Tensor, *rest: Any) -> Any:
+        return ms.grad(lambda x: total(fn(x, *rest)))(x)
+
+    return derived
+
+
+def second(fn: Any) -> Any:
+    """The gradient of the squares of the gradient."""
+
+    def derived(x: Tensor, *rest: Any) -> Any:
+        def first(x: Tensor) -> Any:
+            found = ms.grad(lambda x: total(fn(x, *rest)))(x)
+            return (found * found).sum()
+
+        return ms.grad(first)(x)
+
+    return derived
+
+
+def examples(x: Tensor) -> Tensor:
+    """A batch that begins with `x`."""
+    return ops.stack([x, x * 0.5 - 1.0, 2.5 - x])
+
+
+def batch(fn: Any) -> Any:
+    """A function for a batch of examples of its first argument."""
+
+    def mapped(x: Tensor, *rest: Any) -> Any:
+        return ms.vmap(lambda x: fn(x, *rest))(examples(x))
+
+    return mapped
+
+
+def batch_by_hand(fn: Any) -> Any:
+    """The same, one example after the other."""
+
+    def mapped(x: Tensor, *rest: Any) -> Any:
+        return stacked([fn(example, *rest) for example in examples(x)])
+
+    return mapped
+
+
+def vmap(fn: Any) -> Any:
+    """What `vmap` means: one example after the other."""
+
+    def mapped(*batches: Tensor) -> Any:
+        return stacked([fn(*example) for example in zip(*batches, strict=True)])
+
+    return mapped
+
+
+def stacked(results: list[Any]) -> Any:
+    """The results of examples as a batch."""
+    if isinstance(results[0], list | tuple):
+        return type(results[0])([stacked(list(parts)) for parts in zip(*results, strict=True)])
+    return ops.stack(results)
+
+
+class Undefined(Exception):
+    """Python has no answer: an example raises, or there is nothing to differentiate or to stack."""
+
+
+def asked(fn: Any) -> Any:
+    """The function, where every exception says that there is no answer."""
+
+    def answered(*args: Any) -> Any:
+        try:
+            return fn(*args)
+        except Exception as error:
+            raise Undefined from error
+
+    return answered
+
+
+def names(compiled: bool) -> dict[str, Any]:
+    """What programs may call: `V` vmap, `GRAD` the gradient, `GRAD2` the second, `BATCH` vmap over the first argument."""
+    if compiled:
+        return {
+            "V": ms.vmap, "GRAD": gradient, "GRAD2": second, "BATCH": batch, "GRAD_BATCH": lambda fn: gradient(batch(fn)),
+        }  # fmt: skip
+    return {
+        "V": vmap,
+        "GRAD": lambda fn: asked(gradient(fn)),
+        "GRAD2": lambda fn: asked(second(fn)),
+        "BATCH": lambda fn: asked(batch_by_hand(fn)),
+        "GRAD_BATCH": lambda fn: asked(gradient(batch_by_hand(fn))),
+    }
