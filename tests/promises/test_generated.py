@@ -64,6 +64,7 @@ def test_programs_that_hang_or_kill_their_process_are_seen() -> None:
 
 
 def test_a_program_shrinks_to_the_statements_that_matter() -> None:
-    text = "import math\ndef f(x):\n    y = x + 1\n    if x:\n        z = [math.pi, bad(x) * 2]\n    return y\ndef main(): return f(3)\n"
+    body = "y = x + 1\n    if x:\n        z = [math.pi, bad(x) * 2]\n    return y"
+    text = f"import math\ndef f(x):\n    {body}\ndef main(): return f(3)\n"
     small = shrink(text, lambda smaller: "bad(" in smaller)
     assert len(ast.unparse(ast.parse(small))) < 40

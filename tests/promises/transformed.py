@@ -10,6 +10,7 @@ from typing import Any
 import mycelia as ms
 from mycelia import ops
 from mycelia.eager import Tensor
+from mycelia.errors import CaptureError
 
 
 def total(value: Any) -> Any:
@@ -54,6 +55,7 @@ def batch(fn: Any) -> Any:
     def mapped(x: Tensor, *rest: Any) -> Any:
         return ms.vmap(lambda x: fn(x, *rest))(examples(x))
 
+    mapped.may_be_refused = True  # type: ignore[attr-defined]
     return mapped
 
 
@@ -82,8 +84,31 @@ def stacked(results: list[Any]) -> Any:
     return ops.stack(results)
 
 
+def gradient_of_batch(fn: Any) -> Any:
+    """The gradient through a batch."""
+    derived = gradient(batch(fn))
+    derived.may_be_refused = True
+    return derived
+
+
 class Undefined(Exception):
     """Python has no answer: an example raises, or there is nothing to differentiate or to stack."""
+
+
+class Refused(Exception):
+    """A batch cannot be made of this function, and vmap says so."""
+
+
+def refusing(fn: Any) -> Any:
+    """The function, where an error of the capture says that it is refused."""
+
+    def answered(*args: Any) -> Any:
+        try:
+            return fn(*args)
+        except CaptureError as error:
+            raise Refused from error
+
+    return answered
 
 
 def asked(fn: Any) -> Any:
@@ -99,10 +124,10 @@ def asked(fn: Any) -> Any:
 
 
 def names(compiled: bool) -> dict[str, Any]:
-    """What programs may call: `V` vmap, `GRAD` the gradient, `GRAD2` the second, `BATCH` vmap over the first argument."""
+    """What programs may call: vmap, the gradient, the second one, vmap over the first argument, its gradient."""
     if compiled:
         return {
-            "V": ms.vmap, "GRAD": gradient, "GRAD2": second, "BATCH": batch, "GRAD_BATCH": lambda fn: gradient(batch(fn)),
+            "V": ms.vmap, "GRAD": gradient, "GRAD2": second, "BATCH": batch, "GRAD_BATCH": gradient_of_batch,
         }  # fmt: skip
     return {
         "V": vmap,

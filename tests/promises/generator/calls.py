@@ -1,5 +1,6 @@
 """The calls of a generated program: what changes between them, and what is looked at afterwards."""
 
+# ruff: noqa: E501 (tables of templates)
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -33,7 +34,13 @@ CHANGES = {  # of what the arguments hold, in place
     "x": ["x[0] = 5.", "x[1:] = 0.5", "x *= 2."],
     "items": ["items.append(T([1., 1., 1.]))", "items[:1] = [T([3., 3., 0.])]", "items.reverse()"],
     "table": ["table['b'] = T([1., 2., 1.])", "table['a'] = T([0., 0., 1.])"],
-    "box": ["box.k = box.k + 1.", "box.n += 1", "box.t = T([1., 5., 1.])", "box.t = x", "box.scaled = lambda z: z - 1."],
+    "box": [
+        "box.k = box.k + 1.",
+        "box.n += 1",
+        "box.t = T([1., 5., 1.])",
+        "box.t = x",
+        "box.scaled = lambda z: z - 1.",
+    ],
     "ints": ["ints.add(4)", "ints.discard(1)"],
     "arr": ["arr[0] += 1.", "arr[:] = 0."],
 }
@@ -85,7 +92,11 @@ def transformed_calls(writer: Writer, taken: list[str]) -> str:
         if call:
             name = choose(taken)
             lines.append(f"{name} = {choose(ANOTHER[name])}")
-        lines += ["for g in made:", f"    try: out.append(g({', '.join(taken)}))", "    except Exception as e: out.append(e)"]
+        lines += [
+            "for g in made:",
+            f"    try: out.append(g({', '.join(taken)}))",
+            "    except Exception as e: out.append(e)",
+        ]
     return "\n".join(["def main():", *[f"    {line}" for line in (*lines, "return out")]]) + "\n"
 
 

@@ -14,6 +14,7 @@ ints, `a` a NumPy array, `w` text. All numbers are multiples of a quarter, small
 that nothing hangs on rounding.
 """
 
+# ruff: noqa: E501 (tables of templates)
 from __future__ import annotations
 
 LITERALS = {
@@ -153,7 +154,7 @@ COMPOUND: list[tuple[str, str]] = [
     ("async", "async def <u1>(z): return z + <t>\n<n:t> = run(<u1>(<t>))"), ("iterator", "<u1> = iter(<v:l>)\n<n:t> = next(<u1>, <t>)\nLOG.append(len(list(<u1>)))"), ("deque", "<u1> = collections.deque([<t>], maxlen=2)\n<u1>.append(<t>)\n<u1>.appendleft(<t>)\n<n:t> = <u1>[-1]"), ("send", "<u1> = talker()\nnext(<u1>)\n<n:t> = <u1>.send(<t>)"),
 ]  # fmt: skip
 
-PRELUDE = '''\
+PRELUDE = """\
 import collections, contextlib, dataclasses, functools, heapq, itertools, math, operator, sys
 G, GI, GT = 0.5, 2, T([1., 2., -1.])
 LOG, HEAP, CONF = [], [], {'k': 1.5}
@@ -255,4 +256,4 @@ class Net(nn.Cell):
         self.calls = self.calls + 1
         return z * self.w + self.calls
 NET = Net()
-'''
+"""

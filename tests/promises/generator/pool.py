@@ -65,7 +65,8 @@ class Judge:
 
     def line(self, seconds: float) -> str | None:
         """The next line of the process; None if it takes too long, nothing if the process has ended."""
-        assert self.process is not None and self.process.stdout is not None
+        assert self.process is not None
+        assert self.process.stdout is not None
         until = time.monotonic() + seconds
         while b"\n" not in self.rest:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, until - time.monotonic()))
@@ -82,7 +83,8 @@ class Judge:
         if self.process is None or self.judged >= RESTART:
             self.stop()
             self.start()
-        assert self.process is not None and self.process.stdin is not None
+        assert self.process is not None
+        assert self.process.stdin is not None
         self.judged += 1
         self.process.stdin.write(json.dumps(text).encode() + b"\n")
         self.process.stdin.flush()

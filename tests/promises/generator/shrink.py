@@ -30,7 +30,9 @@ def shrink(text: str, fails: Callable[[str], bool], most: int = MOST) -> str:
 
 def blocks(tree: ast.AST) -> list[list[ast.stmt]]:
     """All lists of statements, outermost first."""
-    parts = (getattr(n, name, None) for n in ast.walk(tree) for name in ("body", "orelse", "finalbody", "handlers", "cases"))
+    parts = (
+        getattr(n, name, None) for n in ast.walk(tree) for name in ("body", "orelse", "finalbody", "handlers", "cases")
+    )
     return [part for part in parts if isinstance(part, list) and part]
 
 

@@ -32,14 +32,17 @@ def main() -> None:
         want = judge.outcome(program, judge.eager)
         tell("j")
         made: list[judge.Jitted] = []
-
-        def compiled(fn: object, made: list[judge.Jitted] = made) -> judge.Jitted:
-            made.append(judge.jit(fn))
-            return made[-1]
-
-        got = judge.outcome(program, compiled)
+        got = judge.outcome(program, judge.compiler(made))
         same = judge.alike(want, got, ROUNDING)
-        tell(json.dumps({"difference": None if same else f"eager {want}\njit   {got}", "ways": ways(made), "raises": want[0][0] == "raised"}))
+        tell(
+            json.dumps(
+                {
+                    "difference": None if same else f"eager {want}\njit   {got}",
+                    "ways": [*ways(made), *["refused"] * ("'Refused'" in str(got))],
+                    "raises": want[0][0] == "raised",
+                }
+            )
+        )
 
 
 def ways(made: list[object]) -> list[str]:

@@ -11,12 +11,20 @@ from dataclasses import dataclass, field
 
 from tests.promises.generator.calls import calls_of, transformed_calls
 from tests.promises.generator.grammar import (
-    COMPOUND, EXPRESSIONS, IN_LOOPS, LEAVING, LITERALS, PRELUDE, SIMPLE,
+    COMPOUND,
+    EXPRESSIONS,
+    IN_LOOPS,
+    LEAVING,
+    LITERALS,
+    PRELUDE,
+    SIMPLE,
 )  # fmt: skip
 
 # what a function that is differentiated or mapped does not do: effects, exceptions, numbers of tensors
-IMPURE = re.compile(r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
-                    r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>")
+IMPURE = re.compile(
+    r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
+    r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>"
+)
 HOLE = re.compile(r"<([A-Za-z]+\d?)(?::([a-z]))?>")
 BLOCKS = ("block", "loop", "short", "body", "leave")
 PARAMETERS = {"x": "t", "y": "t", "n": "i", "k": "f", "items": "l", "table": "d", "box": "o", "ints": "q", "arr": "a"}
@@ -65,7 +73,11 @@ class Writer:
         self.scope.add("c", "decorated", own=False)
         heads = [f"def f({', '.join(taken)}):"]
         if self.pure:  # what is written in place is its own
-            body = [*[f"{p} = {p} * 1." for p in taken if p in "xy"], *self.block(2), f"return {self.expression('t', 2)} + x * x"]
+            body = [
+                *[f"{p} = {p} * 1." for p in taken if p in "xy"],
+                *self.block(2),
+                f"return {self.expression('t', 2)} + x * x",
+            ]
         else:
             body = [*self.block(2), f"return {self.expression('y', 2)}"]
         globals_ = [line for line in body if line.lstrip().startswith("global ")]
