@@ -45,7 +45,7 @@ from mycelia.loops import (
     Tiles,
 )
 from mycelia.options import Options
-from mycelia.sizes import Atom, Dim, Name, Sym, known_equal
+from mycelia.sizes import Atom, Dim, Name, Sym, known_equal, low
 from mycelia.types import TensorType
 
 VOID = ir.VoidType()
@@ -191,6 +191,8 @@ class Driver:
                 known[a] = Heap.get(b, numbers, self.number_at(a.alone()), i64)
             return known[a]
         over, under = (self._evaluated(b, numbers, x, known) for x in (a.over, a.under))
+        if low(a.under) <= 0:  # of what comes out of data; then nothing is read at this number
+            under = b.select(b.icmp_signed("==", under, i64(0)), i64(1), under)
         rest = b.srem(over, under)
         below = b.icmp_signed("<", rest, i64(0))  # rounded down, as Python does
         return b.sub(b.sdiv(over, under), b.zext(below, i64))

@@ -164,8 +164,8 @@ class Index:
 
     def _split(self, divisor: Dim) -> tuple[Index, Index]:
         """`(whole, rest)` with self = whole * divisor + rest, and as much as possible in `whole`."""
-        parts = {a: divided(c, divisor) for a, c in self.terms}
-        quotient, remainder = divided(self.constant, divisor)
+        parts = {a: _parted(c, divisor) for a, c in self.terms}
+        quotient, remainder = _parted(self.constant, divisor)
         return _sum(quotient, {a: q for a, (q, _) in parts.items()}), _sum(
             remainder, {a: r for a, (_, r) in parts.items()}
         )
@@ -208,6 +208,14 @@ class Index:
         parts = [f"{a}" if known_equal(c, 1) else f"{text(c)}*{a}" for a, c in self.terms]
         shown = not known_equal(self.constant, 0) or not parts
         return " + ".join([*parts, text(self.constant)] if shown else parts)
+
+
+def _parted(n: Dim, divisor: Dim) -> tuple[Dim, Dim]:
+    """A coefficient divided, and its rest; as it is, if the divisor may be zero and it is no multiple: how often it
+    fits would be computed before the loop, which then has no turns.
+    """
+    whole, rest = divided(n, divisor)
+    return (whole, rest) if low(divisor) > 0 or known_equal(rest, 0) else (0, n)
 
 
 def _within(rest: Index, divisor: Dim) -> bool:

@@ -15,7 +15,7 @@ from mycelia import primitives as p
 from mycelia.errors import DTypeError, MyceliaError
 from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient
 from mycelia.primitives.family import mapping
-from mycelia.sizes import Name, Sym, born
+from mycelia.sizes import Name, Sym, born, known_equal
 from mycelia.types import Array, TensorType, bool_, int64
 
 __all__ = ["Positions", "positions"]
@@ -70,4 +70,6 @@ def positions(mask: Any) -> Any:
     'positions'
     """
     flat = p.reshape(mask, (-1,))
+    if known_equal(flat.shape[0], 0):
+        return p.cast(flat, int64)  # none at all
     return Positions(born(flat.shape[0]))(flat)

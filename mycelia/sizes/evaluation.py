@@ -8,7 +8,7 @@ from functools import cache
 from operator import is_
 from typing import Any, cast
 
-from mycelia.sizes.sym import Atom, Name, NeedsSize, Size, Sym
+from mycelia.sizes.sym import Atom, Name, NeedsSize, Size, Sym, low
 
 
 def evaluated(thing: Any, sizes: Mapping[Name, int]) -> Any:
@@ -49,7 +49,9 @@ def evaluator(sizes: Sequence[Size], given: Sequence[Name]) -> Callable[..., tup
         return "(" + "+".join("*".join([str(c), *map(factor, m)]) for m, c in n.terms) + ")"
 
     def factor(a: Atom) -> str:
-        return words[a] if isinstance(a, Name) else f"({source(a.over)}//{source(a.under)})"
+        if isinstance(a, Name):
+            return words[a]
+        return f"({source(a.over)}//({source(a.under)}{' or 1' if low(a.under) <= 0 else ''}))"
 
     parts = "".join(f"{source(n)}," for n in sizes)
     return cast("Callable[..., tuple[int, ...]]", eval(f"lambda {','.join(words.values())}: ({parts})"))

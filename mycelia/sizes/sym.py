@@ -67,7 +67,7 @@ class Quotient:
         over, under = (low(self.over), high(self.over)), (low(self.under), high(self.under))
         if under[1] < 0:  # a number
             over, under = (-over[1], -over[0]), (-under[1], -under[0])
-        smallest, largest = max(under[0], 1), under[1]  # what was divided by is positive
+        smallest, largest = max(under[0], 1), max(under[1], 1)  # what was divided by is positive, or nothing is read
         return _floor(over[0], largest if over[0] >= 0 else smallest), _floor(
             over[1], smallest if over[1] >= 0 else largest
         )
@@ -77,7 +77,7 @@ class Quotient:
         return cast("Sym", self.under if isinstance(self.over, int) else self.over).scope
 
     def at(self, sizes: Mapping[Name, int]) -> int:
-        return value(self.over, sizes) // value(self.under, sizes)
+        return value(self.over, sizes) // (value(self.under, sizes) or 1)  # by nothing: see `codegen.driver`
 
     def names(self) -> frozenset[Name]:
         return names(self.over) | names(self.under)
