@@ -13,7 +13,7 @@ from mycelia.degradations import Instead, Subject, concerning, degrade, fault
 from mycelia.errors import CaptureError, Location, MyceliaError
 from mycelia.interpreter.capturing import Call, Piece, capture, changed
 from mycelia.interpreter.guards import guard_of
-from mycelia.interpreter.pieces import CALLERS, NOT_RUN, Suite, frame_of, mentions, suite_of
+from mycelia.interpreter.pieces import CALLERS, NOT_RUN, UNFIT, Suite, frame_of, mentions, suite_of
 from mycelia.interpreter.source import definition, is_resumed
 from mycelia.interpreter.values import Break
 from mycelia.interpreter.world import Path
@@ -63,19 +63,22 @@ class Interpreted:
         """The result of a call; NOT_RUN where it is no program."""
         call = Call(fn, args, kwargs)
         key = len(args), tuple(kwargs)
+        way: Way | Refusal | None
         ways = self.ways.get(key)
         if ways is None:
             ways = self.ways.setdefault(key, [])
         for way in ways:
-            found = way.guard(call)
-            if found is not None:
-                return self.in_pieces(call) if isinstance(way, Refusal) else self.result(way, found, call)
+            if isinstance(way, Way):
+                out = way.attempt(call)
+                if out is not UNFIT:
+                    return self.result(out, call)
+            elif way.guard(call) is not None:
+                return self.in_pieces(call)
         if self.retired:
             return NOT_RUN
         with self.capturing, concerning(self.subject):
             for way in tuple(ways):  # another thread may have made it meanwhile
-                found = way.guard(call)
-                if found is not None:
+                if way.guard(call) is not None:
                     break
             else:
                 if self.sizes_change(call):
@@ -84,25 +87,21 @@ class Interpreted:
                         known[:] = [way for way in known if isinstance(way, Way)]
                     return NOT_RUN
                 try:
-                    new, found = self.captured(call, ways)
-                    way = new or Refusal(Break(""), None)
+                    way = self.captured(call, ways)
                 except MyceliaError:
                     raise
                 except Exception as error:
                     if not self.fallback:
                         raise
                     fault("a function runs in Python, because it could not be captured", error)
-                    way, found = Refusal(Break(""), None), NOT_RUN
-        if isinstance(way, Refusal) and found is not NOT_RUN:  # behind the lock: Python may wait for other threads
+                    way = None
+        if isinstance(way, Refusal):  # behind the lock: Python may wait for other threads
             return self.in_pieces(call)
-        if isinstance(way, Refusal):
-            return self.by_python(call)
-        return self.by_python(call) if found is None else self.result(way, found, call)
+        return self.by_python(call) if way is None else self.result(way.attempt(call), call)
 
-    def result(self, way: Way, found: Any, call: Call) -> Any:
-        """What a program returns; Python runs the call where it raises, and says what there is to say."""
-        out = way.run(found)
-        if out is NOT_RUN:
+    def result(self, out: Any, call: Call) -> Any:
+        """What a program returned; Python runs the call where it raises, and says what there is to say."""
+        if out is NOT_RUN or out is UNFIT:
             return self.by_python(call)
         if isinstance(out, Replay):
             with replaying(out.past):
@@ -195,11 +194,11 @@ class Interpreted:
     def changed(self, way: Way, root: Any) -> set[Path]:
         return changed(way.program, root)
 
-    def captured(self, call: Call, ways: list[Way | Refusal]) -> tuple[Way | Refusal | None, Any]:
-        """A new way for a call, and what its guard found."""
+    def captured(self, call: Call, ways: list[Way | Refusal]) -> Way | Refusal:
+        """A new way for a call."""
         if len(ways) >= MANY:
             degrade(Instead.GIVEN_UP, "Python runs it, because it reads things that change with each call", warn=True)
-            return None, None
+            return Refusal(Break("it reads things that change with each call"), None)
         for way in ways:
             if isinstance(way, Way):
                 others = changed(way.program, call)
@@ -209,7 +208,7 @@ class Interpreted:
         general = self.for_all_sizes(call)
         if general is not None:
             ways.insert(0, general)
-            return general, general.guard(call)
+            return general
         try:
             way = Way(capture(call, frozenset(self.varying)), self.backend)
         except Break as reason:
@@ -218,11 +217,11 @@ class Interpreted:
             )
             ways.append(refused)
             degrade(Instead.PYTHON, reason.why, reason.at)
-            return refused, None
+            return refused
         for family in self.families.values():
             family.went_well()
         ways.insert(0, way)
-        return way, way.guard(call)
+        return way
 
     def explain(self) -> list[str]:
         """How the calls ran."""

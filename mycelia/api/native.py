@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -17,9 +18,11 @@ from mycelia.eager import Tensor, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
+from mycelia.eager.writing import writing
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
 from mycelia.primitives import replaying, writing_down
+from mycelia.runtime.resizable import Resizable
 from mycelia.transforms import Split, depends, jvp, split, spread, vjp
 from mycelia.types import Array
 
@@ -50,23 +53,36 @@ class Native:
         self._made: dict[Backend, Callable[..., tuple[Any, ...]]] = {}
         self._spent = sorted(set(self.donated.values()))
 
-    def prepare(self) -> Callable[..., tuple[Any, ...]]:
-        """Compile it now, for the back end that it will run on, if that has not been done."""
+    def prepare(self, arrays: Sequence[Array] = ()) -> Callable[..., tuple[Any, ...]]:
+        """Compile it now, for the back end that it will run on and for the sizes of `arrays`, if that was not done."""
         backend = self.backend or current()
         made = self._made.get(backend)
         if made is None:
             with concerning(self.subject):
                 made = self._made[backend] = executor(self.function, self.donated, backend)
+        if arrays and isinstance(made, Resizable):
+            made.chosen(*arrays)
         return made
 
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
         """The results at these arrays. A donated array that someone else holds is copied before."""
         run = self.prepare()
-        for i in self._spent if (self.backend or current()).donates else ():
-            # held by its tensor, by the list, and as an argument: nobody else may see it change
-            if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
-                arrays[i] = arrays[i].copy()
-        return run(*arrays)
+        if not self._spent or not (self.backend or current()).donates:
+            return run(*arrays)
+        keys = [id(arrays[i]) for i in self._spent]
+        lock = threading.RLock()
+        with lock:
+            try:
+                writing.update(dict.fromkeys(keys, lock))
+                for i in self._spent:
+                    # held by its tensor, by the list, and as an argument: nobody else may see it change
+                    if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
+                        writing.pop(id(arrays[i]))
+                        arrays[i] = arrays[i].copy()
+                return run(*arrays)
+            finally:
+                for key in keys:
+                    writing.pop(key, None)
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""

@@ -11,13 +11,14 @@ from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import MyceliaError
 from mycelia.interpreter.capturing import Piece
-from mycelia.interpreter.pieces import NOT_RUN
+from mycelia.interpreter.pieces import NOT_RUN, UNFIT
 from mycelia.interpreter.program import Builder, Program, callees
 from mycelia.interpreter.slots import DATA, restore
 from mycelia.interpreter.texts import Printing, keeping
 from mycelia.interpreter.world import Array, Read
 from mycelia.ir import interpret, names_of
 from mycelia.primitives import writing_down
+from mycelia.runtime.arena import Arena
 from mycelia.runtime.interrupts import whole
 from mycelia.sizes import value as value_of
 from mycelia.types import Array as Array_
@@ -43,13 +44,32 @@ class Way:
                    and isinstance(r.expect, Array)}  # fmt: skip
         self.parents = [parents.get(i) for i in plan.inputs]
         self.value, self.before = plan.outcome, plan.before
-        self.idle = plan.function.roots == ()
+        self.idle, self.sized = plan.function.roots == (), bool(names_of(plan.function))
         called = callees(plan.function)
         self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
         self.keeps = bool(prints) and (plan.fallible or any(q.fallible for q in prints))
         self.shows = bool(prints) and not self.keeps  # words appear while it runs
+
+    def attempt(self, root: Any) -> Any:
+        """What a call gives that the guard accepts; UNFIT if it does not. No program of another thread runs between
+        what is read and what is written: two steps that train the same parameters are one after the other. What has to
+        be compiled is compiled before: nobody waits for that.
+        """
+        if recording():
+            found = self.guard(root)
+            return UNFIT if found is None else self.run(found)
+        if self.sized:
+            found = self.guard(root)
+            if found is None:
+                return UNFIT
+            self.native.prepare(found[2])
+        elif not self.idle:
+            self.native.prepare()
+        with Arena.turn:
+            found = self.guard(root)
+            return UNFIT if found is None else self.run(found)
 
     def run(self, found: Any) -> Any:
         """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it

@@ -15,6 +15,7 @@ from mycelia.eager.tape import recording
 from mycelia.errors import Location, MyceliaError
 from mycelia.ir import Function, Value, inner_functions, names_of
 from mycelia.primitives import HostCall
+from mycelia.runtime.arena import Arena
 from mycelia.runtime.interrupts import whole
 from mycelia.types import TensorType
 
@@ -107,6 +108,13 @@ class Compiled:
     def run(self, args: Any, kwargs: Any, leaves: Sequence[Any]) -> Any:
         if not self.captured.writes:
             return self._run(args, kwargs, leaves)
+        if not recording():
+            inputs = [*(leaves[i] for i in self.captured.arguments), *self.captured.outside]
+            settle()
+            self.native.prepare([x._data for x in inputs])
+            del inputs
+            with Arena.turn, whole():
+                return self._run(args, kwargs, leaves)
         with whole():
             return self._run(args, kwargs, leaves)
 

@@ -105,7 +105,7 @@ def _concrete(parts: tuple[Any, ...]) -> bool:
 def _numpy(x: Tensor, parts: tuple[Any, ...]) -> Any:
     """The part of the array inside that NumPy takes at this index."""
     try:
-        return x._data[tuple([i._data if isinstance(i, Tensor) else i for i in parts])]
+        return x.numbers()[tuple([i.numbers() if isinstance(i, Tensor) else i for i in parts])]
     except IndexError as error:
         raise _out_of_bounds(x, error) from None
 
@@ -186,7 +186,7 @@ def within(i: Any, x: Tensor, axis: int) -> Tensor:
             mode.held.positions(i._data, extent)
         i = cast(i, int32 if isinstance(extent, int) and extent < 2**31 else int64)
         return p.select(p.less(i, 0), i + extent, i)  # type: ignore[no-any-return]
-    numbers = i._data.astype(np.int64)
+    numbers = i.numbers().astype(np.int64)
     least, most = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)
     if numbers.size and not (-extent <= least and most < extent):
         raise _out_of_bounds(x, IndexError(f"positions {least} to {most} on axis {axis}"))
@@ -344,7 +344,7 @@ def linear(indices: Sequence[Tensor], extents: Sequence[Dim]) -> Tensor:
     if all(i._data.__class__ is not Value for i in indices) and is_static(extents):
         flat = np.zeros(shape, np.int64)
         for i, extent in zip(indices, extents, strict=True):
-            flat = flat * extent + i._data
+            flat = flat * extent + i.numbers()
         return wrap(flat)
     kept = [_clamped(cast(i, int64), extent) for i, extent in zip(indices, extents, strict=True)]
     out = p.broadcast(kept[0], shape)
@@ -383,11 +383,11 @@ def _with_new_axes(x: Tensor, axes: _Axes, front: int) -> Tensor:
 
 def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
     """Into the array itself if nobody else holds it, else into a copy."""
-    data = x._data
+    data = x.numbers()
     alone = sys.getrefcount(data) <= 3 and data.flags.owndata and data.flags.writeable  # x, `data` and the question
     target = data if alone else np.array(data)
     try:
-        target[tuple([i._data if isinstance(i, Tensor) else i for i in parts])] = new._data
+        target[tuple([i.numbers() if isinstance(i, Tensor) else i for i in parts])] = new.numbers()
     except IndexError as error:
         raise _out_of_bounds(x, error) from None
     except ValueError as error:

@@ -19,6 +19,7 @@ from mycelia.eager.dispatch import LARGE, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.eager.writing import writing, written
 from mycelia.errors import CallError
 from mycelia.ir import Value
 from mycelia.sizes import Sym
@@ -122,9 +123,14 @@ def short_way(
             if kind is Tensor or kind in TENSORS:
                 b, its = other._data, other._tape
                 if a.dtype is b.dtype and (a.size <= LARGE if fits is None else fits(a, b)):
+                    if writing:
+                        written(a)
+                        written(b)
                     out = _run(compute, a, b)
             elif kind in NUMBERS and a.dtype.char in FLOAT and a.size <= LARGE:
                 b, its = scalar(other, a.dtype), None
+                if writing:
+                    written(a)
                 out = _run(compute, a, b)
         except (AttributeError, ValueError, RuntimeError, TypeError):
             pass  # a graph value has no size; what is a mistake is told below
@@ -188,6 +194,9 @@ def compared(
             elif other.__class__ in NUMBERS and a.dtype.char in FLOAT:
                 b = scalar(other, a.dtype)
             if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= LARGE:
+                if writing:
+                    written(a)
+                    written(b)
                 try:
                     return wrap(np.asarray(compute(a, b)))
                 except ValueError:

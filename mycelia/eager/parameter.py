@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager.convert import as_array
 from mycelia.eager.operators import TENSORS, operand
+from mycelia.eager.tape import Tape
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.names import listening
@@ -31,6 +33,10 @@ class Parameter(Tensor):
     layerwise_parallel: bool  # a part of the data is here, and gradients are not averaged between devices
     parallel_optimizer: bool  # the optimizer may split its work on this parameter between devices
 
+    __slots__ = ("__dict__", "_marks")
+
+    _marks: dict[int, list[Any]]  # by thread: its tape, and the place there
+
     @listening
     def __init__(
         self,
@@ -45,6 +51,31 @@ class Parameter(Tensor):
         super().__init__(default_input)
         self.name, self.requires_grad = name, requires_grad
         self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
+
+    # a gradient that one thread takes is nothing to the others, who read the same parameter
+
+    @property
+    def _tape(self) -> Tape | None:
+        mark = self._marks.get(get_ident()) if self._marks else None
+        return None if mark is None else mark[0]
+
+    @_tape.setter
+    def _tape(self, tape: Tape | None) -> None:
+        if tape is not None:
+            self._marks[get_ident()] = [tape, -1]
+        elif not hasattr(self, "_marks"):
+            self._marks = {}
+        elif self._marks:
+            self._marks.pop(get_ident(), None)
+
+    @property
+    def _id(self) -> int:
+        return self._marks[get_ident()][1]  # type: ignore[no-any-return]
+
+    @_id.setter
+    def _id(self, place: int) -> None:
+        if (mark := self._marks.get(get_ident())) is not None:
+            mark[1] = place
 
     @property
     def data(self) -> Parameter:

@@ -25,6 +25,6 @@ def placed(x: Tensor, device: str) -> Tensor:
     backend = usable(name, int(number) if number.isdecimal() else 0)
     if isinstance(x._data, Value):
         return x
-    data: Array = x._data
+    data: Array = x.numbers()
     moved = data.copy() if backend.name == NATIVE else backend.numpy(backend.hold(data))
     return wrap(moved, x._tape, -1 if x._tape is None else x._id)

@@ -14,6 +14,7 @@ from mycelia.eager.convert import as_array, shown
 from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready, settle
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
+from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.ir import Op, Value, constant
 from mycelia.names import listening, missing_attribute
@@ -82,6 +83,9 @@ class Tensor(Operators):
             if (x._data.__class__ is Value) if isinstance(x, Tensor) else not x.closed:
                 return _in_graph(op, inputs)
         held = tuple([x._data if isinstance(x, Tensor) else constant(x) for x in inputs])
+        if writing:
+            for data in held:
+                written(data)
         step = ready(op)
         if not step.static:
             return _in_graph(op, inputs)  # known numbers, in a shape that is not
@@ -181,7 +185,7 @@ class Tensor(Operators):
         """The array inside, not to be written to. A tensor that belongs to a graph has none."""
         data = self._data
         if data.__class__ is not Value:
-            return data  # type: ignore[no-any-return]
+            return written(data) if writing else data  # type: ignore[no-any-return]
         if not data.closed:
             settle()
             if self._data is not data:

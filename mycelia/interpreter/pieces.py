@@ -25,7 +25,7 @@ MANY = 8  # programs for one place; beyond, the statement is left to Python
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
 RUN_TURN = "if outcome.kind == 'return': return outcome\nif outcome.kind == 'break': break"
-NOT_RUN = object()
+NOT_RUN, UNFIT = object(), object()  # the program was not run to its end; its guard does not accept the call
 
 
 def variables(code: CodeType) -> list[str]:
@@ -53,30 +53,31 @@ class Suite:
 
     def step(self, place: int, root: Frame) -> tuple[Exit, int]:
         """Run the statement at a place, and more where they are one program; the outcome, and where to go on."""
-        way, found = self.find(place, root)
-        if way is not None and way.end > place:
-            done = way.run(found)
-            if done is not NOT_RUN and done.kind != "raise":
-                return done, way.end
+        end, done = self.attempt(place, root)
+        if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
+            return done, end
         if place not in self.statements:
             self.statements[place] = Statement(self.stmts[place], self)
         return self.statements[place](root), place + 1
 
-    def find(self, place: int, root: Frame) -> tuple[Any, Any]:
+    def attempt(self, place: int, root: Frame) -> tuple[int, Any]:
+        """The statement behind a program that begins here, and what it gives; UNFIT if there is none."""
         ways = self.ways.setdefault(place, [])
         for way in ways:
-            found = way.guard(root)
-            if found is not None:
-                return way, found
+            if way.end > place:
+                done = way.attempt(root)
+                if done is not UNFIT:
+                    return way.end, done
+            elif way.guard(root) is not None:
+                return place, UNFIT
         if len(ways) >= MANY:
-            return None, None
+            return place, UNFIT
         for way in ways:
             self.varying |= self.runner.changed(way, root)
         piece = capture_piece(root, self.stmts, place, self.code, frozenset(self.varying))
         way = self.runner.way(piece)
         ways.append(way)
-        found = way.guard(root)
-        return (way, found) if found is not None else (None, None)
+        return way.end, way.attempt(root) if way.end > place else UNFIT
 
     def pieces(self) -> list[Any]:
         """All programs, and the reasons where there is none."""

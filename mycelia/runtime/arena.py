@@ -7,11 +7,11 @@ compiled function) gets an arena of the next depth.
 from __future__ import annotations
 
 import os
-import threading
 
 import numpy as np
 
 from mycelia.runtime.memory import ALIGN
+from mycelia.runtime.turn import Turn
 from mycelia.types import Array
 
 
@@ -26,7 +26,7 @@ class Arena:
     (0, True)
     """
 
-    turn = threading.RLock()  # held while a program runs
+    turn = Turn()  # held while a program runs
     depth = 0
     rooms: list[Array] = []
     starts: list[int] = []
@@ -57,7 +57,7 @@ class Arena:
     @classmethod
     def _after_fork(cls) -> None:
         """In a child no other thread runs, whatever the parent's threads were doing."""
-        cls.turn, cls.depth = threading.RLock(), 0
+        cls.turn, cls.depth = Turn(), 0
 
 
 os.register_at_fork(after_in_child=Arena._after_fork)

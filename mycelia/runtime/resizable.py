@@ -42,11 +42,13 @@ class Resizable:
 
     def __call__(self, *arrays: Array) -> tuple[Any, ...]:
         """The results at these arrays."""
+        return self.chosen(*arrays)(*arrays)
+
+    def chosen(self, *arrays: Array) -> Run:
+        """The program for arrays of these sizes, compiled now if there is none."""
         sizes = self._solve(*[x.shape for x in arrays])
         run = self._chosen.get(sizes)
-        if run is None:
-            run = self._choose(sizes)
-        return run(*arrays)
+        return self._choose(sizes) if run is None else run
 
     def _choose(self, sizes: tuple[int, ...]) -> Run:
         at = dict(zip(self.names, sizes, strict=True))
