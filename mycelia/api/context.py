@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia.api.devices import get_current_device, set_device
-from mycelia.eager import default_generator
+from mycelia.eager import Tensor, default_generator
 from mycelia.errors import ArgumentError
 
 GRAPH_MODE = 0  # a Cell is compiled when it is called
@@ -92,3 +92,44 @@ def manual_seed(seed: int) -> Any:
     """
     set_seed(seed)
     return default_generator
+
+
+def seed() -> int:
+    """Begin all random numbers of the session again, from a seed that nobody can foresee, which comes back.
+
+    >>> seed() == initial_seed()
+    True
+    """
+    chosen = default_generator.seed()
+    set_seed(chosen)
+    return chosen
+
+
+def initial_seed() -> int:
+    """The seed that the random numbers of the session began from.
+
+    >>> set_seed(4)
+    >>> initial_seed()
+    4
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Where the random numbers of the session are now, as a tensor that can be saved.
+
+    >>> set_seed(4)
+    >>> get_rng_state().tolist()
+    [4, 0, 0, 0]
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(state: Tensor) -> None:
+    """Go on from where the random numbers of a session were.
+
+    >>> set_rng_state(Tensor([4, 0, 1, 0]))
+    >>> get_rng_state().tolist()
+    [4, 0, 1, 0]
+    """
+    default_generator.set_state(state)

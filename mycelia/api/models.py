@@ -26,7 +26,7 @@ from mycelia.ir.region import innermost
 from mycelia.names import MissingName, listening, missing_attribute, renamed
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
-from mycelia.types import TensorType, cotangent_type
+from mycelia.types import TensorType, cotangent_type, uint32
 
 
 class Linear:
@@ -290,11 +290,11 @@ def model_listening(machine: Any, fn: Any, args: tuple[Any, ...], options: dict[
 class Mapped:
     """What `vmap` gives inside a captured program."""
 
-    def __init__(self, fn: Any, in_axes: Any = 0, out_axes: Any = 0) -> None:
-        self.fn, self.in_axes, self.out_axes = fn, in_axes, out_axes
+    def __init__(self, fn: Any, in_axes: Any = 0, out_axes: Any = 0, *, randomness: Any = "different") -> None:
+        self.fn, self.about = fn, (in_axes, out_axes, randomness)
 
     def called(self, machine: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        return mapped_call(machine, self.fn, self.in_axes, self.out_axes, args, options)
+        return mapped_call(machine, self.fn, *self.about, args, options)
 
     def attribute(self, name: str) -> Any:
         raise UserError(AttributeError(name))
@@ -310,15 +310,28 @@ def model_mapped(machine: Any, fn: FunctionType, args: tuple[Any, ...], options:
     cells = dict(zip(fn.__code__.co_freevars, machine.whole(fn, ("field", "__closure__")), strict=True))
     mapped = machine.whole(cells["mapped"], ("contents", None)) if "mapped" in cells else fn
     inner = dict(zip(mapped.__code__.co_freevars, machine.whole(mapped, ("field", "__closure__")), strict=True))
-    each, in_axes, out_axes = (machine.whole(inner[n], ("contents", None)) for n in ("fn", "in_axes", "out_axes"))
-    return mapped_call(machine, each, in_axes, out_axes, args, options)
+    names = ("fn", "in_axes", "out_axes", "randomness")
+    each, in_axes, out_axes, randomness = (machine.whole(inner[n], ("contents", None)) for n in names)
+    return mapped_call(machine, each, in_axes, out_axes, randomness, args, options)
 
 
 def mapped_call(
-    machine: Any, each: Any, in_axes: Any, out_axes: Any, args: tuple[Any, ...], options: dict[str, Any]
+    machine: Any,
+    each: Any,
+    in_axes: Any,
+    out_axes: Any,
+    randomness: Any,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
 ) -> Any:
     """The function on one example, as a graph that runs for all of them."""
-    in_axes, out_axes = plain_axes(machine, in_axes), plain_axes(machine, out_axes)
+    in_axes, out_axes, randomness = (
+        plain_axes(machine, in_axes),
+        plain_axes(machine, out_axes),
+        machine.plain(randomness),
+    )
+    if randomness not in vectorize.RANDOMNESS:
+        machine.refuse("vmap gets a randomness that it does not know")
     if options:
         machine.refuse("vmap takes no arguments by name")
     leaves, structure = flattened(machine, args)
@@ -329,6 +342,7 @@ def mapped_call(
     values = [machine.value(x) for x in tensors]
     size = machine.real(vectorize._size, [Stand(v) for v in values], axes)
     fronts = [v if a is None else p.moveaxis(v, a % len(v.shape), 0) for v, a in zip(values, axes, strict=True)]
+    fronts, axes = [*fronts, p.iota(uint32, (size,), 0)], [*axes, 0]
     types = [TensorType(v.dtype, v.shape[a is not None :]) for v, a in zip(fronts, axes, strict=True)]
     params = fresh_params(tuple(types))
     base = machine.store
@@ -337,8 +351,8 @@ def mapped_call(
     machine.regions.enter(None, True)
     asked, machine.positions = machine.positions, {}
     try:
-        given = rebuilt(machine, structure, [one.tensor(v) for v in params])
-        with region() as inside:
+        given = rebuilt(machine, structure, [one.tensor(v) for v in params[:-1]])
+        with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
             result = machine.joined(machine.call(each, given, {}))
         found, shape = flattened(machine, result)
         outs = [machine.value(x) if is_tensor(x) else x for x in found]

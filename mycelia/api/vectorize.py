@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from mycelia import capture
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
-from mycelia.eager import Tensor
+from mycelia.eager import REFUSED, Tensor, default_generator, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.trace import Traced, run, trace
 from mycelia.errors import ArgumentError, CaptureError, ShapeError
@@ -19,15 +22,34 @@ from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
 
 Axes = Any  # an axis, None, or a nest of them like the arguments
+RANDOMNESS = ("different", "same", "error")  # of the numbers that examples draw
+
+
+@contextmanager
+def in_lane(randomness: str, lane: Tensor) -> Iterator[None]:
+    """Inside the block random numbers are those of the example that `lane` names."""
+    before = mode.lanes
+    if randomness != "same":
+        mode.lanes = (*before, lane if randomness == "different" else REFUSED)
+    try:
+        yield
+    finally:
+        mode.lanes = before
 
 
 @listening
-def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
+def vmap(
+    fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, randomness: str = "different"
+) -> Callable[..., Any]:
     """`fn` for many examples at once, which lie along `in_axes` of the arguments (None: the same for all).
+
+    Each example draws random numbers of its own; with `randomness="same"` all draw the same, with "error" none may.
 
     >>> vmap(lambda x, y: x * y + 1.0, in_axes=(0, None))(Tensor([1.0, 2.0]), Tensor(10.0)).tolist()
     [11.0, 21.0]
     """
+    if randomness not in RANDOMNESS:
+        raise ArgumentError(f"randomness cannot be {randomness!r}", hint=f"choose one of {', '.join(RANDOMNESS)}")
 
     def mapped(*args: Any) -> Any:
         leaves, structure = flatten(args)
@@ -35,10 +57,16 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
         arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
         size = _size(arguments, axes)
         fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
+        lane = wrap(np.arange(size, dtype=np.uint32))
+        fronts, axes = [*fronts, lane], [*axes, 0]
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
         hooked = capture.converted(fn)
-        traced = trace(lambda *flat: hooked(*unflatten(structure, flat)), types)
-        return _run(traced, size, fronts, axes, types, out_axes)
+
+        def each(*flat: Tensor) -> Any:
+            with in_lane(randomness, flat[-1]):
+                return hooked(*unflatten(structure, flat[:-1]))
+
+        return _run(trace(each, types), size, fronts, axes, types, out_axes)
 
     def vectorized(*args: Any) -> Any:
         try:
@@ -53,20 +81,24 @@ def vmap(fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Calla
             raise first from None
 
     def one_by_one(*args: Any) -> Any:
-        return _looped(fn, args, in_axes, out_axes)
+        return _looped(fn, args, in_axes, out_axes, randomness)
 
     whole = jit(one_by_one, fallback=False)  # which the interpreter knows the meaning of
     return vectorized
 
 
-def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_axes: Axes) -> Any:
+def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_axes: Axes, randomness: str) -> Any:
     """What `vmap` means: one example after the other. Only where something goes wrong it is computed so."""
     leaves, structure = flatten(args)
     axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
     arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
     fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
     examples = [[_example(x, a, i) for x, a in zip(fronts, axes, strict=True)] for i in range(_size(arguments, axes))]
-    found = [flatten(fn(*unflatten(structure, one))) for one in examples]
+    start, found = default_generator.get_state(), []
+    for i, one in enumerate(examples):
+        default_generator.set_state(start)  # examples draw at the same time: what tells them apart is the lane
+        with in_lane(randomness, wrap(np.asarray(i, np.uint32))):
+            found.append(flatten(fn(*unflatten(structure, one))))
     wanted = _matched(out_axes, found[0][1], "out_axes")
     columns = zip(*[out for out, _ in found], strict=True)
     made = [_stacked(c, a) if isinstance(c[0], Tensor) else c[0] for c, a in zip(columns, wanted, strict=True)]

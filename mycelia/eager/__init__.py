@@ -6,11 +6,12 @@ from mycelia.eager.dispatch import Concrete
 from mycelia.eager.forward import push_forward
 from mycelia.eager.parameter import Parameter, ParameterTuple, assign
 from mycelia.eager.promotion import as_dtype, common, floating
-from mycelia.eager.random import Generator, default_generator
+from mycelia.eager.random import REFUSED, Generator, default_generator, seeded
 from mycelia.eager.tape import Recording, Tape
 from mycelia.eager.tensor import Tensor, as_value, cast, created, wrap
 
 __all__ = [
+    "REFUSED",
     "Concrete",
     "Generator",
     "Parameter",
@@ -33,5 +34,6 @@ __all__ = [
     "operators",
     "pull_back",
     "push_forward",
+    "seeded",
     "wrap",
 ]

@@ -44,6 +44,7 @@ class _Mode(threading.local):
     may_raise: Callable[[], None] | None = None
     symbols: bool = False
     held: Any = None  # reads and writes tensors of the library's own, such as the state of the random generator
+    lanes: tuple[Any, ...] = ()  # of each `vmap` around: which example it is, for random numbers of its own
 
 
 mode = _Mode()

@@ -9,15 +9,20 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tensor import Tensor, wrap
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.ir import Value
+from mycelia.runtime.arena import Arena
 from mycelia.types import Array, uint32
 
 ONE = np.array([1, 0], np.uint32)
+APART = np.array([0xFFFFFFFF], np.uint32)  # the high word of a counter that no stream comes to
+REFUSED = "error"  # a lane of a `vmap` inside which nothing random may happen
 
 
 class Generator:
     """A stream of random numbers. Key and counter are tensors, so that a graph can carry them as its state.
+
+    Its state is a tensor, which can be saved: where it is set again, the same numbers follow.
 
     >>> g = Generator().manual_seed(5)
     >>> g.initial_seed()
@@ -25,7 +30,6 @@ class Generator:
     """
 
     def __init__(self) -> None:
-        self._seed = 0
         self.key = wrap(_words(0))
         self.counter = wrap(_words(0))
 
@@ -37,7 +41,6 @@ class Generator:
         """
         if not isinstance(seed, int) or not 0 <= seed < 2**64:
             raise ArgumentError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}", hint="for example 42")
-        self._seed = seed
         self.key._data, self.counter._data = _words(seed), _words(0)
         return self
 
@@ -56,7 +59,8 @@ class Generator:
         >>> Generator().initial_seed()
         0
         """
-        return self._seed
+        low, high = self.key.tolist()
+        return int(low) + (int(high) << 32)
 
     def get_state(self) -> Tensor:
         """Where the stream is now.
@@ -79,16 +83,44 @@ class Generator:
             raise ArgumentError(f"the state of a generator has four words, not shape {words.shape}")
         self.key._data, self.counter._data = words[:2].astype(np.uint32), words[2:].astype(np.uint32)
 
+    def split(self, num: int = 2) -> tuple[Generator, ...]:
+        """As many new streams, which have nothing to do with one another or with what follows in this one.
+
+        >>> left, right = Generator().manual_seed(4).split()
+        >>> left.initial_seed() != right.initial_seed()
+        True
+        """
+        if not isinstance(num, int) or num < 0:
+            raise ArgumentError(f"a generator is split into a whole number of streams, not {num!r}")
+        keys = p.random_bits(*self.draw(), (num, 2)).numbers().tolist()
+        return tuple(Generator().manual_seed(low + (high << 32)) for low, high in keys)
+
     def draw(self) -> tuple[Tensor, Tensor]:
-        """The key and the counter of one draw, after which the stream has moved on."""
-        if mode.held is not None and self is default_generator:
+        """The key and the counter of one draw, after which the stream has moved on. Inside `vmap` the key is another
+        one for each example.
+        """
+        key, counter = self._draw()
+        for lane in mode.lanes:
+            if lane is REFUSED:
+                raise MyceliaError(
+                    "random numbers are drawn inside vmap, and randomness='error' was asked for",
+                    hint="randomness='different' gives each example its own numbers, 'same' gives all the same",
+                )
+            place = p.concat((p.reshape(lane, (1,)), wrap(APART)), 0)
+            key = p.random_bits(key, place, (2,))
+        return key, counter
+
+    def _draw(self) -> tuple[Tensor, Tensor]:
+        if mode.held is not None:
             return self._draw_in_program()
-        key, counter = self.key.alias(), self.counter.alias()
-        if counter._data.__class__ is not Value:
-            low, high = counter._data.tolist()
-            self.counter._data = _words((high << 32) + low + 1 & 0xFFFFFFFFFFFFFFFF)
+        if self.counter._data.__class__ is Value:
+            key, counter = self.key.alias(), self.counter.alias()
+            self.counter.become(_moved(counter))
             return key, counter
-        self.counter.become(_moved(counter))
+        with Arena.turn:  # a program that runs in another thread may draw too
+            key, counter = self.key.alias(), self.counter.alias()
+            low, high = counter.tolist()
+            self.counter._data = _words((high << 32) + low + 1 & 0xFFFFFFFFFFFFFFFF)
         return key, counter
 
     def _draw_in_program(self) -> tuple[Tensor, Tensor]:
@@ -96,6 +128,16 @@ class Generator:
         key, counter = mode.held.read(self.key), mode.held.read(self.counter)
         mode.held.write(self.counter, _moved(counter))
         return key, counter
+
+
+def seeded(seed: int) -> tuple[Tensor, Tensor]:
+    """The key and the counter of a draw that is repeatable by itself: the same for all examples of a `vmap` too.
+
+    >>> [x.tolist() for x in seeded(3)]
+    [[3, 0], [0, 0]]
+    """
+    start = Generator().manual_seed(seed)
+    return start.key, start.counter
 
 
 def _moved(counter: Tensor) -> Tensor:

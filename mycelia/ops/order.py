@@ -34,10 +34,10 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     >>> argsort(Tensor([3.0, 1.0, 2.0])).tolist()
     [1, 2, 0]
     """
-    return p.cast(_order(tensor(input), axis, descending), int32)
+    return p.cast(order_of(tensor(input), axis, descending), int32)
 
 
-def _order(x: Tensor, axis: int, descending: bool) -> Tensor:
+def order_of(x: Tensor, axis: int, descending: bool) -> Tensor:
     """Positions that put x in order: by NumPy, or in the program that is being written."""
     if x._data.__class__ is Value:
         return p.order_of(x, axis_of(x, axis), descending)
@@ -80,9 +80,9 @@ def topk(
             given={"shape": x.shape},
             hint=f"k is at most {x.shape[axis]}",
         )
-    order = _first(_order(x, axis, largest), k, axis)
+    order = _first(order_of(x, axis, largest), k, axis)
     if not sorted:
-        order = gather_elements(order, axis, _order(order, axis, False))
+        order = gather_elements(order, axis, order_of(order, axis, False))
     positions = p.cast(order, int32)
     return gather_elements(x, axis, positions), positions
 
@@ -102,7 +102,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     x = tensor(input)
     place = axis_of(x, axis)
     middle = (x.shape[place] - 1) // 2
-    positions = p.cast(_first(_order(x, place, False), middle + 1, place, middle), int64)
+    positions = p.cast(_first(order_of(x, place, False), middle + 1, place, middle), int64)
     values = gather_elements(x, place, positions)
     if keepdims:
         return values, positions

@@ -1,4 +1,6 @@
-"""Random tensors. A seed makes a call repeatable by itself; without one it draws from the session's generator."""
+"""Random tensors. A seed makes a call repeatable by itself, a generator is a stream of its own; without
+either it draws from the session's generator.
+"""
 
 # a primitive returns what it is given, tensors for tensors:
 # mypy: disable-error-code=no-any-return
@@ -11,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, wrap
+from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, seeded, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import extents, floated, method, number, pair, tensor
+from mycelia.ops.order import order_of
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import DType, float32, float64, int64
 
@@ -40,36 +43,47 @@ __all__ = [
 ]
 
 
-def _drawn(seed: int | None) -> tuple[Tensor, Tensor]:
+Source = int | Generator | None  # a seed, a stream, or that of the session
+
+
+def _source(seed: int | None, generator: Generator | None) -> Source:
+    if seed is not None and generator is not None:
+        raise ArgumentError("random numbers come from a seed or from a generator", given={"seed": seed})
+    return seed if generator is None else generator
+
+
+def _drawn(source: Source) -> tuple[Tensor, Tensor]:
     """The key and the counter of a draw."""
-    return (default_generator if seed is None else Generator().manual_seed(seed)).draw()
+    if source is None:
+        return default_generator.draw()
+    return source.draw() if isinstance(source, Generator) else seeded(source)
 
 
-def _uniform(shape: tuple[int, ...], dtype: DType, seed: int | None) -> Tensor:
-    return p.uniform(*_drawn(seed), shape, dtype)
+def _uniform(shape: tuple[int, ...], dtype: DType, source: Source) -> Tensor:
+    return p.uniform(*_drawn(source), shape, dtype)
 
 
-def _normal(shape: tuple[int, ...], dtype: DType, seed: int | None) -> Tensor:
-    return p.normal(*_drawn(seed), shape, dtype)
+def _normal(shape: tuple[int, ...], dtype: DType, source: Source) -> Tensor:
+    return p.normal(*_drawn(source), shape, dtype)
 
 
-def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+def rand(*size: Any, dtype: Any = None, seed: int | None = None, generator: Generator | None = None) -> Tensor:
     """Numbers evenly from 0 up to, and without, 1.
 
     >>> rand(2, 3, seed=1).shape
     (2, 3)
     """
-    return _uniform(extents(*size), float32 if dtype is None else as_dtype(dtype), seed)
+    return _uniform(extents(*size), float32 if dtype is None else as_dtype(dtype), _source(seed, generator))
 
 
-def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
     """Numbers evenly from 0 up to 1, in the shape of another tensor.
 
     >>> rand_like(Tensor([1.0, 2.0])).shape
     (2,)
     """
     x = floated(input)
-    return rand(x.shape, dtype=x.dtype if dtype is None else dtype, seed=seed)
+    return rand(x.shape, dtype=x.dtype if dtype is None else dtype, seed=seed, generator=generator)
 
 
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
@@ -86,23 +100,23 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     return low + span * _uniform(broadcast_shapes(extents(shape), span.shape), wanted, seed)
 
 
-def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+def randn(*size: Any, dtype: Any = None, seed: int | None = None, generator: Generator | None = None) -> Tensor:
     """Numbers of the standard normal distribution.
 
     >>> randn(2, 3).shape
     (2, 3)
     """
-    return _normal(extents(*size), float32 if dtype is None else as_dtype(dtype), seed)
+    return _normal(extents(*size), float32 if dtype is None else as_dtype(dtype), _source(seed, generator))
 
 
-def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
     """Numbers of the standard normal distribution, in the shape of another tensor.
 
     >>> randn_like(Tensor([1.0, 2.0])).shape
     (2,)
     """
     x = floated(input)
-    return randn(x.shape, dtype=x.dtype if dtype is None else dtype, seed=seed)
+    return randn(x.shape, dtype=x.dtype if dtype is None else dtype, seed=seed, generator=generator)
 
 
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
@@ -114,7 +128,9 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     return _normal(extents(shape), float32, seed)
 
 
-def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+def normal(
+    shape: Any, mean: Any, stddev: Any, seed: int | None = None, *, generator: Generator | None = None
+) -> Tensor:
     """Numbers of a normal distribution.
 
     >>> normal((2,), 0.0, 1.0).shape
@@ -123,7 +139,7 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     center, spread = pair(mean, stddev)
     center, spread = floated(center), floated(spread)
     wanted = broadcast_shapes(extents(shape), center.shape, spread.shape)
-    return center + spread * _normal(wanted, center.dtype, seed)
+    return center + spread * _normal(wanted, center.dtype, _source(seed, generator))
 
 
 def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, seed: int | None = None) -> Tensor:
@@ -159,7 +175,9 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     return center - scale * p.sign(u) * p.log1p(p.abs(u) * -2.0)
 
 
-def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def randint(
+    low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: Any = None, generator: Generator | None = None
+) -> Tensor:
     """Whole numbers evenly from `low` up to, and without, `high`.
 
     >>> randint(0, 5, (3,)).dtype
@@ -168,28 +186,29 @@ def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: A
     first, last = (int(x) for x in (low, high))
     if last <= first:
         raise ArgumentError(f"there is no whole number from {first} up to, and without, {last}")
-    evenly = _uniform(extents(size), float64, seed)
+    evenly = _uniform(extents(size), float64, _source(seed, generator))
     return cast(cast(p.floor(evenly * float(last - first)), int64) + first, int64 if dtype is None else as_dtype(dtype))
 
 
-def randint_like(input: Any, low: int, high: int, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def randint_like(
+    input: Any, low: int, high: int, seed: int | None = None, *, dtype: Any = None, generator: Generator | None = None
+) -> Tensor:
     """Whole numbers evenly from `low` up to `high`, in the shape of another tensor.
 
     >>> randint_like(Tensor([1, 2]), 0, 3).shape
     (2,)
     """
     x = tensor(input)
-    return randint(low, high, x.shape, seed, dtype=x.dtype if dtype is None else dtype)
+    return randint(low, high, x.shape, seed, dtype=x.dtype if dtype is None else dtype, generator=generator)
 
 
-def randperm(n: int, seed: int | None = None, dtype: Any = int64) -> Tensor:
+def randperm(n: int, seed: int | None = None, dtype: Any = int64, *, generator: Generator | None = None) -> Tensor:
     """The numbers below n in random order.
 
     >>> sorted(randperm(3).tolist())
     [0, 1, 2]
     """
-    order = np.argsort(_uniform((n,), float64, seed).numbers(), kind="stable")
-    return wrap(order.astype(as_dtype(dtype).numpy))
+    return cast(order_of(_uniform((n,), float64, _source(seed, generator)), 0, False), as_dtype(dtype))
 
 
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
@@ -203,7 +222,7 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
 
 
 @method("bernoulli")
-def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
+def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None, *, generator: Generator | None = None) -> Tensor:
     """One with a probability, else zero, in the shape of another tensor.
 
     >>> bernoulli(Tensor([1.0, 2.0]), 1.0).tolist()
@@ -211,10 +230,17 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """
     x = tensor(input)
     chance = tensor(p)
-    return cast(_uniform(x.shape, float32, seed) < chance, x.dtype)
+    return cast(_uniform(x.shape, float32, _source(seed, generator)) < chance, x.dtype)
 
 
-def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+def multinomial(
+    input: Any,
+    num_samples: int,
+    replacement: bool = True,
+    seed: int | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Positions, each drawn as likely as its weight says; without replacement none is drawn twice.
 
     >>> multinomial(Tensor([0.0, 1.0]), 3).tolist()
@@ -227,11 +253,11 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
         )
     if replacement:
         edges = np.cumsum(weights, -1)
-        u = _uniform((*weights.shape[:-1], num_samples), float64, seed).numbers() * edges[..., -1:]
+        u = _uniform((*weights.shape[:-1], num_samples), float64, _source(seed, generator)).numbers() * edges[..., -1:]
         return wrap((u[..., None] >= edges[..., None, :]).sum(-1))
     if (np.count_nonzero(weights, -1) < num_samples).any():
         raise ShapeError(f"{num_samples} different positions cannot be drawn from fewer with a weight above zero")
-    u = _uniform(weights.shape, float64, seed).numbers()
+    u = _uniform(weights.shape, float64, _source(seed, generator)).numbers()
     with np.errstate(divide="ignore"):
         keys = np.log(1.0 - u) / weights  # the largest are a weighted draw (Efraimidis and Spirakis)
     return wrap(np.argsort(-keys, -1, kind="stable")[..., :num_samples])
