@@ -3,11 +3,15 @@
 A call with the types of a call that is still running would go on for ever. Its result is not known yet, so the first
 pass goes the other way of the branch around it, which gives the type of the result; further passes put a call by name
 in its place, until the type stays.
+
+A function may return its argument itself, `if small(x): return x`, and callers can tell: so for each tensor that it
+returns and each one that this may be, the program says by a flag whether it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia import primitives as p
@@ -15,11 +19,14 @@ from mycelia.interpreter.generators import Generators
 from mycelia.interpreter.machine import Bottom
 from mycelia.interpreter.nests import flattened, rebuilt
 from mycelia.interpreter.regions import closed
-from mycelia.interpreter.values import Either, is_atom
+from mycelia.interpreter.slots import DATA
+from mycelia.interpreter.store import Store
+from mycelia.interpreter.values import Either, alternatives, is_atom
 from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Value, fresh_params, region
 from mycelia.ir.region import innermost
-from mycelia.tree import Structure
+from mycelia.tree import LEAF, Structure
+from mycelia.types import TensorType, bool_
 
 PASSES = 6  # each finds another type of the result, or another value that the function reads
 
@@ -33,7 +40,8 @@ class Activation:
     conditions: int  # how many there were when it began
     recursive: bool = False
     structure: Structure | None = None  # of the result; None: not known yet
-    leaves: tuple[Any, ...] = ()  # a type for each tensor, other things as they are
+    leaves: tuple[Any, ...] = ()  # what is known of each tensor, other things as they are
+    objects: dict[int, Any] = field(default_factory=dict)  # those from outside that may be returned, by id
     ordered: bool = False  # whether something happens in it that is seen
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
 
@@ -64,17 +72,31 @@ class Recursion(Generators):
         running.recursive = True
         if running.structure is None:
             raise Bottom
-        operands = [self.value(x) for x in self.open(leaves)]
-        types = tuple(t for t in running.leaves if not isinstance(t, Constant))
-        outs = p.control.NamedCall(running.name, types, running.ordered)(*operands, *running.shared)
-        return self.around(running, outs)
+        given = self.open(leaves)
+        types = tuple(t for x in running.leaves if isinstance(x, Held) for t in x.types())
+        outs = p.control.NamedCall(running.name, types, running.ordered)(*map(self.value, given), *running.shared)
+        return self.around(running, outs, given)
 
-    def around(self, running: Activation, values: Any) -> Any:
-        """The result of a call, with these values in it."""
+    def around(self, running: Activation, values: Any, given: list[Any]) -> Any:
+        """The result of a call with these arguments, with these values in it."""
         found = iter(values)
-        made = [x.value if isinstance(x, Constant) else self.store.tensor(next(found)) for x in running.leaves]
+        made = [
+            x.value if isinstance(x, Constant) else self.new_or_given(running, x, found, given) for x in running.leaves
+        ]
         assert running.structure is not None, "the result is known"
         return rebuilt(self, running.structure, made)
+
+    def new_or_given(self, running: Activation, known: Held, found: Iterator[Value], given: list[Any]) -> Any:
+        """A tensor of the result: a new one, or one that was there before."""
+        data = next(found)
+        out: Any = self.store.tensor(data)
+        for target in known.targets:
+            other = given[target] if target < len(given) else running.objects[target]
+            is_new = p.logical_not(next(found))
+            if is_tensor(out):
+                self.loop_ends[id(out)] = is_new, data, self.read(other, DATA)
+            out = Either(is_new, out, other)
+        return out
 
     def open(self, leaves: list[Any]) -> list[Any]:
         """The tensors among the arguments whose numbers are not known."""
@@ -93,7 +115,7 @@ class Recursion(Generators):
         try:
             result = super().enter(fn, code, node, args, options)
             if mine.recursive:
-                self.note(mine, result)
+                self.note(mine, result, self.open(leaves), base)
         except Bottom:
             if mine.recursive:
                 self.refuse("a function always calls itself, so it never returns")
@@ -130,7 +152,7 @@ class Recursion(Generators):
                 with region() as inside:
                     result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
                 before = mine.structure, mine.leaves
-                results = self.note(mine, result)
+                results = self.note(mine, result, self.open(given), base)
                 if any(
                     id(obj) not in base.world.fresh or id(obj) in base.made
                     for obj, _, _ in inner.differences(base)
@@ -157,26 +179,53 @@ class Recursion(Generators):
                 taken = [v for v in names if v not in own]
                 definition = closed((*params, *taken), results, happens)
                 recurse = p.control.Recurse(((mine.name, definition),), mine.name)
-                return self.around(mine, recurse(*inputs, *shared))
+                return self.around(mine, recurse(*inputs, *shared), self.open(leaves))
             mine.shared, mine.ordered = shared, ordered
         return self.refuse("the types in a recursion change with every call")
 
-    def note(self, mine: Activation, result: Any) -> list[Value]:
-        """What is known of the result; the values of the tensors in it."""
-        leaves, structure = flattened(self, self.joined(result))
+    def note(self, mine: Activation, result: Any, given: list[Any], base: Store) -> list[Value]:
+        """What is known of the result; the values of the tensors in it, and the flags that say which they are."""
+        inside: set[int] = set().union(*[layer.made for layer in self.store.layers(base)]) - {id(x) for x in given}
+        result = self.settled(result)
+        whole = all(map(is_tensor, alternatives(result)))
+        leaves, structure = ([result], LEAF) if whole else flattened(self, self.joined(result))
         kinds: list[Any] = []
         values = []
         for x in leaves:
-            x = self.joined(x)
-            if isinstance(x, Either) or not (is_tensor(x) or is_atom(x)):
+            one = self.joined(x)
+            if isinstance(one, Either) or not (is_tensor(one) or is_atom(one)):
                 self.refuse("a recursive function returns one of several kinds of values")
-            if is_tensor(x):
-                values.append(self.value(x))
-                kinds.append(values[-1].type)
-            else:
-                kinds.append(Constant(x))
+            if not is_tensor(one):
+                kinds.append(Constant(one))
+                continue
+            values.append(self.value(one))
+            targets: dict[int, Any] = {}
+            for other in alternatives(self.settled(x)):
+                if id(other) not in inside:
+                    place = next((i for i, g in enumerate(given) if g is other), id(other))
+                    targets[place] = other
+            mine.objects |= targets
+            kinds.append(Held(values[-1].type, tuple(targets)))
+            values += [self.tensor_data(self.whether(self.settled(x), other)) for other in targets.values()]
         mine.structure, mine.leaves = structure, tuple(kinds)
         return values
+
+    def whether(self, value: Any, other: Any) -> Any:
+        """A tensor that says whether one of several objects is this one."""
+        if isinstance(value, Either):
+            return Either(value.cond, self.whether(value.yes, other), self.whether(value.no, other))
+        return self.store.tensor(p.full(value is other, bool_, ()))
+
+
+@dataclass(frozen=True)
+class Held:
+    """A tensor in a result: its type, and which ones it may be (arguments by number, others by id) if not a new one."""
+
+    type: Any
+    targets: tuple[int, ...]
+
+    def types(self) -> tuple[Any, ...]:
+        return (self.type, *[TensorType(bool_, ())] * len(self.targets))
 
 
 @dataclass(frozen=True)

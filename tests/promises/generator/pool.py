@@ -42,7 +42,7 @@ class Judge:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "tests.promises.generator.worker", *([self.fault] if self.fault else [])]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "MYCELIA_FAULTS": "raise"}
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
