@@ -82,6 +82,10 @@ class Frame:
             made.seals = self.seals[number] = Seals(expected)
         return made
 
+    def apart(self) -> bool:
+        """Whether rows are made in other processes, which must know beforehand where all of them are."""
+        return any(n.processes for n in self.nodes)
+
     def table(self, node: Node) -> Table | None:
         """A node as a table, if it is one."""
         key = id(node)

@@ -32,6 +32,8 @@ from mycelia.dataset.flow.table import (
     ENDLESS,
     FOREVER,
     ConcatTable,
+    Gradual,
+    GradualTable,
     Order,
     RepeatTable,
     SelectTable,
@@ -61,6 +63,7 @@ class Compiler(Protocol):
     def table(self, node: Node) -> Table | None: ...
     def stream(self, node: Node, epoch: int, state: State) -> Stream: ...
     def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream: ...
+    def apart(self) -> bool: ...
 
 
 class Turnstile:
@@ -170,9 +173,9 @@ class Data(Protocol):
 
 @runtime_checkable
 class Runs(Protocol):
-    """A source that reads rows which lie together in one run."""
+    """A source that makes rows which lie together at once; None when they are better made one by one."""
 
-    def ahead(self, indices: Array) -> None: ...
+    def bulk(self, indices: Array) -> list[Row] | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,11 +218,12 @@ class SourceNode(Node):
         except Exception:
             return f"row {index}"
 
-    def ahead(self, indices: Array) -> None:
-        """Tell a source that reads in runs which rows come next; what goes wrong is told when they are fetched."""
+    def bulk(self, indices: Array) -> list[Row] | None:
+        """Rows of a source that reads in runs, made at once; what goes wrong is told when they are fetched."""
         if len(indices) > 1 and self.runs is not None:
             with suppress(Exception):
-                self.runs.ahead(indices)
+                return self.runs.bulk(indices)
+        return None
 
     @lazy
     def runs(self) -> Runs | None:
@@ -233,8 +237,10 @@ class SourceNode(Node):
         return type(s) is SequentialSampler and not s.start_index and s.num_samples is None and s.child is None
 
     def table(self, c: Compiler) -> Table | None:
-        count = len(self.data)
         number = c.number(self)
+        if self.whole and isinstance(self.data, Gradual) and not c.apart():
+            return GradualTable(number, self.data)
+        count = len(self.data)
         if self.whole:
             return SourceTable(number, count, None)
         order = c.order(self, self.sampler, count, self.data.labels)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import mycelia.dataset as ds
-from mycelia.dataset import indices, parquet, samplers, tars
+from mycelia.dataset import archives, indices, parquet, samplers, tarpieces, tars
 from mycelia.dataset.footers import footer_of
 from mycelia.dataset.indices import Indices, keyed, mixed_within, windowed
+from mycelia.errors import MyceliaError
 
 BILLION = 10**9
 
@@ -234,7 +235,7 @@ def test_archives_of_every_kind_give_what_pythons_reader_finds(names, format, tm
     expected: dict[str, dict[str, bytes]] = {}
     with tarfile.open(tmp_path / "a.tar") as tar:
         for member in tar:
-            stem, ending = tars.split(member.name)
+            stem, ending = archives.split(member.name)
             expected.setdefault(stem, {})[ending] = tar.extractfile(member).read()
     assert [str(r["__key__"]) for r in rows] == list(expected)
     assert [{c: r[c].tobytes() for c in ("txt", "cls")} for r in rows] == list(expected.values())
@@ -249,3 +250,84 @@ def test_samples_of_many_shards_come_in_order_and_at_random(tmp_path):
         assert got == [f"{s}{i:02d}" for s in range(5) for i in range(30)]
         mixed = ds.WebDataset(str(tmp_path / "*.tar"), ["txt"], num_parallel_workers=workers)
         assert sorted(r["txt"].tobytes().decode()[:3] for r in mixed.create_dict_iterator(1, output_numpy=True)) == got
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shards_read_in_runs_of_any_length_give_what_pythons_reader_finds(seed, tmp_path, monkeypatch):
+    rng = np.random.default_rng(seed)
+    run = int(rng.choice([1024, 2048, 5000, 1 << 14, 1 << 22]))
+    monkeypatch.setattr(tars, "RUN", run)
+    monkeypatch.setattr(tarpieces, "RUN", run)
+    monkeypatch.setattr(tars, "HELD", int(rng.integers(1, 4)))
+    monkeypatch.setattr(archives, "WINDOW", int(rng.choice([512, 1500, 1 << 18])))
+    monkeypatch.setattr(tarpieces, "SMALL", int(rng.choice([1, 300, 1 << 12])))
+    expected: list[dict[str, bytes]] = []
+    for shard in range(int(rng.integers(1, 5))):
+        even = bool(rng.integers(2))
+        with tarfile.open(tmp_path / f"{shard}.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+            for i in range(int(rng.integers(1, 40))):
+                name = f"{'a.b/' * int(rng.integers(2))}{shard}-{i}"
+                sample = {"__key__": name.encode()}
+                for ending in ("bin", "x.cls"):
+                    body = rng.bytes(700 if even else int(rng.choice([0, 3, 600, 9000], p=[0.1, 0.4, 0.4, 0.1])))
+                    info = tarfile.TarInfo(f"{name}.{ending}")
+                    info.size = len(body)
+                    tar.addfile(info, io.BytesIO(body))
+                    sample[ending] = body
+                expected.append(sample)
+
+    def plain(row):
+        return {k: str(v).encode() if k == "__key__" else v.tobytes() for k, v in row.items()}
+
+    def made(columns=None):
+        return ds.WebDataset(str(tmp_path / "*.tar"), columns, shuffle=False, num_parallel_workers=2)
+
+    dataset = made()
+    rows = dataset.create_dict_iterator(num_epochs=2, output_numpy=True)
+    assert [plain(r) for _ in range(2) for r in rows] == expected * 2
+    assert len(dataset) == len(made()) == len(expected)
+    at = int(rng.integers(len(expected)))
+    assert plain(dataset[at]) == plain(made()[at]) == expected[at]
+    mixed = ds.WebDataset(str(tmp_path / "*.tar"), num_parallel_workers=2)
+    shuffled = [plain(r) for r in mixed.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(map(str, shuffled)) == sorted(map(str, expected))
+    first = made().create_dict_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(at):
+        next(first)
+    again = made().create_dict_iterator(num_epochs=1, output_numpy=True)
+    again.load_state_dict(first.state_dict())
+    first.stop()
+    assert [plain(r) for r in again] == expected[at:]
+    if len({len(e["bin"]) for e in expected}) == 1:
+        for batches in (made(["bin"]).batch(7), made(["bin"]).take(at + 1).batch(3, drop_remainder=True)):
+            stacked = [b for r in batches.create_dict_iterator(1, output_numpy=True) for b in r["bin"]]
+            assert [b.tobytes() for b in stacked] == [e["bin"] for e in expected][: len(stacked)]
+            assert len(stacked) == (len(expected) if batches.get_batch_size() == 7 else (at + 1) // 3 * 3)
+
+
+def test_files_of_a_sample_that_lie_far_apart_are_put_together_or_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(tars, "RUN", 2048)
+    names = [f"{i}.txt" for i in range(40)] + [f"{i}.cls" for i in range(40)]
+    archive(tmp_path / "a.tar", names)
+    for columns in (["txt", "cls"], None):
+        dataset = ds.WebDataset(str(tmp_path / "a.tar"), columns, shuffle=False)
+        rows = list(dataset.create_dict_iterator(1, output_numpy=True))
+        assert [r["cls"].tobytes() for r in rows] == [f"{i}.cls".encode() * 3 for i in range(40)]
+    archive(tmp_path / "a.tar", [*names[:40], "0.seg"])
+    dataset = ds.WebDataset(str(tmp_path / "a.tar"), ["txt"], shuffle=False)
+    with pytest.raises(MyceliaError, match="lie apart"):
+        list(dataset.create_dict_iterator(1, output_numpy=True))
+    dataset = ds.WebDataset(str(tmp_path / "a.tar"), ["txt"], shuffle=False)
+    assert dataset.get_dataset_size() == 40
+    assert len(list(dataset.create_dict_iterator(1, output_numpy=True))) == 40
+
+
+def test_the_first_rows_of_many_shards_need_the_first_shard_only(tmp_path):
+    for shard in range(30):
+        archive(tmp_path / f"{shard:02}.tar", [f"{shard}-{i}.txt" for i in range(5)])
+    dataset = ds.WebDataset(str(tmp_path / "*.tar"), shuffle=False)
+    for shard in range(10, 30):
+        (tmp_path / f"{shard:02}.tar").unlink()
+    rows = dataset.create_dict_iterator(num_epochs=1, output_numpy=True)
+    assert str(next(rows)["__key__"]) == "0-0"
+    rows.stop()

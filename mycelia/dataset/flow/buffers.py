@@ -19,7 +19,8 @@ import numpy as np
 from mycelia.types import Array
 
 SMALL = 1 << 18  # below this the allocator is quick
-KEPT = 4  # blocks of one size that wait for use
+KEPT = 4  # blocks of one size that wait for use, and more of them while they are small
+LIGHT = 1 << 25  # bytes of such blocks
 
 
 class _Store:
@@ -37,13 +38,16 @@ class _Store:
     def give(self, block: Array) -> None:
         with self.lock:
             waiting = self.free[block.size]
-            if len(waiting) < KEPT:
+            if len(waiting) < KEPT or (len(waiting) + 1) * block.size <= LIGHT:
                 waiting.append(block)
-            while sum(map(len, self.free.values())) > 4 * KEPT:
+            while sum(map(len, self.free.values())) > 4 * KEPT and self._waiting() > 2 * LIGHT:
                 oldest = next(size for size, blocks in self.free.items() if blocks)
                 self.free[oldest].popleft()
                 if not self.free[oldest]:
                     del self.free[oldest]
+
+    def _waiting(self) -> int:
+        return sum(size * len(blocks) for size, blocks in self.free.items())
 
     def forget(self) -> None:
         """Begin anew in a forked process, where a thread that was not copied may have held the lock."""

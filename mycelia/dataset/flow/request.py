@@ -31,7 +31,7 @@ class Source(Protocol):
     def fetch(self, index: int) -> Row: ...
     def gather(self, indices: Array) -> Row | None: ...
     def where(self, index: int) -> str: ...
-    def ahead(self, indices: Array) -> None: ...
+    def bulk(self, indices: Array) -> list[Row] | None: ...
 
 
 class Mapper(Protocol):
@@ -112,7 +112,12 @@ class Fetch(Request):
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         source: Source = run.nodes[self.node]
-        source.ahead(self.indices)
+        start = perf_counter()
+        ready = source.bulk(self.indices)
+        run.spent(self.node, start)
+        if ready is not None:
+            yield from ready
+            return
         for index in self.indices.tolist():
             start = perf_counter()
             try:

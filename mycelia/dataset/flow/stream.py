@@ -50,7 +50,7 @@ class TableStream(Stream):
     position: int = 0
 
     def pull(self, most: int) -> Request | None:
-        end = min(self.table.size(), self.position + most)
+        end = self.table.reach(self.position + most)
         if end <= self.position:
             return None
         positions = np.arange(self.position, end)

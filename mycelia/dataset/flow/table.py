@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -35,6 +36,10 @@ class Table(ABC):
     @abstractmethod
     def request(self, epoch: int, positions: Array) -> Request:
         """The rows at `positions` of an epoch."""
+
+    def reach(self, end: int) -> int:
+        """The smaller of `end` and the number of rows; a source that finds its rows as it goes looks no further."""
+        return min(end, self.size())
 
 
 ENOUGH = 64
@@ -116,6 +121,31 @@ class SourceTable(Table):
         return Fetch(self.node, order[positions])
 
 
+@runtime_checkable
+class Gradual(Protocol):
+    """A source that need not know all its rows to give the first of them."""
+
+    def __len__(self) -> int: ...
+    def reach(self, end: int) -> int: ...
+
+
+@dataclass
+class GradualTable(Table):
+    """Rows of a source as they are stored, found as far as they are asked for."""
+
+    node: int
+    data: Gradual
+
+    def size(self) -> int:
+        return len(self.data)
+
+    def request(self, epoch: int, positions: Array) -> Request:
+        return Fetch(self.node, positions)
+
+    def reach(self, end: int) -> int:
+        return self.data.reach(end)
+
+
 @dataclass
 class ApplyTable(Table):
     """Every row through an operation."""
@@ -128,6 +158,9 @@ class ApplyTable(Table):
 
     def request(self, epoch: int, positions: Array) -> Request:
         return Apply(self.node, epoch, positions, self.child.request(epoch, positions))
+
+    def reach(self, end: int) -> int:
+        return self.child.reach(end)
 
 
 @dataclass
@@ -142,6 +175,9 @@ class SelectTable(Table):
 
     def request(self, epoch: int, positions: Array) -> Request:
         return Select(self.columns, self.child.request(epoch, positions))
+
+    def reach(self, end: int) -> int:
+        return self.child.reach(end)
 
 
 @dataclass
@@ -158,7 +194,7 @@ class BatchTable(Table):
         return ENDLESS if rows >= ENDLESS else rows // self.group if self.drop else -(-rows // self.group)
 
     def request(self, epoch: int, positions: Array) -> Request:
-        rows = self.child.size()
+        rows = self.child.reach((int(positions.max()) + 1) * self.group) if len(positions) else 0
         return chained(
             [
                 Collate(
@@ -170,6 +206,10 @@ class BatchTable(Table):
                 for number in positions.tolist()
             ]
         )
+
+    def reach(self, end: int) -> int:
+        rows = self.child.reach(min(end * self.group, ENDLESS))
+        return min(end, rows // self.group if self.drop else -(-rows // self.group))
 
 
 @dataclass
@@ -186,6 +226,10 @@ class SliceTable(Table):
 
     def request(self, epoch: int, positions: Array) -> Request:
         return self.child.request(epoch, positions + self.start)
+
+    def reach(self, end: int) -> int:
+        end = min(end, self.count)
+        return max(0, min(end, self.child.reach(min(self.start + end, ENDLESS)) - self.start))
 
 
 @dataclass
