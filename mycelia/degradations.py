@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import FrameType
 
-from mycelia.errors import OURS, ArgumentError, Location
+from mycelia.errors import ArgumentError, Location, is_library, is_ours
 
 KEPT = 1000  # different degradations; older ones are let go
 
@@ -146,7 +146,7 @@ def _warn(text: str) -> None:
     """Warn at the line of the user who called us."""
     frame: FrameType | None = sys._getframe(1)
     level = 2
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and (is_ours(frame) or is_library(frame)):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, RuntimeWarning, stacklevel=level)
 

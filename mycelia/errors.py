@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import linecache
+import os
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +14,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 PACKAGE = str(Path(__file__).parent)
-OURS = (PACKAGE, "<string>", functools.__file__)  # what stands between the user and us: dataclasses, cached properties
+PYTHON = sysconfig.get_path("stdlib") + os.sep
+NUMPY = f"{os.sep}numpy{os.sep}"
+INSTALLED = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,26 @@ class Location:
         return f"{shown}{text.lstrip()}\n  {' ' * (3 + len(shown) + start - indent)}{'^' * (end - start)}"
 
 
+def is_ours(frame: FrameType) -> bool:
+    """Whether code that runs is this package's."""
+    file = frame.f_code.co_filename
+    if file == "<string>":  # written by `dataclasses`, among the names of a module
+        return str(frame.f_globals.get("__name__", "")).startswith("mycelia.")
+    return file.startswith(PACKAGE + os.sep)
+
+
+def is_library(frame: FrameType) -> bool:
+    """Whether code that runs is Python's own, or NumPy's; what else is installed may be the user's."""
+    file = frame.f_code.co_filename
+    if file.startswith(("<frozen ", "<__array_function__")):
+        return True
+    return NUMPY in file or (file.startswith(PYTHON) and not any(part in file for part in INSTALLED))
+
+
 def caller() -> Location | None:
-    """The nearest frame outside this package: the line the user wrote."""
+    """The nearest frame outside this package and the libraries that it calls: the line the user wrote."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+    while frame is not None and (is_ours(frame) or is_library(frame)):
         frame = frame.f_back
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 

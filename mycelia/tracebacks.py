@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 import threading
 import traceback
 from collections.abc import Iterator
-from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
-from mycelia.errors import PACKAGE, MyceliaError
+from mycelia.errors import MyceliaError, is_library, is_ours
 
-OURS = PACKAGE + os.sep
-PYTHON = sysconfig.get_path("stdlib") + os.sep
-INSTALLED = ("site-packages", "dist-packages")  # there are also packages that users wrote, whose code we may call
 NOTE = "(raised inside mycelia: MYCELIA_TRACEBACK=full shows where)"
 
 
@@ -43,25 +38,10 @@ def _marked(trace: TracebackType | None) -> list[tuple[TracebackType, bool]]:
     """The entries of a traceback, and whether each is ours or a library's that we have called."""
     found, inside = [], False
     while trace is not None:
-        inside = _ours(trace.tb_frame) or (inside and _library(trace.tb_frame))
+        inside = is_ours(trace.tb_frame) or (inside and is_library(trace.tb_frame))
         found.append((trace, inside))
         trace = trace.tb_next
     return found
-
-
-def _ours(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename
-    if file.startswith("<"):  # written by `dataclasses`, among the names of a module
-        return str(frame.f_globals.get("__name__", "")).startswith("mycelia.")
-    return file.startswith(OURS)
-
-
-def _library(frame: FrameType) -> bool:
-    """Whether code is Python's own, or NumPy's."""
-    file = frame.f_code.co_filename
-    if file.startswith(("<frozen ", "<__array_function__")):
-        return True
-    return "numpy" in Path(file).parts or (file.startswith(PYTHON) and not any(part in file for part in INSTALLED))
 
 
 # ------------------------------------------------------------------------------------------------------ who shows them
@@ -76,6 +56,8 @@ def install() -> None:
 
     def trimming(self: Any, exc_type: Any, exc_value: Any, exc_traceback: Any, **options: Any) -> None:
         shorter = trimmed(exc_traceback)
+        if isinstance(exc_value, MyceliaError) and os.environ.get("MYCELIA_TRACEBACK") == "full":
+            exc_value.__suppress_context__ = False  # what it was made of
         original(self, exc_type, exc_value, shorter, **options)
         if shorter is not exc_traceback and not isinstance(exc_value, MyceliaError) and _marked(exc_traceback)[-1][1]:
             self.__notes__ = [*(getattr(self, "__notes__", None) or ()), NOTE]
@@ -111,15 +93,20 @@ def _ask_the_interpreter() -> None:
 
 
 def _ask_ipython(shell: Any) -> None:
-    """Mark our frames as hidden for IPython, and for its debugger, before it shows an error."""
+    """Let IPython show trimmed tracebacks; its debugger, and whoever asks later, finds them whole."""
     if shell is None or shell.custom_exceptions:  # not in a notebook, or the user has plans of their own
         return
 
     def show(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
-        hide = os.environ.get("MYCELIA_TRACEBACK") != "full"
-        for t in (t for e in _chain(error) for t, hidden in _marked(e.__traceback__) if hidden and hide):
-            t.tb_frame.f_locals["__tracebackhide__"] = True
-        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        whole = [(e, e.__traceback__) for e in _chain(error)]
+        for e, its in whole:
+            e.__traceback__ = trimmed(its)
+        try:
+            shell.showtraceback((kind, error, trimmed(trace)), tb_offset=tb_offset)
+        finally:
+            for e, its in whole:
+                e.__traceback__ = its
+            sys.last_traceback = trace
 
     shell.set_custom_exc((Exception,), show)
 

@@ -55,7 +55,7 @@ class Failure:
         """
         lines = str(error).splitlines() or [""]
         if isinstance(error, MyceliaError):  # it tells its own story; where in a worker it was raised does not matter
-            told = [line[2:] for line in takewhile(lambda line: not line.startswith("  at "), lines[1:])]
+            told = [line[2:] for line in takewhile(lambda line: not line.startswith(("  at ", "hint: ")), lines[1:])]
             hint = lines[-1].removeprefix("hint: ") if lines[-1].startswith("hint: ") else ""
             return Failure(f"{type(error).__name__}: {lines[0]}", stage, origin, "\n".join(told), hint)
         trace = traceback.TracebackException.from_exception(error)

@@ -222,6 +222,8 @@ class Tensor(Operators):
         >>> Tensor.from_numpy(np.arange(3)).shape
         (3,)
         """
+        if not isinstance(array, np.ndarray):
+            raise CallError(f"from_numpy takes an array, not a {type(array).__name__}", hint="use ms.Tensor(data)")
         if array.dtype not in _BY_NUMPY:
             as_array(array)
         return wrap(array)

@@ -1,4 +1,8 @@
-"""Functions that understand keywords by another name, and say what they take when a call does not fit them."""
+"""The boundary of the library: public functions that know other words for their arguments, and explain a wrong call.
+
+What Python or NumPy raise somewhere inside, over arguments that nobody expected, becomes an error of ours here, with
+the values that were given; what code of the user raises passes as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,14 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from types import FunctionType
 from typing import Any, TypeVar
 
-from mycelia.errors import CallError
+from mycelia.errors import ArgumentError, CallError, MyceliaError, is_library, is_ours
 from mycelia.names.habits import KEYWORDS, SYNONYMS
 
 F = TypeVar("F", bound=Callable[..., Any])
-OFTEN = frozenset(word for words in SYNONYMS[:2] for word in words)  # axes, and whether they stay
+FOREIGN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)  # what others raise over arguments
 
 
 def listening(function: F) -> F:
@@ -29,13 +34,14 @@ def listening(function: F) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError as error:
-            if not of_the_call(error):
-                raise
-        named = renamed(function, kwargs)
-        if not fits(function, args, named):
-            raise misfit(function, args, kwargs)
-        return function(*args, **named)
+        except FOREIGN as error:
+            named = renamed(function, kwargs)
+            if not of_the_call(error) or not fits(function, args, named):
+                own = translated(error, function, args, kwargs)
+                if own is error:
+                    raise
+                raise own from None
+        return call(*args, **named)
 
     return call  # type: ignore[return-value]
 
@@ -44,17 +50,17 @@ def explaining(*kinds: type) -> None:
     """Let classes, and those they derive from, explain what they take when an instance cannot be made."""
     bases = dict.fromkeys(base for kind in kinds for base in kind.__mro__ if base is not object)
     for base in bases:
-        if "__init__" in vars(base):
+        if "__init__" in vars(base) and base.__module__.startswith("mycelia."):
             base.__init__ = listening(base.__init__)  # type: ignore[misc]
 
 
-def listens(function: Callable[..., Any]) -> bool:
-    """Whether a function takes something that others call by another name.
-
-    >>> listens(lambda x, axis: x), listens(lambda y: y)
-    (True, False)
-    """
-    return not _arguments(function).isdisjoint(OFTEN)
+def boundary(names: dict[str, Any]) -> None:
+    """Let the functions of a module explain what they take; those that are ours, and do not yet."""
+    for name, x in [*names.items()]:
+        if name.startswith("_"):
+            continue
+        if type(x) is FunctionType and x.__module__.startswith("mycelia.") and not hasattr(x, "__wrapped__"):
+            names[name] = listening(x)
 
 
 def renamed(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -74,10 +80,57 @@ def _arguments(function: Callable[..., Any]) -> set[str]:
     return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 
-def of_the_call(error: TypeError) -> bool:
+def translated(
+    error: Exception, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str = ""
+) -> Exception:
+    """What to say in place of an error that a call has raised; the error itself if it is ours or the user's."""
+    if isinstance(error, MyceliaError):
+        return error
+    if of_the_call(error) or not fits(function, args, kwargs):
+        return misfit(function, args, kwargs, name)
+    return error if of_the_user(error) else explained(function, args, kwargs, error, name)
+
+
+def of_the_call(error: Exception) -> bool:
     """Whether an error that was just caught was raised by a call itself, and not by what was called."""
     trace = error.__traceback__
-    return trace is not None and trace.tb_next is None
+    return isinstance(error, TypeError) and trace is not None and trace.tb_next is None
+
+
+def of_the_user(error: Exception) -> bool:
+    """Whether code of the user, which the function has called, raised an error."""
+    trace, inside = error.__traceback__, True
+    while trace is not None:
+        inside = is_ours(trace.tb_frame) or (inside and is_library(trace.tb_frame))
+        trace = trace.tb_next
+    return not inside
+
+
+def explained(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception, name: str = ""
+) -> MyceliaError:
+    """What an error of Python or NumPy means to the user: the function does not take what it was given."""
+    kind = CallError if isinstance(error, TypeError | AttributeError) else ArgumentError
+    bound = inspect.signature(function).bind(*args, **kwargs).arguments
+    owner = bound.pop("self", None) if function.__name__ == "__init__" else None
+    name = name or (function.__name__ if owner is None else type(owner).__name__)
+    return kind(
+        f"{name} cannot be computed of these arguments: {error}",
+        given={k: told(v) for k, v in bound.items()},
+        hint=f"check the kind of each; help({name}) tells what they mean",
+    )
+
+
+def told(value: Any) -> str:
+    """A value as an error shows it: a tensor by its type and shape.
+
+    >>> told([1, 2])
+    '[1, 2]'
+    """
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{type(value).__name__} of {value.dtype} and shape {tuple(value.shape)}"
+    text = repr(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def fits(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

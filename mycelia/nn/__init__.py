@@ -1,6 +1,7 @@
 """Networks: cells, layers, losses, learning rates, optimizers, and training steps."""
 
-from mycelia.names import explaining
+from mycelia.names import boundary as _boundary
+from mycelia.names import explaining as _explaining
 from mycelia.nn.activation import (
     ELU,
     GELU,
@@ -59,7 +60,8 @@ from mycelia.nn.optim import SGD, Adam, AdamW, AdamWeightDecay, Momentum, Optimi
 from mycelia.nn.pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 from mycelia.nn.wrap import ForwardValueAndGrad, TrainOneStepCell, WithEvalCell, WithLossCell
 
-explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
+_boundary(globals())
+_explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
 
 __all__ = [
     "ELU",

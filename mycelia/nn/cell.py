@@ -15,7 +15,7 @@ from mycelia.capture import Epoch, converted, current
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError, MyceliaError
-from mycelia.names import misfit, missing_attribute, of_the_call
+from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.hooks import Hook, HookHandle
 from mycelia.tree import tree_map
 from mycelia.types import DType
@@ -81,10 +81,11 @@ class Cell:
             return self._compiled()(*args, **kwargs)
         try:
             return self.construct(*args, **kwargs)  # the common case, without a detour
-        except TypeError as error:
-            if not of_the_call(error):
+        except FOREIGN as error:
+            own = translated(error, self.construct, args, kwargs, self.cls_name)
+            if own is error:
                 raise
-        raise misfit(self.construct, args, kwargs, self.cls_name)
+            raise own from None
 
     @staticmethod
     def __interpreted__(machine: Any, cell: Cell, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

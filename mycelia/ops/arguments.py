@@ -10,7 +10,7 @@ from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.eager.convert import scalar
 from mycelia.eager.operators import together
 from mycelia.errors import ArgumentError, CallError, DTypeError, ShapeError
-from mycelia.names import listening, listens
+from mycelia.names import listening
 from mycelia.sizes import Sym
 from mycelia.types import DType
 
@@ -23,7 +23,7 @@ def method(*names: str) -> Callable[[F], F]:
 
     def attach(function: F) -> F:
         for name in names or (function.__name__,):
-            setattr(Tensor, name, listening(function) if listens(function) else function)
+            setattr(Tensor, name, listening(function))
         return function
 
     return attach

@@ -12,6 +12,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype
 from mycelia.errors import ArgumentError
+from mycelia.names import FOREIGN, translated
 from mycelia.ops import (
     activation,
     arithmetic,
@@ -55,12 +56,20 @@ class Primitive:
         unknown = [k for k in kwargs if k not in names]
         if unknown or len(args) > len(names):
             raise ArgumentError(
-                f"{type(self).__name__} takes {', '.join(names) or 'no attributes'}", given={"args": args} | kwargs
+                f"{type(self).__name__} takes {', '.join(names) or 'no attributes'}",
+                given={"args": args} | kwargs,
+                hint="attributes are given here, and tensors when it is called",
             )
         self.attributes = {**self.defaults, **given}
 
     def __call__(self, *inputs: Any) -> Any:
-        return type(self).call(*inputs, **self.attributes)
+        try:
+            return type(self).call(*inputs, **self.attributes)
+        except FOREIGN as error:
+            own = translated(error, type(self).meant, inputs, self.attributes, type(self).__name__)
+            if own is error:
+                raise
+            raise own from None
 
     @staticmethod
     def __interpreted__(machine: Any, op: Primitive, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

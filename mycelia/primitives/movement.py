@@ -312,6 +312,8 @@ def expand_dims(x: Operand, dims: Sequence[int]) -> Operand:
     >>> expand_dims(p.zeros(float32, (3, 4)), (0, 2)).shape
     (1, 3, 1, 4)
     """
+    if len(set(dims)) < len(dims):
+        raise ShapeError(f"a new axis is named twice in {tuple(dims)}", hint="name each axis once")
     old = iter(x.shape)
     return reshape(x, tuple(1 if i in dims else next(old) for i in range(len(x.shape) + len(dims))))
 

@@ -20,8 +20,6 @@ ALL = [pytest.param(m, id=f"{g}-{n}") for g, found in sorted(GROUPS.items()) for
 # what Python says itself about a line of the user, where nothing of ours is asked
 PYTHONS = {
     "a_tensor_that_is_called",
-    "an_argument_too_many",
-    "an_argument_missing",
     "a_variable_that_only_one_branch_sets",
 }
 

@@ -155,7 +155,7 @@ def test_an_error_keeps_its_frames():
 def test_what_is_raised_inside_says_how_to_see_where(monkeypatch):
     from mycelia import tracebacks
 
-    code = compile("raise KeyError('inside')", tracebacks.OURS + "somewhere.py", "exec")
+    code = compile("raise KeyError('inside')", str(Path(tracebacks.__file__).parent / "somewhere.py"), "exec")
     with pytest.raises(KeyError) as found:
         exec(code)
     assert tracebacks.NOTE in "".join(traceback.format_exception(found.value))
