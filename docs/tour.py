@@ -417,7 +417,7 @@ assert vector in kernel
 # %% [markdown]
 # ## 10. Compile and call
 #
-# `runtime/compile.py` is the whole compiler on one screen: optimise, lower, assemble, emit, link. Modules are
+# `runtime/stages.py` is the whole compiler on one screen: optimise, lower, assemble, emit, link. Modules are
 # compiled by worker processes, kept on disk under their hash, and linked. The result is called with arrays, and a
 # call from Python is one native call: a counter shows it.
 
@@ -584,5 +584,5 @@ assert Calls.count - before == 50
 assert last < 0.2 * first
 
 # %% [markdown]
-# That is the heart. Where to go on: `mycelia/runtime/compile.py` lines up the compiler; `mycelia/ir/op.py` says what
+# That is the heart. Where to go on: `mycelia/runtime/stages.py` lines up the compiler; `mycelia/ir/op.py` says what
 # an op must answer; `docs/design/` says why it is so; `examples/digits.py` trains a network on real data.
