@@ -158,6 +158,7 @@ class CallbackStream(Stream):
     count: int
     size: int | None = None
     begun: bool = field(default=False)
+    next: Request | None = None  # what was asked for below, until its step has begun
 
     def _context(self) -> DSRunContext:
         total = self.epoch * (self.size or 0) + self.count + 1
@@ -169,18 +170,21 @@ class CallbackStream(Stream):
             for callback in self.callbacks:
                 if self.epoch == 0 and self.count == 0:
                     callback.ds_begin(self._context())
+            for callback in self.callbacks:
                 callback.ds_epoch_begin(self._context())
-        stepping = [c for c in self.callbacks if self.count % c.step_size == 0]
-        for callback in stepping:
-            callback.ds_step_begin(self._context())
-        below = self.child.pull(1)
-        if below is None:
+        if self.next is None:
+            self.next = self.child.pull(1)  # a step begins when there is a row for it
+        if self.next is None:
             for callback in self.callbacks:
                 callback.ds_epoch_end(self._context())
             return None
+        stepping = [c for c in self.callbacks if self.count % c.step_size == 0]
+        for callback in stepping:
+            callback.ds_step_begin(self._context())
         for callback in stepping:
             callback.ds_step_end(self._context())
         self.count += 1
+        below, self.next = self.next, None
         return below
 
     def snapshot(self) -> State:
