@@ -44,12 +44,16 @@ def centred(weights: Array, size: int) -> Array:
 
 
 def pad_time(waveform: Array, size: int, mode: BorderType) -> Array:
-    """A wave with `size` more samples at both ends."""
-    if mode == BorderType.REFLECT and size >= waveform.shape[-1]:
+    """A wave with `size` more samples at both ends; a short one is reflected again and again.
+
+    >>> pad_time(np.array([1, 2, 3]), 4, BorderType.REFLECT)
+    array([1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3])
+    """
+    if mode == BorderType.REFLECT and size and waveform.shape[-1] < 2:
         raise ShapeError(
-            "the wave is too short to be reflected that far",
-            given={"time": waveform.shape[-1], "needed": size + 1},
-            hint="take a smaller n_fft, or another pad_mode",
+            "a wave of less than two samples has nothing to reflect",
+            given={"time": waveform.shape[-1], "needed": 2},
+            hint="take another pad_mode",
         )
     widths = [(0, 0)] * (waveform.ndim - 1) + [(size, size)]
     return np.pad(waveform, widths, mode.value)
