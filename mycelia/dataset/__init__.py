@@ -39,6 +39,7 @@ from mycelia.dataset.errors import DataError, WorkerDied
 from mycelia.dataset.iterators import DictIterator, TupleIterator
 from mycelia.dataset.obs import OBSMindDataset, sync_wait_for_dataset
 from mycelia.dataset.parquet import ParquetDataset
+from mycelia.dataset.progress import progress
 from mycelia.dataset.readers import (
     AGNewsDataset,
     AmazonReviewDataset,
@@ -255,6 +256,7 @@ __all__ = [
     "ds",
     "interleave",
     "mix",
+    "progress",
     "serialize",
     "show",
     "sync_wait_for_dataset",

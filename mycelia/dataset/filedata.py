@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mycelia.dataset import remote
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.samplers import Shuffle
@@ -21,8 +22,10 @@ Files = str | Sequence[str]
 Mode = bool | Shuffle | None
 
 
-def listed(files: Files, purpose: str) -> list[str]:
+def listed(files: Files, purpose: str, later: bool = False) -> list[str]:
     """Files from a name, a pattern, or several of either; in the order given, patterns sorted.
+
+    Files behind addresses are fetched; with `later`, their addresses are given as they are.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp(), "a.txt"); _ = place.write_text("x")
@@ -31,7 +34,10 @@ def listed(files: Files, purpose: str) -> list[str]:
     """
     found: list[str] = []
     for name in [files] if isinstance(files, str) else list(files):
-        matching = [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
+        if remote.addressed(name):
+            matching = remote.expanded(name) if later else [remote.local(a) for a in remote.expanded(name)]
+        else:
+            matching = [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
         if not matching:
             raise ArgumentError(f"{purpose}: there is no such file", given={"files": name})
         found += matching

@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
@@ -17,6 +18,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
+from mycelia.dataset.remote import local
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.dataset.tarpieces import RUN, Archive, Piece, space, stacked, stem
@@ -88,6 +90,7 @@ class TarData(FileData):
     def __init__(self, paths: Sequence[str], columns: Sequence[str] | None) -> None:
         super().__init__(paths)
         self.found: dict[int, Shard] = {}  # shards that were looked through
+        self.placed: dict[int, str] = {}
         self._begin()
         self.columns = tuple(columns or ["__key__", *self._endings()])
 
@@ -111,13 +114,20 @@ class TarData(FileData):
         raw = self.files.get(file)
         if raw is None:
             try:
-                raw = Archive(self.paths[file])
+                raw = Archive(self._placed(file))
             except OSError as error:
                 raise DataError(f"cannot read a tar shard: {error}", given={"file": self.paths[file]}) from error
             for other in list(self.files)[:-OPEN]:
                 self.files.pop(other, None)
             self.files[file] = raw
         return raw
+
+    def _placed(self, file: int) -> str:
+        """Where a shard lies on this machine; one behind an address is asked for once, for worker processes too."""
+        place = self.placed.get(file)
+        if place is None or not Path(place).exists():
+            place = self.placed[file] = local(self.paths[file])
+        return place
 
     # from the first row on
 
@@ -295,7 +305,7 @@ class WebDataset(MappableDataset):
         num_shards: int | None = None,
         shard_id: int | None = None,
     ) -> None:
-        paths = listed(dataset_files, "WebDataset")
+        paths = listed(dataset_files, "WebDataset", later=True)
         data = TarData(paths, columns_list)
         order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
         told = {"dataset_files": paths, "columns_list": columns_list}
