@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 import mycelia.dataset as ds
+from mycelia import mindrecord
 from mycelia.mindrecord import FileWriter
 
 from .published import arrays
+from .recorded import parity_cases
 
 
 def rows(dataset: ds.Dataset) -> list:
@@ -104,3 +110,22 @@ def test_columns_of_record_files_are_sorted_by_name(tmp_path):
     writer.commit()
     assert ds.MindDataset(str(tmp_path / "a")).get_col_names() == ["data", "file", "label"]
     assert ds.MindDataset(str(tmp_path / "a"), ["label", "data"]).get_col_names() == ["label", "data"]
+
+
+RECORDED = json.loads((Path(__file__).parent / "recorded" / "parity.json").read_text())
+
+
+def close(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(close, ours, theirs))
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(close(ours[k], theirs[k]) for k in ours)
+    if isinstance(ours, float) or isinstance(theirs, float):
+        return ours == pytest.approx(theirs, rel=1e-3, abs=2e-3)
+    return ours == theirs
+
+
+@pytest.mark.parametrize("name", parity_cases.CASES)
+def test_answers_are_those_of_mindspore(name, tmp_path):
+    assert RECORDED[name] is not None
+    assert close(json.loads(json.dumps(parity_cases.CASES[name](ds, mindrecord, tmp_path))), RECORDED[name])
