@@ -84,6 +84,7 @@ __all__ = [
     "bool_",
     "common",
     "context",
+    "data_sink",
     "dataset",
     "default_generator",
     "dtype",
@@ -137,4 +138,6 @@ def __getattr__(name: str) -> _Any:
     """The data engine is loaded when it is first asked for; other names are missing."""
     if name in ("dataset", "mindrecord"):
         return _import_module(f"mycelia.{name}")
+    if name == "data_sink":
+        return _import_module("mycelia.train.data_sink").data_sink
     return _missing(name)
