@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy as np
 from mycelia.dataset.arrays import as_value
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.table import ENDLESS
+from mycelia.dataset.plan import IterableNode
 from mycelia.dataset.samplers import Sampler, choose
-from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.sources import MappableDataset, SourceDataset
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
@@ -53,8 +55,32 @@ def _value(value: Any) -> Any:
     return np.asarray(value) if hasattr(value, "getbands") else as_value(value)
 
 
+class Streamed:
+    """The rows of an object that can only be read from the front, which goes on where a state was taken if it can."""
+
+    def __init__(self, source: Any, columns: tuple[str, ...]) -> None:
+        self.source, self.columns = source, columns
+        self.rows: Iterator[Any] | None = None
+        if hasattr(source, "state_dict") and hasattr(source, "load_state_dict"):
+            self.state_dict, self.load_state_dict = source.state_dict, source.load_state_dict
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        if self.rows is None:
+            self.rows = iter(self.source)
+        row = next(self.rows)
+        absent = [c for c in self.columns if c not in row]
+        if absent:
+            raise DataError(f"a row lacks the columns {absent}", given={"has": sorted(row)})
+        return tuple(_value(row[c]) for c in self.columns)
+
+
 class HubDataset(MappableDataset):
-    """Rows of an object like those of Hugging Face `datasets`.
+    """Rows of an object like those of Hugging Face `datasets`, also of one that is streamed.
+
+    A streamed one is read from the front, in its own order; `columns_list` is needed when it does not know its columns.
 
     >>> class Rows:
     ...     column_names = ["x"]
@@ -76,8 +102,23 @@ class HubDataset(MappableDataset):
         shard_id: int | None = None,
     ) -> None:
         known = getattr(source, "column_names", None)
+        if not (hasattr(source, "__getitem__") and hasattr(source, "__len__")) and hasattr(source, "__iter__"):
+            chosen = {"shuffle": shuffle or None, "sampler": sampler, "num_shards": num_shards, "shard_id": shard_id}
+            if any(value is not None for value in chosen.values()):
+                raise ArgumentError(
+                    "a streamed dataset has its own order", given=chosen, hint="call its own shuffle or shard"
+                )
+            names = tuple(columns_list or known or ())
+            if not names:
+                raise ArgumentError("a streamed dataset that does not know its columns needs columns_list")
+            absent = [c for c in names if known is not None and c not in known]
+            if absent:
+                raise ArgumentError(f"there is no column {absent}", given={"columns": known})
+            stream = IterableNode(lambda: Streamed(source, names), names, num_samples or ENDLESS, None)
+            SourceDataset.__init__(self, replace(stream, workers=num_parallel_workers))
+            return
         if not isinstance(known, list) or not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
-            raise ArgumentError("HubDataset takes an object with column_names, __len__ and __getitem__")
+            raise ArgumentError("HubDataset takes an object with column_names, __len__ and __getitem__, or __iter__")
         wanted = tuple(columns_list or known)
         absent = [c for c in wanted if c not in known]
         if absent:

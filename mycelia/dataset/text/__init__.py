@@ -1,6 +1,7 @@
 """Transforms of text: tokenizers, vocabularies, word vectors, sequences of tokens."""
 
 from mycelia.dataset.text import transforms, utils, validators
+from mycelia.dataset.text.hub import HubTokenizer
 from mycelia.dataset.text.transforms import (
     AddToken,
     BasicTokenizer,
@@ -50,6 +51,7 @@ __all__ = [
     "FastText",
     "FilterWikipediaXML",
     "GloVe",
+    "HubTokenizer",
     "JiebaMode",
     "JiebaTokenizer",
     "Lookup",

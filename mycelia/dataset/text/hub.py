@@ -1,0 +1,73 @@
+"""Tokenizers of Hugging Face `tokenizers` and `transformers`, or objects that are called as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mycelia.dataset.text.base import TextOperation
+from mycelia.dataset.transforms.base import Array
+from mycelia.errors import ArgumentError, ShapeError
+
+OTHER_NAMES = {"ids": "input_ids", "type_ids": "token_type_ids"}  # in what `transformers` gives
+
+
+@dataclass(frozen=True)
+class HubTokenizer(TextOperation):
+    """A string, or a pair of two, as what a tokenizer makes of it: by default the numbers of its tokens.
+
+    `outputs` names the columns: `ids`, `attention_mask`, `type_ids`, `tokens`, `offsets`, `special_tokens_mask`.
+    Nothing is imported: the tokenizer is an object with `encode`, as those of `tokenizers`, or one that is called and
+    gives a dictionary, as those of `transformers`.
+
+    >>> class Encoding: ids = [7, 8]
+    >>> class Words:
+    ...     def encode(self, text, pair=None, add_special_tokens=True): return Encoding()
+    >>> HubTokenizer(Words())("to be")
+    array([7, 8], dtype=int32)
+    """
+
+    tokenizer: Any
+    outputs: tuple[str, ...] = ("ids",)
+    add_special_tokens: bool = True
+
+    def __post_init__(self) -> None:
+        if not callable(getattr(self.tokenizer, "encode", None)) and not callable(self.tokenizer):
+            raise ArgumentError(
+                "a tokenizer has encode, or can be called", given={"type": type(self.tokenizer).__name__}
+            )
+        if isinstance(self.outputs, str) or not self.outputs:
+            raise ArgumentError(f"outputs names one column or more, and was {self.outputs!r}", hint='outputs=("ids",)')
+
+    def apply(self, *columns: Array) -> Any:
+        """One or two columns, of one string each."""
+        if not 1 <= len(columns) <= 2 or any(c.size != 1 for c in columns):
+            raise ShapeError("HubTokenizer takes one string, or two", given={"shapes": [c.shape for c in columns]})
+        made = self._encoded([str(c.reshape(())[()]) for c in columns])
+        values = tuple(_array(name, self._part(made, name)) for name in self.outputs)
+        return values if len(values) > 1 else values[0]
+
+    def _encoded(self, texts: list[str]) -> Any:
+        if callable(self.tokenizer):  # encode of `transformers` gives the numbers alone
+            return self.tokenizer(*texts, add_special_tokens=self.add_special_tokens)
+        return self.tokenizer.encode(*texts, add_special_tokens=self.add_special_tokens)
+
+    def _part(self, made: Any, name: str) -> Any:
+        other = OTHER_NAMES.get(name, name)
+        if hasattr(made, "keys"):
+            if other in made:
+                return made[other]
+            told = sorted(made.keys())
+        else:
+            if hasattr(made, name):
+                return getattr(made, name)
+            told = [n for n in ("ids", "attention_mask", "type_ids", "tokens", "offsets") if hasattr(made, n)]
+        raise ArgumentError(f"the tokenizer gives no {name!r}", given={"it gives": told})
+
+
+def _array(name: str, part: Any) -> Array:
+    if name == "tokens":
+        return np.array(part, np.str_)
+    return np.array(part, np.int64).reshape(-1, 2) if name == "offsets" else np.array(part, np.int32)
