@@ -27,10 +27,10 @@ from collections.abc import Callable
 import numpy as np
 
 import mycelia as ms
-from mycelia import capture, nn, ops
+from mycelia import nn, ops
 from mycelia import primitives as p
 from mycelia.api.options import options as session_options
-from mycelia.api.world import WORLD
+from mycelia.capture.capturing import Call, capture
 from mycelia.codegen.driver import emit_program
 from mycelia.eager.plan import plan_for
 from mycelia.errors import ShapeError
@@ -462,10 +462,10 @@ assert twice.tolist() == [0.0, 6.0]
 # %% [markdown]
 # ## 12. Capture: Python becomes a graph
 #
-# `jit` rewrites the source of a function so that branches, loops, calls and reads of outside state ask us first, and
-# then *runs* it on tensors that stand for values. Where a tensor decides, both ways become part of the graph; where
-# Python decides, Python does, and only what happened is written down. So this loop over a tensor is the `While` of
-# chapter 5:
+# `jit` interprets the syntax of a function, on a store of its own: nothing outside changes while it does. Where a
+# tensor decides, both ways become part of the graph; where Python decides, what Python would do is done, and only
+# that is written down. What is not known to be exact is left to Python itself. So this loop over a tensor is the
+# `While` of chapter 5:
 
 # %%
 chapter("12. Capture: Python becomes a graph")
@@ -479,7 +479,7 @@ def newton(a):
     return x
 
 
-captured = capture.capture(WORLD, newton, (ms.Tensor(2.0, ms.float32),), {})
+captured = capture(Call(newton, (ms.Tensor(2.0, ms.float32),), {}), frozenset()).plan
 print(str(captured.function).split("\n\n")[-1])
 assert any(isinstance(v.op, p.While) for v in captured.function.values())
 value, derivative = ms.value_and_grad(ms.jit(newton))(ms.Tensor(2.0, ms.float32))

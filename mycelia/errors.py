@@ -69,6 +69,17 @@ def caller() -> Location | None:
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
+def origin(error: BaseException) -> Location | None:
+    """The line of the user's file that raised."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not code.co_filename.startswith(PACKAGE):
+            found = location_of(code, trace.tb_lasti, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
 def location_of(code: CodeType, instruction: int, line: int) -> Location:
     """Where an instruction of a code object stands in its source."""
     position = next(islice(code.co_positions(), instruction // 2, None), (line, line, None, None))

@@ -71,6 +71,10 @@ class Described:
         """The descriptions as tensors without data, in the order of the parameters."""
         return tuple(tree_map(_outline, part) for part in self.wanted.values())
 
+    def fit(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """An error if the arguments are not as described."""
+        self.places(args, kwargs)
+
     def places(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> set[Place]:
         """The dimensions of the arguments that may change; an error if the arguments are not as described."""
         leaves, structure = flatten((args, dict(kwargs)))

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from mycelia.api.family import Family, shapes_of
+from mycelia.api.described import Described
 from mycelia.api.programs import PieceWay, Replay, Way
+from mycelia.api.ways import Refusal, Ways
 from mycelia.backends import Backend
-from mycelia.degradations import Instead, Subject, concerning, degrade, fault
-from mycelia.errors import CaptureError, Location, MyceliaError
-from mycelia.interpreter.capturing import Call, Piece, capture, changed
-from mycelia.interpreter.guards import guard_of
-from mycelia.interpreter.pieces import CALLERS, NOT_RUN, UNFIT, Suite, frame_of, mentions, suite_of
-from mycelia.interpreter.source import definition, is_resumed
-from mycelia.interpreter.values import Break
-from mycelia.interpreter.world import Path
+from mycelia.capture.capturing import Call, Piece, capture
+from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, Suite, frame_of, mentions, suite_of
+from mycelia.capture.source import definition, is_resumed
+from mycelia.degradations import Subject, concerning, fault
+from mycelia.eager import Parameter, Tensor
+from mycelia.errors import CaptureError, MyceliaError
 from mycelia.primitives import replaying
 from mycelia.tree import flatten
-from mycelia.types import TensorType
 
-MANY = 24  # programs for one kind of call
-
-
-class Refusal:
-    """A call that is no program: why, while everything that was read is as it was."""
-
-    def __init__(self, reason: Break, guard: Any) -> None:
-        self.why, self.at, self.guard = reason.why, reason.at, guard
-
-    def __str__(self) -> str:
-        return f"{self.why}" + (f"\n  at {self.at.caret()}" if isinstance(self.at, Location) else "")
-
-
-def _spelled(path: Path) -> str:
-    """A thing that is reached on this path, in words.
-
-    >>> _spelled((("arg", 0), ("attr", "rate"), ("items", None), 2)), _spelled((("kwarg", "n"),))
-    ('argument 0 .rate [2]', 'n')
-    """
-    words = {"arg": "argument {}", "kwarg": "{}", "attr": ".{}", "member": ".{}", "key": "[{!r}]", "cell": "{}"}
-    parts = [f"[{p}]" if not isinstance(p, tuple) else words.get(p[0], "").format(p[1]) for p in path]
-    return " ".join(filter(None, parts)) or "a number"
+KINDS = 128  # kinds of calls, by the number of arguments and their names, whose programs are kept
 
 
 class Interpreted:
@@ -50,54 +28,48 @@ class Interpreted:
 
     def __init__(self, fallback: bool, dynamic: bool, backend: Backend | None, subject: Subject) -> None:
         self.fallback, self.dynamic, self.backend, self.subject = fallback, dynamic, backend, subject
-        self.families: dict[Any, Family] = {}
-        self.past: list[Any] = []  # the shapes that were seen before the sizes changed
-        self.retired = dynamic  # sizes change: the capture that is being replaced serves all of them with one program
-        self.ways: dict[Any, list[Way | Refusal]] = {}
-        self.varying: set[Path] = set()
+        self.ways: dict[Any, Ways] = {}
         self.suites: dict[CodeType, Suite] = {}
         self.python = 0  # calls that Python ran alone
         self.capturing = threading.RLock()  # threads that need the same program wait for the first
 
-    def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The result of a call; NOT_RUN where it is no program."""
+    def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], described: Described | None) -> Any:
+        """The result of a call."""
         call = Call(fn, args, kwargs)
         key = len(args), tuple(kwargs)
-        way: Way | Refusal | None
         ways = self.ways.get(key)
         if ways is None:
-            ways = self.ways.setdefault(key, [])
-        for way in ways:
+            ways = self.ways.setdefault(key, Ways(self.subject))
+        way, out = ways.attempt(call)
+        if way is None:
+            asked = self.asked(args, kwargs, described)
+            with self.capturing:
+                way = ways.known(call) or self.made(call, ways, asked)  # another thread may have made it meanwhile
             if isinstance(way, Way):
                 out = way.attempt(call)
-                if out is not UNFIT:
-                    return self.result(out, call)
-            elif way.guard(call) is not None:
-                return self.in_pieces(call)
-        if self.retired:
-            return NOT_RUN
-        with self.capturing, concerning(self.subject):
-            for way in tuple(ways):  # another thread may have made it meanwhile
-                if way.guard(call) is not None:
-                    break
-            else:
-                if self.sizes_change(call):
-                    self.retired = True
-                    for known in self.ways.values():  # programs for the sizes before stay
-                        known[:] = [way for way in known if isinstance(way, Way)]
-                    return NOT_RUN
-                try:
-                    way = self.captured(call, ways)
-                except MyceliaError:
-                    raise
-                except Exception as error:
-                    if not self.fallback:
-                        raise
-                    fault("a function runs in Python, because it could not be captured", error)
-                    way = None
-        if isinstance(way, Refusal):  # behind the lock: Python may wait for other threads
-            return self.in_pieces(call)
-        return self.by_python(call) if way is None else self.result(way.attempt(call), call)
+        if way is None:
+            return self.by_python(call)
+        return self.result(out, call) if isinstance(way, Way) else self.in_pieces(call, ways)
+
+    def made(self, call: Call, ways: Ways, asked: Mapping[int, Sequence[int]]) -> Way | Refusal | None:
+        """A new way for a call; None if capturing it shows a mistake of ours."""
+        try:
+            return ways.make(call, lambda varying, naming: Way(capture(call, varying, naming), self.backend), asked)
+        except MyceliaError:
+            raise
+        except Exception as error:
+            if not self.fallback:
+                raise
+            with concerning(self.subject):
+                fault("a function runs in Python, because it could not be captured", error)
+            return None
+
+    def asked(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], described: Described | None
+    ) -> Mapping[int, Sequence[int]]:
+        """The axes of tensors that were said to change; an error if the arguments are not as they were described."""
+        places = set() if described is None else described.places(args, kwargs)
+        return all_axes(args, kwargs) if self.dynamic else axes(args, kwargs, places)
 
     def result(self, out: Any, call: Call) -> Any:
         """What a program returned; Python runs the call where it raises, and says what there is to say."""
@@ -112,10 +84,10 @@ class Interpreted:
         self.python += 1
         return call.fn(*call.args, **call.kwargs)
 
-    def in_pieces(self, call: Call) -> Any:
-        """A call of which Python runs some statements; NOT_RUN for one whose effects are parts of programs, see jit."""
+    def in_pieces(self, call: Call, ways: Ways) -> Any:
+        """A call of which Python runs some statements."""
         if not self.fallback:
-            why, at = self.reason(call)
+            why, at = ways.reason()
             raise CaptureError(
                 f"this cannot be part of a compiled program: {why}",
                 at=at,
@@ -136,105 +108,40 @@ class Interpreted:
             self.suites[code] = suite_of(node, code, self)
         return self.suites[code].run(root).value
 
-    def sizes_change(self, call: Call) -> bool:
-        """Whether calls differ in the sizes of tensors, or a number was said to change."""
-        leaves, structure = flatten((call.args, call.kwargs))
-        shapes = shapes_of(leaves)
-        both = zip(leaves, shapes, strict=True)
-        kinds = tuple((x._data.dtype, x._data.ndim) if s is not None else type(x) for x, s in both)
-        family = self.families.setdefault((structure, kinds), Family())
-        self.past = list(family.seen)
-        family.note(shapes)
-        return len(family.seen) > 1 or any(type(x).__module__ == "mycelia.api.mutable" for x in leaves)
+    def way(self, piece: Piece, place: int) -> PieceWay:
+        return PieceWay(piece, place, self.backend)
 
-    def for_all_sizes(self, call: Call) -> Way | None:
-        """A program for shapes like these, if calls with other shapes were seen before."""
-        leaves, structure = flatten((call.args, call.kwargs))
-        shapes = shapes_of(leaves)
-        if not any(shapes):
-            return None
-        kinds = tuple(
-            (x._data.dtype, x._data.ndim) if s is not None else type(x) for x, s in zip(leaves, shapes, strict=True)
-        )
-        family = self.families.setdefault((structure, kinds), Family())
-        if family.refused:
-            return None
-        family.failure = None
-        family.note(shapes)
-        if self.dynamic:
-            family.open |= {(i, axis) for i, shape in enumerate(shapes) for axis in range(len(shape or ()))}
-        way: Way | None = family.generalise(leaves, lambda types: self.symbolic(call, family, leaves, types))
-        if way is None and len(family.seen) > 1:
-            family.specialised()
-        return way
-
-    def symbolic(self, call: Call, family: Family, leaves: list[Any], types: dict[int, TensorType]) -> Way | None:
-        """A call captured and compiled for symbolic sizes; None if it has to be seen at actual ones."""
-        try:
-            way = Way(
-                capture(call, frozenset(self.varying), {id(leaves[i]): t for i, t in types.items()}), self.backend
-            )
-            way.native.prepare()
-        except Break as reason:
-            family.refused = reason.why
-            return None
-        except Exception as error:  # the user's, or ours: it shows at actual sizes, or it does not
-            family.failure = error
-            return None
-        return way
-
-    def reason(self, call: Call) -> tuple[str, Location | None]:
-        """Why a call is no program."""
-        found = [w for w in self.ways[len(call.args), tuple(call.kwargs)] if isinstance(w, Refusal)]
-        return (found[-1].why, found[-1].at) if found else ("it reads things that change with each call", None)
-
-    def way(self, piece: Piece) -> PieceWay:
-        return PieceWay(piece, self.backend)
-
-    def changed(self, way: Way, root: Any) -> set[Path]:
-        return changed(way.program, root)
-
-    def captured(self, call: Call, ways: list[Way | Refusal]) -> Way | Refusal:
-        """A new way for a call."""
-        if len(ways) >= MANY:
-            degrade(Instead.GIVEN_UP, "Python runs it, because it reads things that change with each call", warn=True)
-            return Refusal(Break("it reads things that change with each call"), None)
-        for way in ways:
-            if isinstance(way, Way):
-                others = changed(way.program, call)
-                self.varying |= others
-                if others:
-                    degrade(Instead.AGAIN, f"{', '.join(sorted(map(_spelled, others)))} changed")
-        general = self.for_all_sizes(call)
-        if general is not None:
-            ways.insert(0, general)
-            return general
-        try:
-            way = Way(capture(call, frozenset(self.varying)), self.backend)
-        except Break as reason:
-            refused = Refusal(
-                reason, guard_of(reason.world, ()) if getattr(reason, "world", None) else lambda call: None
-            )
-            ways.append(refused)
-            degrade(Instead.PYTHON, reason.why, reason.at)
-            return refused
-        for family in self.families.values():
-            family.went_well()
-        ways.insert(0, way)
-        return way
+    def no_ways(self) -> Ways:
+        return Ways(self.subject)
 
     def explain(self) -> list[str]:
         """How the calls ran."""
-        found: list[Any] = [way for ways in self.ways.values() for way in ways]
+        found: list[Any] = [way for ways in self.ways.values() for way in ways.ways if isinstance(way, Way)]
+        found.sort(key=lambda way: way.number)
         lines: list[str] = []
         for way in found:
-            if isinstance(way, Way):
-                lines += str(way).splitlines()
+            lines += str(way).splitlines()
         for suite in self.suites.values():
             for piece in suite.pieces():
                 if piece.program.plan.function.results:
                     lines += [f"  {line}" for line in str(piece).splitlines()]
+        lines += [line for ways in self.ways.values() for line in str(ways.sizes).splitlines()]
         return [f"  {line}" for line in lines]
+
+
+def all_axes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, Sequence[int]]:
+    """All axes of all tensors among the arguments, by the ids of the tensors."""
+    tensors = [x for x in flatten((args, kwargs))[0] if isinstance(x, Tensor) and not isinstance(x, Parameter)]
+    return {id(x): range(x._data.ndim) for x in tensors}
+
+
+def axes(args: tuple[Any, ...], kwargs: dict[str, Any], places: set[tuple[int, int]]) -> Mapping[int, Sequence[int]]:
+    """The axes that were described as open, by the ids of tensors."""
+    leaves = flatten((args, kwargs))[0]
+    found: dict[int, list[int]] = {}
+    for i, axis in places:
+        found.setdefault(id(leaves[i]), []).append(axis)
+    return found
 
 
 def _body(node: Any) -> list[Any]:

@@ -9,18 +9,18 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.api import staged, vectorize
+from mycelia.api.described import Described
 from mycelia.api.linear import _differentiable
-from mycelia.capture import converted
+from mycelia.capture import texts
+from mycelia.capture.calls import REGISTERED
+from mycelia.capture.machine import Machine
+from mycelia.capture.nests import flattened, rebuilt
+from mycelia.capture.regions import closed
+from mycelia.capture.slots import DATA
+from mycelia.capture.texts import Later
+from mycelia.capture.values import Either, Number, UserError
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
-from mycelia.interpreter import texts
-from mycelia.interpreter.calls import REGISTERED
-from mycelia.interpreter.machine import Machine
-from mycelia.interpreter.nests import flattened, rebuilt
-from mycelia.interpreter.regions import closed
-from mycelia.interpreter.slots import DATA
-from mycelia.interpreter.texts import Later
-from mycelia.interpreter.values import Either, Number, UserError
-from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Param, Value, fresh_params, region, substitute, toposort
 from mycelia.ir.region import innermost
 from mycelia.names import MissingName, listening, missing_attribute, renamed
@@ -287,6 +287,12 @@ def model_listening(machine: Any, fn: Any, args: tuple[Any, ...], options: dict[
     return machine.call(fn.__wrapped__, args, renamed(fn.__wrapped__, options))
 
 
+def model_fit(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """`described.fit(args, kwargs)`: an error now, or at no call that the guards let through."""
+    described, given, named_ = args
+    machine.native(machine.pinned(described).fit, (given, named_), options)
+
+
 class Mapped:
     """What `vmap` gives inside a captured program."""
 
@@ -423,6 +429,7 @@ def register() -> None:
     """Tell the interpreter."""
     from mycelia.api.vectorize import vmap
 
+    REGISTERED[Described.fit.__code__] = model_fit
     REGISTERED[staged.linearize.__code__] = model_linearize
     REGISTERED[unwrap(vmap).__code__] = model_vmap
     REGISTERED[listening(unwrap(vmap)).__code__] = model_listening
@@ -430,7 +437,6 @@ def register() -> None:
     vectorized: Any = vmap(abs)
     whole = dict(zip(vectorized.__code__.co_freevars, vectorized.__closure__, strict=True))["whole"].cell_contents
     REGISTERED[vectorized.__code__] = REGISTERED[whole.__captured__.__code__] = model_mapped
-    REGISTERED[converted.__code__] = lambda machine, fn, args, options: args[0]
 
 
 register()

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from mycelia.api.native import Native
 from mycelia.backends import Backend
+from mycelia.capture.capturing import Piece
+from mycelia.capture.pieces import NOT_RUN, UNFIT
+from mycelia.capture.program import Builder, Program, callees
+from mycelia.capture.slots import DATA, restore
+from mycelia.capture.texts import Printing, keeping
+from mycelia.capture.world import Array, Read
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import MyceliaError
-from mycelia.interpreter.capturing import Piece
-from mycelia.interpreter.pieces import NOT_RUN, UNFIT
-from mycelia.interpreter.program import Builder, Program, callees
-from mycelia.interpreter.slots import DATA, restore
-from mycelia.interpreter.texts import Printing, keeping
-from mycelia.interpreter.world import Array, Read
-from mycelia.ir import interpret, names_of
+from mycelia.ir import interpret, names_of, sized
 from mycelia.primitives import writing_down
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.interrupts import whole
 from mycelia.sizes import value as value_of
 from mycelia.types import Array as Array_
+
+_numbers = count()
 
 
 class Replay:
@@ -37,7 +40,7 @@ class Way:
     end, why, at = 0, "", None
 
     def __init__(self, program: Program, backend: Backend | None = None) -> None:
-        self.program, self.guard = program, program.guard
+        self.program, self.guard, self.number = program, program.guard, next(_numbers)
         world, plan = program.world, program.plan
         self.native = Native(plan.function, program.donated, backend)
         parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
@@ -87,7 +90,8 @@ class Way:
                 return NOT_RUN
         if self.before is not None:
             places, asked = self.before
-            if any(interpret(asked, *[inputs[i] for i in places])):
+            given = [inputs[i] for i in places]
+            if any(interpret(asked if sizes is None else sized(asked, sizes), *given)):
                 return NOT_RUN
         if self.keeps:
             with keeping() as words:
@@ -167,7 +171,7 @@ class Way:
             f"one native call: ({takes}) -> ({gives})",
             f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
         ]
-        names = names_of(fn)
+        names = self.program.sizes
         sizes = [*[f"{n} >= {n.low}" for n in names], *(map(str, names[0].scope.guards) if names else ())]
         lines += [f"  for sizes where {', '.join(sizes)}"] if sizes else []
         lines += [f"  changes: {changed}"] if changed else []
@@ -178,9 +182,14 @@ class Way:
 class PieceWay(Way):
     """Some statements as a program, and where to go on."""
 
-    def __init__(self, piece: Piece, backend: Backend | None) -> None:
+    def __init__(self, piece: Piece, place: int, backend: Backend | None) -> None:
         super().__init__(piece.program, backend)
-        self.end, self.why, self.at = piece.end, piece.why, piece.at
+        self.end, self.why, self.at, self.empty = piece.end, piece.why, piece.at, piece.end == place
+
+    def attempt(self, root: Any) -> Any:
+        if not self.empty:
+            return super().attempt(root)
+        return UNFIT if self.guard(root) is None else NOT_RUN
 
 
 def exist(positions: Array_, extent: int) -> bool:

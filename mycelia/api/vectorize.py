@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mycelia import capture
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
@@ -60,11 +59,10 @@ def vmap(
         lane = wrap(np.arange(size, dtype=np.uint32))
         fronts, axes = [*fronts, lane], [*axes, 0]
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
-        hooked = capture.converted(fn)
 
         def each(*flat: Tensor) -> Any:
             with in_lane(randomness, flat[-1]):
-                return hooked(*unflatten(structure, flat[:-1]))
+                return fn(*unflatten(structure, flat[:-1]))
 
         return _run(trace(each, types), size, fronts, axes, types, out_axes)
 

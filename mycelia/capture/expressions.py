@@ -1,117 +1,369 @@
-"""Expressions with hooks: what Python computes without asking, we are asked about first."""
+"""Expressions: one method for each kind of syntax; a kind without a method is left to Python."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import operator
+from types import CellType, FunctionType
+from typing import Any
 
-from mycelia.capture.jumps import hook, placed
+from mycelia.capture.attributes import Super
+from mycelia.capture.calls import Calls
+from mycelia.capture.machine import Frame, Items, distributes
+from mycelia.capture.models import TEXT
+from mycelia.capture.slots import CONTENTS, MAPPINGS
+from mycelia.capture.source import Definition, inner_code, owner
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom, is_plain
+from mycelia.capture.world import is_tensor
+from mycelia.sizes import Sym
 
-# These look at the frame that calls them.
-FRAME_READERS = {"super", "locals", "globals", "vars", "dir", "eval", "exec"}
+BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "pow", ast.MatMult: "matmul", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and_",
+    ast.BitOr: "or_", ast.BitXor: "xor", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq",
+    ast.NotEq: "ne",
+}  # fmt: skip
 
 
-class Expressions(ast.NodeTransformer):
-    """The expressions of one function: its class, for private names, and its first argument, for `super()`."""
+class Expressions(Calls):
+    """Values of expressions."""
 
-    cls: str
-    first: str
+    def eval(self, node: ast.expr, frame: Frame) -> Any:
+        self.visit(node)
+        do = getattr(self, f"eval_{type(node).__name__}", None)
+        if do is None:
+            self.refuse(f"{type(node).__name__} is left to Python")
+        return do(node, frame)
 
-    def visit_Assert(self, s: ast.Assert) -> ast.stmt:
-        message = self.visit(s.msg) if s.msg else ast.copy_location(ast.Constant(None), s)
-        return run(hook("assert_", [self.visit(s.test), thunk(message, s)], s.test))
+    def evals(self, nodes: list[ast.expr], frame: Frame) -> tuple[Any, ...]:
+        """Values of arguments or elements, with `*` unpacked."""
+        out: list[Any] = []
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                out += self.all_items(self.eval(n.value, frame))
+            else:
+                out.append(self.eval(n, frame))
+        return tuple(out)
 
-    def visit_Raise(self, s: ast.Raise) -> ast.stmt:
-        self.generic_visit(s)
-        return s
+    def eval_Constant(self, node: ast.Constant, frame: Frame) -> Any:
+        return node.value
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if not isinstance(node.ctx, ast.Load):
-            node.value = self.visit(node.value)
-            return node
-        name = ast.copy_location(ast.Constant(self.spelled(node.attr)), node)
-        return hook("attribute", [self.visit(node.value), name], node)
+    def mangled(self, name: str, frame: Frame) -> str:
+        """A private name as Python spells it inside a class."""
+        if not name.startswith("__") or name.endswith("__"):
+            return name
+        cls = owner(frame.code).lstrip("_")
+        return f"_{cls}{name}" if cls else name
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        f = node.func
-        if isinstance(f, ast.Name) and f.id in FRAME_READERS and not (f.id in ("vars", "dir") and node.args):
-            if f.id == "super" and not node.args and self.first:  # blocks have no first argument to find
-                node.args = [load("__class__", node), load(self.first, node)]
-            return node
-        new = hook("call", [self.visit(f), *[self.visit(a) for a in node.args]], node)
-        new.keywords = [self.visit(k) for k in node.keywords]
-        return new
+    def eval_Name(self, node: ast.Name, frame: Frame) -> Any:
+        name = self.mangled(node.id, frame)
+        cell = frame.cells.get(name)
+        if cell is not None:
+            value = self.read(cell, CONTENTS)
+            if isinstance(value, Either) and any(v is MISSING for v in alternatives(value)):
+                self.refuse(f"{name} may have no value")
+            if value is MISSING:
+                raise UserError(unbound(name, name in frame.code.co_freevars))
+            return value
+        value = self.read(frame.globals, ("key", name))
+        if value is MISSING:
+            value = self.read(builtins, ("attr", name))
+        if isinstance(value, Either) and any(v is MISSING for v in alternatives(value)):
+            self.refuse(f"{name} may have no value")
+        if value is MISSING:
+            raise UserError(NameError(f"name {name!r} is not defined", name=name))
+        return value
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        if _unmovable(node):
-            return node
-        name = "and_" if isinstance(node.op, ast.And) else "or_"
-        first, *others = [self.visit(v) for v in node.values]
-        return hook(name, [first, *[thunk(o, o) for o in others]], node)
+    def eval_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Any:
+        value = self.eval(node.value, frame)
+        self.assign(node.target, value, frame)
+        return value
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        operand = self.visit(node.operand)
+    def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
+        raise AssertionError("statements know how")
+
+    def eval_Tuple(self, node: ast.Tuple, frame: Frame) -> Any:
+        return self.evals(node.elts, frame)
+
+    def eval_List(self, node: ast.List, frame: Frame) -> Any:
+        return self.store.container(list, self.evals(node.elts, frame))
+
+    def eval_Set(self, node: ast.Set, frame: Frame) -> Any:
+        return self.store.container(set, self.distinct(self.evals(node.elts, frame)))
+
+    def eval_Dict(self, node: ast.Dict, frame: Frame) -> Any:
+        out = self.store.container(dict, ())
+        for k, v in zip(node.keys, node.values, strict=True):
+            if k is None:
+                more = self.eval(v, frame)
+                if type(more) not in MAPPINGS:
+                    self.refuse("** of something else than a dictionary")
+                self.update(out, more)
+            else:
+                key, value = self.eval(k, frame), self.eval(v, frame)
+                self.set_subscript(out, key, (value,))
+        return out
+
+    def eval_BinOp(self, node: ast.BinOp, frame: Frame) -> Any:
+        x, y = self.eval(node.left, frame), self.eval(node.right, frame)
+        self.node = node
+        return self.binary(BINARY[type(node.op)], x, y)
+
+    def eval_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Any:
+        x = self.eval(node.operand, frame)
+        self.node = node
         if isinstance(node.op, ast.Not):
-            return hook("not_", [operand], node)
-        node.operand = operand
-        return node
+            return self.negated(x)
+        fn = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
+        return self.unary(fn, x)
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        if _unmovable(node):
-            return node
-        test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
-        return hook("choose", [test, thunk(body, node.body), thunk(orelse, node.orelse)], node)
+    def negated(self, x: Any) -> Any:
+        """`not x`."""
+        from mycelia import primitives as p
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if len(node.ops) == 1 or _unmovable(node):
-            self.generic_visit(node)
-            return node
-        first = self.visit(node.left)
-        links: list[ast.expr] = []
-        for op, right in zip(node.ops, node.comparators, strict=True):
-            compare = ast.Compare(load("a", node), [op], [load("b", node)])
-            pair = ast.arguments([], [ast.arg("a"), ast.arg("b")], None, [], [], None, [])
-            links += [placed(ast.Lambda(pair, compare), node), thunk(self.visit(right), right)]
-        return hook("chain", [first, *links], node)
+        truth = self.truth(x)
+        return not truth if isinstance(truth, bool) else Number(p.logical_not(truth), bool, 0, 1)
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        return hook("text", [self._piece(part) for part in node.values], node)
+    @distributes
+    def unary(self, fn: Any, x: Any) -> Any:
+        if is_tensor(x):
+            return self.native(fn, (x,), {})
+        if isinstance(x, Host | Number):
+            return self.negative(x) if fn is operator.neg else self.real(fn, self.plain(x))
+        if is_plain(x) or type(x) is Sym:
+            return self.real(fn, x)
+        method = MISSING if type(x).__module__ == "builtins" else self.lookup(type(x), f"__{fn.__name__}__")
+        if type(method) is FunctionType:
+            return self.call(method, (x,), {})
+        return self.refuse(f"{fn.__name__} of a {type(x).__name__}")
 
-    def _piece(self, part: ast.expr) -> ast.expr:
-        if not isinstance(part, ast.FormattedValue):
-            return part
-        spec = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
-        return placed(ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), spec], ast.Load()), part)
+    def eval_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Any:
+        def go(i: int) -> Any:
+            x = self.eval(node.values[i], frame)
+            if i == len(node.values) - 1:
+                return x
+            sides = (lambda: go(i + 1)), (lambda: x)
+            return self.decide(x, *(sides if isinstance(node.op, ast.And) else sides[::-1]))
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        self.visit_defaults(node.args)
-        return node
+        return go(0)
 
-    def visit_defaults(self, args: ast.arguments) -> None:
-        args.defaults = [self.visit(d) for d in args.defaults]
-        args.kw_defaults = [None if d is None else self.visit(d) for d in args.kw_defaults]
+    def eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Any:
+        test = self.eval(node.test, frame)
+        return self.decide(test, lambda: self.eval(node.body, frame), lambda: self.eval(node.orelse, frame))
 
-    def spelled(self, name: str) -> str:
-        """An attribute as the class body spells it."""
-        if self.cls and name.startswith("__") and not name.endswith("__"):
-            return f"_{self.cls.lstrip('_')}{name}"
-        return name
+    def eval_Compare(self, node: ast.Compare, frame: Frame) -> Any:
+        def go(i: int, x: Any) -> Any:
+            y = self.eval(node.comparators[i], frame)
+            self.node = node
+            found = self.compare(node.ops[i], x, y)
+            if i == len(node.ops) - 1:
+                return found
+            return self.decide(found, lambda: go(i + 1, y), lambda: found)
+
+        return go(0, self.eval(node.left, frame))
+
+    def compare(self, op: ast.cmpop, x: Any, y: Any) -> Any:
+        if isinstance(op, ast.Is | ast.IsNot):
+            found = self.identical(x, y)
+            return found if isinstance(op, ast.Is) else self.negated(found)
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self.contains(x, y)
+            return found if isinstance(op, ast.In) else self.negated(found)
+        return self.binary(BINARY[type(op)], x, y)
+
+    def eval_Attribute(self, node: ast.Attribute, frame: Frame) -> Any:
+        obj = self.eval(node.value, frame)
+        self.node = node
+        return self.attribute(obj, self.mangled(node.attr, frame))
+
+    def eval_Subscript(self, node: ast.Subscript, frame: Frame) -> Any:
+        obj, index = self.eval(node.value, frame), self.eval(node.slice, frame)
+        self.node = node
+        return self.subscript(obj, index)
+
+    def eval_Slice(self, node: ast.Slice, frame: Frame) -> Any:
+        parts: list[Any] = [None if n is None else self.eval(n, frame) for n in (node.lower, node.upper, node.step)]
+        parts = [q if type(q) is Sym else self.convert(int, q) if is_tensor(q) else self.plain(q) for q in parts]
+        if not all(is_plain(q) or type(q) is Sym for q in parts):
+            self.refuse("a slice between values")
+        return slice(*parts)
+
+    def eval_Call(self, node: ast.Call, frame: Frame) -> Any:
+        fn = self.eval(node.func, frame)
+        args = self.evals(node.args, frame)
+        options: dict[str, Any] = {}
+        for k in node.keywords:
+            value = self.eval(k.value, frame)
+            if k.arg is not None:
+                more = {k.arg: value}
+            elif type(value) in MAPPINGS:
+                items = self.whole(value)
+                more = dict(zip(items[::2], items[1::2], strict=True))
+            else:
+                self.refuse("** of something else than a dictionary")
+            if options.keys() & more.keys() or not all(type(n) is str for n in more):
+                self.refuse("an argument is given twice")
+            options.update(more)
+        self.node = node
+        if fn is super:
+            return self.call_super(args, frame)
+        if fn in (locals, globals, vars, dir, eval, exec) if is_atom(fn) else False:
+            self.refuse(f"{fn.__name__} is called")
+        return self.call(fn, args, options)
+
+    def call_super(self, args: tuple[Any, ...], frame: Frame) -> Any:
+        if args:
+            cls, obj = args if len(args) == 2 else self.refuse("super of one argument")
+        else:
+            cell = frame.cells.get("__class__")
+            cls, obj = self.whole(cell, CONTENTS) if cell is not None else None, frame.first
+        if (
+            not isinstance(cls, type)
+            or isinstance(obj, Either)
+            or cls not in (obj if isinstance(obj, type) else type(obj)).__mro__
+        ):
+            self.refuse("super of something else")
+        return Super(cls, obj)
+
+    # ------------------------------------------------------------------------------------------------------ functions
+
+    def eval_Lambda(self, node: Definition, frame: Frame) -> FunctionType:
+        """A function is a real function from the start; only what its cells hold is in the store."""
+        code = inner_code(frame.code, node)
+        if code is None:
+            self.refuse("a function whose code is not found")
+        cells = tuple(self.cell_of(n, frame) for n in code.co_freevars)
+        defaults = self.evals(node.args.defaults, frame) or None
+        only: Any = None
+        pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        named = tuple(x for a, d in pairs if d is not None for x in (a.arg, self.eval(d, frame)))
+        if named:
+            only = self.store.container(dict, named)
+        fields = {
+            "__code__": code, "__globals__": frame.globals, "__defaults__": defaults, "__kwdefaults__": only,
+            "__closure__": cells or None, "__name__": code.co_name, "__qualname__": code.co_qualname,
+            "__module__": self.read(frame.globals, ("key", "__name__")), "__doc__": None,
+        }  # fmt: skip
+        body = [] if isinstance(node, ast.Lambda) else node.body
+        if (
+            body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and type(body[0].value.value) is str
+        ):
+            fields["__doc__"] = code.co_consts[0]
+        blank = FunctionType(code, frame.globals, code.co_name, None, cells)
+        return self.store.make(blank, **fields)  # type: ignore[no-any-return]
+
+    def cell_of(self, name: str, frame: Frame) -> CellType:
+        return frame.cells[name] if name in frame.cells else self.refuse(f"the variable {name} is not found")
+
+    # -------------------------------------------------------------------------------------------------- comprehensions
+
+    def comprehension(self, node: Any, frame: Frame, each: Any) -> None:
+        """The loops of a comprehension, which have variables of their own."""
+        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        first = self.eval(node.generators[0].iter, frame)
+        cells = frame.cells | {n: self.store.make(CellType()) for n in names}
+        inner = Frame(cells, frame.globals, self.comprehension_code(node, frame), frame.function, frame.first)
+
+        def go(depth: int, over: Any) -> None:
+            loop = node.generators[depth]
+            if loop.is_async:
+                self.refuse("an asynchronous comprehension")
+            for item in self.iterate(over):
+                self.assign(loop.target, item, inner)
+                if not self.kept(loop.ifs, inner):
+                    continue
+                if depth + 1 < len(node.generators):
+                    go(depth + 1, self.eval(node.generators[depth + 1].iter, inner))
+                else:
+                    each(inner)
+
+        go(0, first)
+
+    def comprehension_code(self, node: Any, frame: Frame) -> Any:
+        """The code of the frame itself: functions inside are looked for below it."""
+        return frame.code
+
+    def kept(self, tests: list[ast.expr], frame: Frame) -> bool:
+        for test in tests:
+            truth = self.truth(self.eval(test, frame))
+            if not isinstance(truth, bool):
+                self.refuse("a length depends on values")
+            if not truth:
+                return False
+        return True
+
+    def eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Any:
+        out: list[Any] = []
+        self.comprehension(node, frame, lambda inner: out.append(self.eval(node.elt, inner)))
+        return self.store.container(list, tuple(out))
+
+    def eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Any:
+        out: list[Any] = []
+        self.comprehension(node, frame, lambda inner: out.append(self.eval(node.elt, inner)))
+        return self.store.container(set, self.distinct(tuple(out)))
+
+    def eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Any:
+        out = self.store.container(dict, ())
+
+        def each(inner: Frame) -> None:
+            key, value = self.eval(node.key, inner), self.eval(node.value, inner)
+            self.set_subscript(out, key, (value,))
+
+        self.comprehension(node, frame, each)
+        return out
+
+    def eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Any:
+        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        first = self.iterate(self.eval(node.generators[0].iter, frame))
+        cells = frame.cells | {n: self.store.make(CellType()) for n in names}
+        inner = Frame(cells, frame.globals, frame.code, frame.function, frame.first)
+        file = self.file
+
+        def go(depth: int, over: Any) -> Any:
+            loop = node.generators[depth]
+            for item in over:
+                before, self.file = self.file, file
+                self.assign(loop.target, item, inner)
+                if self.kept(loop.ifs, inner):
+                    if depth + 1 < len(node.generators):
+                        more = self.iterate(self.eval(node.generators[depth + 1].iter, inner))
+                        yield from go(depth + 1, more)
+                    else:
+                        value = self.eval(node.elt, inner)
+                        self.file = before
+                        yield value
+                self.file = before
+
+        if any(g.is_async for g in node.generators):
+            self.refuse("an asynchronous generator")
+        return Items(self, go(0, first))
+
+    # ------------------------------------------------------------------------------------------------------------ text
+
+    def eval_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Any:
+        return self.joined_text([self.plain(self.eval(v, frame)) for v in node.values])
+
+    def eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Any:
+        value = self.eval(node.value, frame)
+        spec = "" if node.format_spec is None else self.plain(self.eval(node.format_spec, frame))
+        convert = {-1: None, 115: str, 114: repr, 97: ascii}[node.conversion]
+        if convert is not None:
+            value = self.text(convert, value)
+        return self.text(format, value, spec)
 
 
-def _unmovable(node: ast.AST) -> bool:
-    """Whether parts of an expression cannot be put into a function of their own."""
-    return any(isinstance(n, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom) for n in ast.walk(node))
+def unbound(name: str, free: bool) -> NameError:
+    """What Python says of a variable without a value."""
+    if free:
+        return NameError(
+            f"cannot access free variable {name!r} where it is not associated with a value in enclosing scope",
+            name=name,
+        )
+    return UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
 
 
-def load(name: str, at: ast.AST) -> ast.Name:
-    """A variable, read at the place of `at`."""
-    return ast.copy_location(ast.Name(name, ast.Load()), at)
-
-
-def thunk(body: ast.expr, at: ast.AST) -> ast.expr:
-    """An expression that is computed when it is called."""
-    return placed(ast.Lambda(ast.arguments([], [], None, [], [], None, []), body), at)
-
-
-def run(value: ast.expr) -> ast.stmt:
-    """An expression as a statement."""
-    return ast.copy_location(ast.Expr(value), value)
+KINDS_OF_TEXT = TEXT

@@ -1,175 +1,237 @@
-"""Guards: what a captured program read from outside, as a predicate that says whether it would read the same."""
+"""Guards: the first reads of a capture, replayed. As Python code, since they run at every call.
+
+Objects have numbers in the order in which they were met: a new number must be a new object, an old one the same. This
+is the exact alias pattern; only classes, modules and built-in functions are known by identity.
+"""
 
 from __future__ import annotations
 
-from array import array
-from collections import deque
-from collections.abc import Callable
-from enum import Enum
-from types import CellType, MethodType, ModuleType
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from mycelia.types import DType
+from mycelia.capture.slots import MAPPINGS, Slot, contents, fetch, member, pairs
+from mycelia.capture.values import EXACT, MISSING, Break, Host, same
+from mycelia.capture.world import (
+    Array,
+    Check,
+    Compute,
+    Constant,
+    Content,
+    Given,
+    Measure,
+    Nest,
+    Object,
+    Pinned,
+    Read,
+    Varying,
+    World,
+)
+from mycelia.eager.convert import scalar
+from mycelia.sizes import Sym, is_static
 
-SCALARS = (int, float, bool, str, bytes, complex, type(None), Enum, DType, slice, range)
+Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
 
 
-class Epoch:
-    """How often an attribute of a watched object was set. While it stays, no such attribute can have changed.
+class Writer:
+    """The text of one guard."""
 
-    A class whose `__setattr__` and `__delattr__` call `Epoch.turn()` says so with `__watched__ = True`.
-    """
-
-    count = 0
-
-    @classmethod
-    def turn(cls) -> None:
-        """Something watched has changed."""
-        cls.count += 1
-
-
-class Guards:
-    """The reads of one capture."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, Any] = {"same": same, "Epoch": Epoch}
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.known: dict[str, Any] = {
+            "MISSING": MISSING, "same": same, "fetch": fetch, "pairs": pairs, "contents": contents, "member": member,
+            "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
+        }  # fmt: skip
         self.names: dict[int, str] = {}
-        self.reads: dict[tuple[int, str], tuple[str, bool, str]] = {}  # condition, watched, words
+        self.lines: list[str] = []
         self.temporaries = 0
+        self.met = {0}
+        self.dicts: set[int] = set()
+        self.sizes: dict[Any, int] = {}
 
-    def _name(self, obj: Any) -> str:
-        """A name for an object in the predicate, which keeps it alive."""
-        if id(obj) not in self.names:
-            self.names[id(obj)] = name = f"k{len(self.names)}"
-            self.known[name] = obj
-        return self.names[id(obj)]
+    def name(self, value: Any) -> str:
+        """A name for a constant, which keeps it alive."""
+        if id(value) not in self.names:
+            self.names[id(value)] = name = f"k{len(self.names)}"
+            self.known[name] = value
+        return self.names[id(value)]
 
-    def of_global(self, namespace: dict[str, Any], name: str) -> None:
-        """A global variable was read, or found missing."""
-        key = id(namespace), name
-        if key in self.reads:
-            return
-        scope = self._name(namespace)
-        if name not in namespace:
-            self.reads[key] = f"{name!r} not in {scope}", False, f"global {name}"
-        else:
-            self.reads[key] = self._expects(f"{scope}[{name!r}]", namespace[name]), False, f"global {name}"
-
-    def of_cell(self, cell: CellType, name: str) -> None:
-        """A variable of an enclosing function was read."""
-        key = id(cell), name
-        if key not in self.reads:
-            condition = self._expects(f"{self._name(cell)}.cell_contents", cell.cell_contents)
-            self.reads[key] = condition, False, f"variable {name}"
-
-    def of_attribute(self, obj: Any, name: str, value: Any) -> None:
-        """An attribute was read."""
-        key = id(obj), name
-        if key in self.reads:
-            return
-        owner = self._name(obj)
-        read = f"{owner}.{name}" if name.isidentifier() else f"getattr({owner}, {name!r})"
-        own = type(getattr(obj, "__dict__", None)) is dict and name in obj.__dict__
-        if own:
-            read = f"{self._name(obj.__dict__)}[{name!r}]"
-        # nobody tells us when a class or a container changes
-        watched = own and getattr(type(obj), "__watched__", False)
-        watched = watched and not isinstance(value, list | dict | set | np.ndarray | deque | bytearray | array)
-        self.reads[key] = self._expects(read, value), watched, f"{type(obj).__name__}.{name}"
-
-    def of_missing(self, obj: Any, name: str) -> None:
-        """An attribute was asked for and not there."""
-        if (id(obj), name) not in self.reads:
-            condition = f"not hasattr({self._name(obj)}, {name!r})"
-            self.reads[id(obj), name] = condition, False, f"{type(obj).__name__}.{name}, which was missing"
-
-    def of_contents(self, mapping: dict[str, Any], what: str) -> None:
-        """Everything in a dictionary was read."""
-        if (id(mapping), "*") not in self.reads:
-            self.reads[id(mapping), "*"] = self._expects(self._name(mapping), mapping), False, what
-
-    def _expects(self, read: str, value: Any) -> str:
-        """The condition that an expression still gives what it gave."""
-        if isinstance(value, SCALARS):
-            wanted = self._name(value)
-            t = self._temporary()
-            return f"(({t} := {read}) is {wanted} or ({t}.__class__ is {self._name(type(value))} and {t} == {wanted}))"
-        if isinstance(value, MethodType):
-            t = self._temporary()
-            return (
-                f"(({t} := {read}).__class__ is {self._name(MethodType)} and {t}.__func__ is "
-                f"{self._name(value.__func__)} and {t}.__self__ is {self._name(value.__self__)})"
-            )
-        if isinstance(value, np.ndarray):
-            return f"same({read}, {self._name(value)}, {self._name(value.copy())})"
-        if isinstance(value, bytearray | array):
-            return f"{read} == {self._name(value[:])}"
-        if isinstance(value, list | tuple | deque):
-            t = self._temporary()
-            parts = [f"{t}[{i}]" for i in range(len(value))]
-            return self._all(t, read, value, zip(parts, value, strict=True))
-        if isinstance(value, dict):
-            t = self._temporary()
-            keys = list(value)
-            order = f"list({t}) == {self._name(keys)}"
-            parts = [f"{t}[{self._name(keys)}[{i}]]" for i in range(len(keys))]
-            return self._all(t, read, value, zip(parts, value.values(), strict=True), order)
-        if isinstance(value, set | frozenset):
-            return f"{read} == {self._name(frozenset(value))}"
-        return f"{read} is {self._name(value)}"
-
-    def _all(self, t: str, read: str, value: Any, parts: Any, order: str = "True") -> str:
-        conditions = [f"({t} := {read}).__class__ is {self._name(type(value))}", f"len({t}) == {len(value)}", order]
-        conditions += [self._expects(part, v) for part, v in parts]
-        return "(" + " and ".join(c for c in conditions if c != "True") + ")"
-
-    def _temporary(self) -> str:
+    def temporary(self) -> str:
         self.temporaries += 1
         return f"t{self.temporaries}"
 
-    def predicate(self) -> Callable[[], bool]:
-        """Whether everything is as it was read."""
-        watched = [c for c, w, _ in self.reads.values() if w]
-        others = [c for c, w, _ in self.reads.values() if not w]
-        lines = ["def holds():", "  try:", "    pass"]
-        lines += [f"    if not {c}: return False" for c in others]
-        if watched:
-            lines += ["    if Epoch.count != epoch[0]:"]
-            lines += [f"      if not {c}: return False" for c in watched]
-            lines += ["      epoch[0] = Epoch.count"]
-        lines += ["  except (KeyError, AttributeError, ValueError):", "    return False", "  return True"]
-        self.known["epoch"] = [Epoch.count]
-        exec(compile("\n".join(lines), "<guards>", "exec"), self.known)
-        return self.known["holds"]  # type: ignore[no-any-return]
+    def write(self, line: str) -> None:
+        self.lines.append(f"    {line}")
 
-    def broken(self) -> list[str]:
-        """The reads that would now give something else, in words."""
-        found = []
-        for condition, _, words in self.reads.values():
-            try:
-                holds = eval(condition, dict(self.known))
-            except (KeyError, AttributeError, ValueError):
-                holds = False
-            if not holds:
-                found.append(words)
-        return found
+    def unless(self, condition: str) -> None:
+        self.write(f"if {condition}: return None")
+
+    def read(self, step: Read) -> None:
+        slot = step.slot
+        if slot[0] == "copied":
+            assert isinstance(step.expect, Array), "an array is copied"
+            self.array(f"o{step.parent}", step.expect, copied=True)
+        elif slot[0] == "itself":
+            assert isinstance(step.expect, Content), "an array is looked into"
+            self.unless(f"not equal_bytes(o{step.parent}, {self.name(step.expect.array)})")
+        else:
+            self.expect(self.source(step.parent, slot), step.expect)
+
+    def source(self, parent: int, slot: Slot) -> str:
+        """An expression for what a slot holds now."""
+        kind, name = slot
+        o = f"o{parent}"
+        if kind == "attr":
+            obj = self.world.objects[parent]
+            if isinstance(obj, type):
+                return f"{self.name(obj.__dict__)}.get({name!r}, MISSING)"
+            if parent not in self.dicts:
+                self.dicts.add(parent)
+                self.write(f"d{parent} = {o}.__dict__")
+            return f"d{parent}.get({name!r}, MISSING)"
+        if kind == "key":
+            return f"{o}.get({name!r}, MISSING)" if type(self.world.objects[parent]) is dict else "MISSING"
+        if kind == "field":
+            return f"{o}.{name}"
+        if kind == "data":
+            return f"{o}._data"
+        if kind == "arg":
+            return f"{o}.args[{name}]"
+        if kind == "kwarg":
+            return f"{o}.kwargs[{name!r}]"
+        if kind == "fn":
+            return f"{o}.fn"
+        if kind == "items":
+            kind_of = type(self.world.objects[parent])
+            return f"pairs({o})" if kind_of in MAPPINGS else f"tuple({o})"
+        if kind == "contents":
+            return f"contents({o})"
+        if kind == "member":
+            return f"member({o}, {self.name(name)})"
+        if kind == "constant":
+            return self.name(name)
+        return f"fetch({o}, {self.name(slot)})"
+
+    def expect(self, source: str, expect: Any) -> None:
+        if isinstance(expect, Constant):
+            self.constant(source, expect.value)
+        elif isinstance(expect, Object):
+            self.object(source, expect)
+        elif isinstance(expect, Array):
+            self.array(source, expect)
+        elif isinstance(expect, Varying):
+            self.write(f"h{expect.step} = {source}")
+            self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
+        elif isinstance(expect, Nest):
+            t = self.temporary()
+            self.write(f"{t} = {source}")
+            self.unless(f"{t}.__class__ is not tuple or len({t}) != {len(expect.parts)}")
+            for i, part in enumerate(expect.parts):
+                self.expect(f"{t}[{i}]", part)
+        else:
+            raise AssertionError(f"nobody expects {expect}")
+
+    def constant(self, source: str, value: Any) -> None:
+        wanted = self.name(value)
+        if type(value) not in EXACT:
+            self.unless(f"{source} is not {wanted}")
+        elif type(value) in (int, str, bytes):
+            t = self.temporary()
+            self.write(f"{t} = {source}")
+            self.unless(f"{t} is not {wanted} and ({t}.__class__ is not {self.name(type(value))} or {t} != {wanted})")
+        else:
+            self.unless(f"not same({source}, {wanted})")
+
+    def object(self, source: str, expect: Object) -> None:
+        if expect.number in self.met:
+            self.unless(f"{source} is not o{expect.number}")
+            return
+        self.met.add(expect.number)
+        self.write(f"o{expect.number} = {source}")
+        if not source.startswith("k"):
+            self.unless(f"o{expect.number}.__class__ is not {self.name(expect.type)}")
+            if expect.type not in PLAIN:
+                self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
+
+    def array(self, source: str, expect: Array, copied: bool = False) -> None:
+        t = f"i{expect.input}"
+        self.write(f"{t} = {source}")
+        dtype, shape = self.name(expect.type.dtype.numpy), expect.type.shape
+        if is_static(shape):
+            self.unless(f"{t}.__class__ is not ndarray or {t}.dtype != {dtype} or {t}.shape != {self.name(shape)}")
+        else:
+            self.unless(f"{t}.__class__ is not ndarray or {t}.dtype != {dtype} or {t}.ndim != {len(shape)}")
+            self.write(f"s{expect.input} = {t}.shape")
+            for axis, dim in enumerate(shape):
+                self.dimension(f"s{expect.input}[{axis}]", dim)
+        if copied:
+            self.write(f"{t} = {t}.copy()")
+
+    def dimension(self, source: str, dim: Any) -> None:
+        """An extent, which may be a size that the program does not know."""
+        if type(dim) is not Sym:
+            self.unless(f"{source} != {dim}")
+            return
+        (size,) = dim.names()
+        if size in self.sizes:
+            self.unless(f"{source} != n{self.sizes[size]}")
+        else:
+            self.sizes[size] = len(self.sizes)
+            self.write(f"n{self.sizes[size]} = {source}")
+
+    def step(self, step: Any) -> None:
+        if isinstance(step, Read):
+            self.read(step)
+        elif isinstance(step, Compute):
+            operands = [f"h{x.step}" if isinstance(x, Host) else self.name(x.value) for x in step.operands]
+            self.write(f"h{step.step} = {self.name(step.function)}({', '.join(operands)})")
+        elif isinstance(step, Measure):
+            known = ", ".join(f"{self.name(name)}: n{self.sizes[name]}" for name in step.size.names())
+            self.write(f"h{step.step} = {self.name(step.size)}.at({{{known}}})")
+        elif isinstance(step, Pinned):
+            self.unless(f"o{step.number} is not {self.name(step.thing)}")
+        elif isinstance(step, Check):
+            self.constant(f"h{step.step}", step.value)
+        else:
+            assert isinstance(step, Given), f"{step} is no guard"
+            self.write(f"i{step.input} = scalar(h{step.step}, {self.name(step.type.dtype.numpy)})")
+
+    def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
+        for step in self.world.reads:
+            self.step(step)
+        numbers = sorted(self.met)
+        ids = ", ".join(f"id(o{n})" for n in numbers)
+        objects = ", ".join(f"o{n}" if n in self.met else "None" for n in range(len(self.world.objects)))
+        hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
+        given = ", ".join(f"i{n}" for n in inputs)
+        self.unless(f"len({{{ids}}}) != {len(numbers)}")
+        sizes = ", ".join(f"{self.name(size)}: n{i}" for size, i in self.sizes.items())
+        if sizes:
+            self.write(f"sizes = {{{sizes}}}")
+            scope = next(iter(self.sizes)).scope
+            self.unless(f"not {self.name(scope)}.holds(sizes)")
+        self.write(f"return ({objects},), ({hosts}{',' if hosts else ''}), [{given}], {'sizes' if sizes else None}")
+        text = "\n".join(["def guard(o0):", "  try:", *self.lines, "  except (Exception, Break):", "    return None"])
+        exec(compile(text, "<guards>", "exec"), self.known)
+        return self.known["guard"]  # type: ignore[no-any-return]
 
 
-def same(now: Any, array: Any, copy: Any) -> bool:
-    """Whether an array is the same object with the same numbers.
+def guard_of(world: World, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
+    """The guard of a capture: None where it does not hold, else the objects, numbers and inputs of the program."""
+    return Writer(world).compiled(inputs)
 
-    >>> a = np.zeros(2)
-    >>> same(a, a, a.copy()), same(a, a, a + 1)
+
+def equal_bytes(array: Any, copy: np.ndarray[Any, Any]) -> bool:
+    """Whether an array holds the same bytes.
+
+    >>> equal_bytes(np.zeros(1), np.zeros(1)), equal_bytes(np.zeros(1), -np.zeros(1))
     (True, False)
     """
-    return now is array and np.array_equal(now, copy, equal_nan=now.dtype.kind in "fc")
+    if type(array) is not np.ndarray or array.dtype != copy.dtype or array.shape != copy.shape:
+        return False
+    return array.tobytes() == copy.tobytes()
 
 
-def observable(module: ModuleType) -> bool:
-    """Whether the variables of a module are watched: those of libraries are taken to stay."""
-    from mycelia.capture.convert import is_library  # asked for modules only, long after both are loaded
-
-    file = getattr(module, "__file__", None)
-    return file is not None and not is_library(file)
+PLAIN = frozenset((list, dict, set, tuple, MappingProxyType))

@@ -1,134 +1,184 @@
-"""A function in pieces: what comes before a statement that only Python can run, that statement, and what comes after.
+"""A function in pieces: programs behind guards, and between them the statements that only Python can run.
 
-    def f(x):                       def f(x):
-        y = x * 2                       y, = before(x)
-        print(y)             ->         print(y)
-        return y + 1                    return after(y)
-
-`before` and `after` are functions of their own, which can be captured; the function in pieces is plain Python.
+A statement that is no part of a program runs as it stands, on the real variables of the function, which are cells. The
+blocks inside it are suites again, so a loop that prints still has compiled turns, and a real `try`, `with` or `for`
+keeps its meaning.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from mycelia.capture.jumps import inside, placed, returns
-from mycelia.capture.rewrite import bare, names_bound
-from mycelia.capture.source import definition, remember
+from mycelia.capture.capturing import Piece, capture_piece
+from mycelia.capture.slots import Frame
+from mycelia.capture.source import Definition
+from mycelia.capture.statements import FALLS, Exit
+from mycelia.capture.values import Break
+from mycelia.errors import Location
 
-BEFORE, AFTER, DRIVER = "__ms_before__", "__ms_after__", "__ms_driver__"
-SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
+RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
+RUN_TURN = "if outcome.kind == 'return': return outcome\nif outcome.kind == 'break': break"
+NOT_RUN, UNFIT = object(), object()  # the program was not run to its end; its guard does not accept the call
 
 
-def in_pieces(fn: FunctionType, line: int, compiled: Callable[[FunctionType], Any]) -> FunctionType | None:
-    """The function in pieces around the statement at this line, where `compiled` takes care of the others; None if
-    there is nothing around it, or variables whose value would depend on the way to it.
-    """
-    node = definition(fn.__code__)
-    if not isinstance(node, ast.FunctionDef) or _private(node):
+def variables(code: CodeType) -> list[str]:
+    """The names of all variables of a function, free ones included."""
+    return list(dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars)))
+
+
+class Suite:
+    """A list of statements of one function, with the programs found so far for each place in it."""
+
+    def __init__(self, stmts: list[ast.stmt], code: CodeType, unit: list[ast.stmt], runner: Any) -> None:
+        self.stmts, self.code, self.unit, self.runner = stmts, code, unit, runner
+        self.ways: dict[int, Any] = {}
+        self.statements: dict[int, Statement] = {}
+
+    def run(self, root: Frame) -> Exit:
+        """The outcome of all statements."""
+        place = 0
+        while place < len(self.stmts):
+            outcome, place = self.step(place, root)
+            if outcome is not FALLS:
+                return outcome
+        return FALLS
+
+    def step(self, place: int, root: Frame) -> tuple[Exit, int]:
+        """Run the statement at a place, and more where they are one program; the outcome, and where to go on."""
+        end, done = self.attempt(place, root)
+        if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
+            return done, end
+        if place not in self.statements:
+            self.statements[place] = Statement(self.stmts[place], self)
+        return self.statements[place](root), place + 1
+
+    def attempt(self, place: int, root: Frame) -> tuple[int, Any]:
+        """The statement behind a program that begins here, and what it gives; UNFIT or NOT_RUN if there is none."""
+        if place not in self.ways:
+            self.ways[place] = self.runner.no_ways()
+        ways = self.ways[place]
+        way, done = ways.attempt(root)
+        if way is None:
+            way = ways.make(
+                root,
+                lambda varying, naming: self.runner.way(
+                    capture_piece(root, self.stmts, place, self.code, varying, naming), place
+                ),
+                {},
+            )
+            done = way.attempt(root)
+        return getattr(way, "end", place), done
+
+    def pieces(self) -> list[Any]:
+        """All programs, and the reasons where there is none."""
+        found = [way for ways in self.ways.values() for way in ways.ways]
+        for statement in self.statements.values():
+            for suite in statement.suites:
+                found += suite.pieces()
+        return found
+
+
+class Statement:
+    """One statement, run by Python on the real cells, with its blocks as suites."""
+
+    def __init__(self, stmt: ast.stmt, suite: Suite) -> None:
+        self.suites: list[Suite] = []
+        self.suite = suite
+        names = [n for n in variables(suite.code) if n.isidentifier()]
+        globals_ = sorted({n for s in suite.unit for d in ast.walk(s) if isinstance(d, ast.Global) for n in d.names})
+        own = [n for n in names if n != "__class__"]
+        scope: list[ast.stmt] = [ast.Nonlocal(own)] * bool(own) + [ast.Global(globals_)] * bool(globals_)
+        body = [] if isinstance(stmt, ast.Global | ast.Nonlocal) else [self.visit(copy.deepcopy(stmt))]
+        inner = ast.FunctionDef("statement", _arguments([".suites", ".root", ".exit"]), [*scope, *body, ast.Pass()], [])
+        outer = ast.FunctionDef("frame", _arguments(names), [inner], [])
+        module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
+        (frame,) = (c for c in compile(module, suite.code.co_filename, "exec").co_consts if isinstance(c, CodeType))
+        code = next(c for c in frame.co_consts if isinstance(c, CodeType))
+        self.code = code.replace(co_name=suite.code.co_name, co_qualname=suite.code.co_qualname)
+
+    def __call__(self, root: Frame) -> Exit:
+        cells = root.cells
+        run = FunctionType(self.code, root.globals, closure=tuple(cells[n] for n in self.code.co_freevars))
+        try:
+            return run(self.suites, root, Exit) or FALLS
+        except NameError as error:
+            trace = error.__traceback__ and error.__traceback__.tb_next
+            here = trace is not None and trace.tb_next is None and trace.tb_frame.f_code is self.code
+            local = here and error.name not in self.suite.code.co_freevars
+            if local and type(error) is NameError and "free variable" in str(error):  # to the user it is a local one
+                text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
+                raise UnboundLocalError(text).with_traceback(error.__traceback__) from None
+            raise
+
+    def visit(self, stmt: ast.stmt) -> ast.stmt:
+        """The same statement with its blocks run as suites, and `return v` made an outcome."""
+        if isinstance(stmt, ast.Return):
+            value = stmt.value or ast.Constant(None)
+            stmt.value = ast.Call(ast.Name(".exit", ast.Load()), [ast.Constant("return"), value], [])
+            return stmt
+        if isinstance(stmt, ast.Break | ast.Continue):
+            kind = ast.Constant("break" if isinstance(stmt, ast.Break) else "continue")
+            return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [kind], []))
+        if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return stmt
+        if isinstance(stmt, ast.AnnAssign):  # in a function the annotation is never evaluated
+            return ast.Pass() if stmt.value is None else ast.Assign([stmt.target], stmt.value)
+        for part in (stmt, *getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(part, name, None)
+                if isinstance(block, list) and block:
+                    loops = isinstance(stmt, ast.For | ast.While) and name == "body"
+                    setattr(part, name, self.block(block, loops))
+        return stmt
+
+    def block(self, stmts: list[ast.stmt], loops: bool) -> list[ast.stmt]:
+        suite = self.suite
+        self.suites.append(Suite(stmts, suite.code, suite.unit, suite.runner))
+        text = RUN_SUITE.replace("NUMBER", str(len(self.suites) - 1)) + (RUN_TURN if loops else RUN_BLOCK)
+        tree = ast.parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                node.id = f".{node.id}"  # a name that no user can write
+            if hasattr(node, "lineno"):
+                ast.copy_location(node, stmts[0])
+        return tree.body
+
+
+def _arguments(names: list[str]) -> ast.arguments:
+    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+
+
+def frame_of(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame | None:
+    """The variables of a call, as real cells; None if the arguments do not fit."""
+    code = fn.__code__
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError:
         return None
-    body = copy.deepcopy(node.body)
-    place = next((i for i, s in enumerate(body) if s.lineno <= line <= (s.end_lineno or s.lineno)), None)
-    if place is None or any(isinstance(n, ast.Global | ast.Nonlocal | ast.Delete) for n in inside(body)):
-        return None
-    first, middle, rest = body[:place], body[place : place + 1], body[place + 1 :]
-    first = [s for s in first if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if returns(middle):
-        middle, rest = middle + rest, []
-    if returns(first) or not (first or rest):
-        return None
-    cutter = _Cutter(fn, node, first, middle, rest)
-    return cutter.driver(compiled) if cutter.sure() else None
+    bound.apply_defaults()
+    cells = {n: CellType() for n in dict.fromkeys((*code.co_varnames, *code.co_cellvars))}
+    for name, value in bound.arguments.items():
+        cells[name].cell_contents = value
+    return Frame(cells | dict(zip(code.co_freevars, fn.__closure__ or (), strict=True)), fn.__globals__)
 
 
-class _Cutter:
-    """The three parts of one function, and the variables that go from one to the next."""
-
-    def __init__(
-        self,
-        fn: FunctionType,
-        node: ast.FunctionDef,
-        first: list[ast.stmt],
-        middle: list[ast.stmt],
-        rest: list[ast.stmt],
-    ) -> None:
-        self.fn, self.node, self.first, self.middle, self.rest = fn, node, first, middle, rest
-        a = node.args
-        self.arguments = [x.arg for x in (*a.posonlyargs, *a.args, a.vararg, *a.kwonlyargs, a.kwarg) if x]
-        self.made = [n for n in names_bound(first) if n in _read([*middle, *rest])]  # by the first part, for the others
-        known = {*self.arguments, *names_bound(first), *names_bound(middle)}
-        self.given = [n for n in sorted(known) if n in _read(rest)]  # to the last part
-        self.taken = [n for n in self.arguments if n in _read(first)]  # by the first part
-
-    def sure(self) -> bool:
-        """Whether every variable that goes on has a value, whatever way was taken."""
-        bound = {*self.arguments, *_surely(self.first)}
-        return set(self.made) <= bound and set(self.given) <= bound | set(_surely(self.middle))
-
-    def driver(self, compiled: Callable[[FunctionType], Any]) -> FunctionType:
-        at = self.node
-        body: list[ast.stmt] = []
-        cells: dict[str, Any] = {}
-        if self.first:
-            target = ast.Tuple([ast.Name(n, ast.Store()) for n in self.made], ast.Store())
-            call = ast.Call(ast.Name(BEFORE, ast.Load()), [ast.Name(n, ast.Load()) for n in self.taken], [])
-            body.append(placed(ast.Assign([target], call), self.first[0]))
-            made = ast.Return(ast.Tuple([ast.Name(n, ast.Load()) for n in self.made], ast.Load()))
-            piece = _function(f"{self.node.name}", self.taken, [*self.first, placed(made, self.first[-1])], at)
-            cells[BEFORE] = compiled(self._compiled(piece, {}))
-        body += self.middle
-        if self.rest:
-            call = ast.Call(ast.Name(AFTER, ast.Load()), [ast.Name(n, ast.Load()) for n in self.given], [])
-            body.append(placed(ast.Return(call), self.rest[-1]))
-            piece = _function(f"{self.node.name}", self.given, self.rest, at)
-            cells[AFTER] = compiled(self._compiled(piece, {}))
-        whole = placed(ast.FunctionDef(self.node.name, bare(self.node.args), body, [], None), at)
-        made_whole = self._compiled(whole, cells)
-        made_whole.__defaults__, made_whole.__kwdefaults__ = self.fn.__defaults__, self.fn.__kwdefaults__
-        return made_whole
-
-    def _compiled(self, piece: ast.FunctionDef, cells: dict[str, Any]) -> FunctionType:
-        """A function with the globals and the enclosing variables of the original one."""
-        fn = self.fn
-        free = (*fn.__code__.co_freevars, *cells)
-        remembered = copy.deepcopy(piece)
-        piece.name = DRIVER
-        outer = ast.FunctionDef(
-            "__ms_outer__", ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, []), [piece], [], None
-        )
-        module = placed(ast.Module([outer], []), self.node)
-        scope = compile(module, fn.__code__.co_filename, "exec", dont_inherit=True)
-        while scope.co_name != DRIVER:
-            scope = next(c for c in scope.co_consts if isinstance(c, CodeType))
-        code = scope.replace(co_name=fn.__code__.co_name, co_qualname=fn.__code__.co_qualname)
-        remember(code, remembered)
-        known: dict[str, CellType] = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
-        known |= {name: CellType(value) for name, value in cells.items()}
-        made = FunctionType(code, fn.__globals__, fn.__name__, None, tuple(known[n] for n in code.co_freevars))
-        made.__qualname__, made.__module__ = fn.__qualname__, fn.__module__
-        return made
+def suite_of(node: Definition, code: CodeType, runner: Any) -> Suite:
+    """The suite of a whole function."""
+    body: Any = node.body
+    stmts = [ast.copy_location(ast.Return(body), body)] if isinstance(node, ast.Lambda) else body
+    return Suite(stmts, code, stmts, runner)
 
 
-def _function(name: str, parameters: Sequence[str], body: list[ast.stmt], at: ast.AST) -> ast.FunctionDef:
-    args = ast.arguments([], [ast.arg(n) for n in parameters], None, [], [], None, [])
-    return placed(ast.FunctionDef(name, args, copy.deepcopy(body), [], None), at)
+def mentions(stmts: list[ast.stmt], names: frozenset[str]) -> bool:
+    """Whether the statements call something that asks for the frame that they stand in."""
+    return any(isinstance(n, ast.Name) and n.id in names for s in stmts for n in ast.walk(s))
 
 
-def _private(node: ast.FunctionDef) -> bool:
-    """Whether names in it mean something else outside of its class."""
-    names = {n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in ast.walk(node)}
-    return any(n == "super" or (n.startswith("__") and not n.endswith("__")) for n in names)
-
-
-def _read(stmts: Sequence[ast.stmt]) -> set[str]:
-    """The names in these statements, inner functions included."""
-    return {n.id for s in stmts for n in ast.walk(s) if isinstance(n, ast.Name)}
-
-
-def _surely(stmts: Sequence[ast.stmt]) -> list[str]:
-    """The variables that have a value after these statements, whatever way was taken."""
-    return names_bound([s for s in stmts if isinstance(s, SIMPLE)])
+CALLERS = frozenset(("locals", "vars", "dir", "eval", "exec", "super", "__class__", "globals"))
+TYPES = (Break, Callable, Location, Piece)

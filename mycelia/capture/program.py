@@ -1,263 +1,335 @@
-"""Capturing: call a function with hooks on tensors that stand for its arguments, and write down what it does."""
+"""A program: guards, a function of the graph, and what to build and write when it has run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import FunctionType, GeneratorType, MethodType
+import ast
+import functools
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from mycelia.capture.branch import Bottom, origin
-from mycelia.capture.guards import Guards
-from mycelia.capture.hooks import call
+from mycelia import primitives as p
+from mycelia.capture.attributes import Super
+from mycelia.capture.machine import Items, Machine, Method, View
+from mycelia.capture.recursion import Interpreter
+from mycelia.capture.regions import closed, params_of
+from mycelia.capture.slots import DATA, Slot, restore
 from mycelia.capture.source import definition
-from mycelia.capture.stage import MISSING, AttributeSlot, Stage, TensorSlot, staging
-from mycelia.capture.text import Text
-from mycelia.capture.unbound import Unbound
-from mycelia.capture.world import Unstageable, World
-from mycelia.errors import BranchError
-from mycelia.ir import Function, Value, asking, fresh_params, located, region, toposort
-from mycelia.sizes import Name, NeedsSize, Sym, names
-from mycelia.tree import LEAF, Structure, flatten, unflatten
-from mycelia.types import TensorType, Type, type_of
+from mycelia.capture.statements import FALLS, Exit
+from mycelia.capture.texts import Later, Printing, replaced, said
+from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number, Sentinel, alternatives, is_atom
+from mycelia.capture.world import Array as Data
+from mycelia.capture.world import World, is_tensor
+from mycelia.eager import Tensor
+from mycelia.ir import Function, Param, Value, inner_functions
+from mycelia.sizes import Name, Sym, comes_from_data
+from mycelia.types import int64
 
-LAZY = (GeneratorType, map, filter, zip, enumerate, reversed)
+Key = tuple[int, Slot]
 
 
 @dataclass(frozen=True)
-class Computed:
-    """A tensor with one of the results."""
+class Result:
+    """A value of the graph, as one of the results of the native function."""
 
     place: int
 
 
 @dataclass(frozen=True)
-class Given:
-    """The very tensor that was an argument."""
+class Plan:
+    """What a program does with its results."""
 
-    place: int
-
-
-@dataclass(frozen=True)
-class Kept:
-    """An object that is the same in every call."""
-
-    thing: Any
-
-
-Part = Computed | Given | Kept
-
-
-@dataclass(frozen=True)
-class Nest:
-    """A nested structure of which every leaf says where it comes from."""
-
-    structure: Structure
-    parts: tuple[Part, ...]
-
-    def built(self, computed: Sequence[Any], given: Sequence[Any]) -> Any:
-        """The nest around these results and arguments."""
-        if self.structure is LEAF and self.parts[0].__class__ is Computed:
-            return computed[self.parts[0].place]
-        leaves = [
-            computed[q.place] if q.__class__ is Computed else given[q.place] if q.__class__ is Given else q.thing  # type: ignore[union-attr]  # mypy does not follow __class__
-            for q in self.parts
-        ]
-        return unflatten(self.structure, leaves)
-
-
-@dataclass(frozen=True)
-class Captured:
-    """A program: a function of arguments and of tensors from outside, and what to do with its results."""
-
+    outcome: Any
+    writes: tuple[tuple[Any, Slot, Any], ...]  # of objects outside
+    slots: dict[int, list[tuple[Slot, Any]]]  # of objects that the program makes
     function: Function
-    arguments: tuple[int, ...]  # the leaves of the arguments that the first parameters stand for
-    outside: tuple[Any, ...]  # the tensors that the other parameters stand for
-    returned: Nest
-    writes: tuple[tuple[Part, int], ...]  # tensors that hold a result afterwards
-    effects: tuple[tuple[Any, str, Nest], ...]  # attributes that are set afterwards
-    guards: Guards
-    holds: Callable[[], bool]
+    inputs: tuple[int, ...]  # the inputs of the world that the function takes
+    checks: tuple[tuple[int, Any], ...] = ()  # inputs that are positions, and the extents that they must fit
+    flags: tuple[int, ...] = ()  # results that say that a position does not exist
+    before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
+    fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
 
 
-def capture(
-    world: World, fn: Callable[..., Any], args: Any, kwargs: Any, types: Mapping[int, Type] | None = None
-) -> Captured:
-    """What `fn` does with arguments of these types. The call has no effect outside. `types` says otherwise for some of
-    the leaves: their sizes are symbolic.
-    """
-    leaves, structure = flatten((args, kwargs))
-    stage = Stage(world)
-    try:
-        return _captured(stage, fn, leaves, structure, types or {})
-    except NeedsSize as error:
-        if not all(name.most is not None for name in error.names):
-            raise  # whoever named the size takes it as a number
-        reason = Unstageable(f"{error}, and it comes out of data", origin(error))
-        reason.holds, reason.line = stage.guards.predicate(), _line(fn, error)
-        raise reason from None
-    except (Unstageable, world.concrete, RecursionError) as error:
-        reason = error if isinstance(error, Unstageable) else Unstageable(_why(error), origin(error))
-        reason.holds = stage.guards.predicate()
-        reason.line = _line(fn, error)
-        raise reason from None
-    except Bottom as error:
-        raise BranchError(
-            "this function always calls itself, so it never returns", at=origin(error), hint="add a way out"
-        ) from None
+class Finisher:
+    """Collects the values that a program must compute, each under the conditions under which it is needed."""
 
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self.store = machine, machine.store
+        self.world = self.store.world
+        self.places: dict[Value, int] = {}
+        self.slots: dict[int, list[tuple[Slot, Any]]] = {}
+        self.differences: dict[int, list[tuple[Slot, Any]]] = {}
+        self.texts = False  # whether Python writes texts when the program has run
 
-def _line(fn: Any, error: BaseException) -> int:
-    """The line of the function itself on the way to where the error was raised."""
-    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
-    node = definition(code) if code is not None else None
-    trace = error.__traceback__ if node is not None else None
-    while trace is not None and code is not None and node is not None:
-        line = trace.tb_lineno
-        if trace.tb_frame.f_code.co_filename == code.co_filename and node.lineno <= line <= (node.end_lineno or line):
-            return line
-        trace = trace.tb_next
-    return 0
+    def plan(self, outcome: Any, effects: Sequence[Value] = ()) -> Plan:
+        outside = []
+        for obj, slot, value in self.store.differences():
+            if id(obj) in self.world.fresh:
+                self.differences.setdefault(id(obj), []).append((slot, value))
+            elif slot != DATA or value is not self.world.seen.get((id(obj), slot)):
+                outside.append((obj, slot, value))
+        planned = self.converted(outcome)
+        writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
+        checks, early, flags = self.positions()
+        regions = self.machine.regions
+        results: Sequence[Value] = regions.everywhere(list(self.places), {})
+        roots = regions.settled([*effects, *results], {})
+        effects, results = roots[: len(effects)], roots[len(effects) :]
+        used = params_of([*roots, *early]) | {self.world.inputs[i] for i, _ in checks}
+        inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
+        function = closed([self.world.inputs[i] for i in inputs], results, effects)
+        fails = bool(flags) or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(outcome))
+        check_calls(function, fails or self.texts or bool(writes))
+        loose = [v for v in params_of(function.results) if v not in set(function.params)]
+        if loose:  # one of two kinds of values, chosen for each example or in each turn
+            raise Break("a value that only exists inside a batch or a loop decides what is returned")
+        places = tuple((inputs.index(i), extent) for i, extent in checks)
+        asked = [v for v in self.world.inputs if v in params_of(early)]
+        number = {v: i for i, v in enumerate(self.world.inputs)}
+        before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
+        return Plan(planned, writes, self.slots, function, tuple(inputs), places, flags, before, fails or self.texts)
 
-
-def _why(error: BaseException) -> str:
-    return "a call of itself does not end" if isinstance(error, RecursionError) else str(error)
-
-
-def _captured(
-    stage: Stage, fn: Callable[..., Any], leaves: list[Any], structure: Structure, types: Mapping[int, Type]
-) -> Captured:
-    world = stage.world
-    with staging(stage), world.mode(stage), asking(), region():
-        tensors: dict[int, int] = {}
-        params: list[tuple[int, Value]] = []
-        given: list[Any] = []
-        for i, x in enumerate(leaves):
-            given.append(x)
-            if isinstance(x, world.parameter):
-                stage.lift(x)
-            elif isinstance(x, world.tensor):
-                with located(None):
-                    (param,) = fresh_params((types.get(i) or _type(world, x),))
-                params.append((i, param))
-                given[i] = world.wrap(param)
-                tensors[id(given[i])] = i
+    def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
+        """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
+        checks: list[tuple[int, Any]] = []
+        early: list[Value] = []
+        flags: list[int] = []
+        number = {v: i for i, v in enumerate(self.world.inputs)}
+        for (index, extent, where), at in self.machine.positions.items():
+            source = None if extent is None else given_directly(index)
+            always = not where
+            if source in number and always:
+                checks.append((number[source], extent))
+                continue
+            needed = params_of([index, *[c for c, _ in where]])
+            if not needed <= number.keys():
+                raise Break("positions that are known only inside a loop or a derivative", at)
+            wrong = self.machine.regions.wrong(index, extent, where, {})
+            if always and all(v.dtype.kind in "iub" for v in needed):
+                early.append(wrong)
             else:
-                stage.observe(x)
-        for x in world.state:
-            stage.lift(x)
-        arguments, keywords = unflatten(structure, given)
-        for container in (*arguments, *keywords.values()):
-            _mark(stage, container)
-        result = call(fn, *arguments, **keywords)
-        return _finished(stage, params, tensors, result)
+                flags.append(self.result(wrong).place)
+        return checks, early, tuple(flags)
+
+    def result(self, value: Value) -> Result:
+        return Result(self.places.setdefault(value, len(self.places)))
+
+    def converted(self, value: Any, slot: Slot | None = None) -> Any:
+        """A value of the interpreter, where values of the graph are results."""
+        if isinstance(value, Either):
+            return self.either(value, slot)
+        if isinstance(value, Value):
+            return self.result(value)
+        if isinstance(value, Number):
+            return Number(self.result(value.value), value.kind)  # type: ignore[arg-type]  # a result in its place
+        if isinstance(value, Exit):
+            return value if value is FALLS else Exit(value.kind, self.converted(value.value))
+        if isinstance(value, tuple):
+            parts = [self.converted(v) for v in value]
+            return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
+        if isinstance(value, Method | View):
+            self.reach(value.owner)
+            return value
+        if isinstance(value, Later):
+            self.texts = True
+            return replaced(value, self.result)
+        if isinstance(value, Items | Super) or value is POISON:
+            raise Break("an iterator or a value of a loop stays alive")
+        if type(value) is Sym and comes_from_data(value):
+            return Number(self.result(p.full(value, int64, ())), int)  # type: ignore[arg-type]  # a result in its place
+        if isinstance(value, Host) or is_atom(value):
+            return value
+        if type(value) is slice:
+            return value
+        self.reach(value)
+        return value
+
+    def either(self, value: Either, slot: Slot | None) -> Any:
+        cond = self.result(value.cond)
+        sides = [self.converted(side, slot) for side in (value.yes, value.no)]
+        return Either(cond, *sides)  # type: ignore[arg-type]  # a result in its place
+
+    def reach(self, obj: Any) -> None:
+        """An object that outlives the program: what it holds is needed too."""
+        if id(obj) not in self.world.fresh or id(obj) in self.slots:
+            return
+        wraps = any(slot == ("attr", "__wrapped__") for slot, _ in self.differences.get(id(obj), ()))
+        if isinstance(obj, FunctionType) and (wraps or is_annotated(obj)):
+            raise Break("a function with annotations outlives its call")
+        if isinstance(obj, BaseException):
+            self.slots[id(obj)] = []
+            return
+        self.slots[id(obj)] = []
+        for slot, value in self.differences.get(id(obj), []):
+            self.slots[id(obj)].append((slot, self.converted(value, slot)))
 
 
-def _type(world: World, x: Any) -> Type:
-    data = world.data(x)
-    return data.type if isinstance(data, Value) else type_of(data)
+def is_annotated(fn: FunctionType) -> bool:
+    """Whether a function that the program makes has annotations, which are not evaluated."""
+    node = definition(fn.__code__)
+    if node is None or isinstance(node, ast.Lambda):
+        return False
+    every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
+    return node.returns is not None or any(a is not None and a.annotation is not None for a in every)
 
 
-def _mark(stage: Stage, container: Any) -> None:
-    """Containers that the caller passed are the caller's: changing them would have to be seen there."""
-    if isinstance(container, list | tuple | dict | set):
-        stage.outside[id(container)] = container
-        for part in container.values() if isinstance(container, dict) else container:
-            _mark(stage, part)
+def callees(fn: Function) -> list[p.Callee]:
+    """The Python functions that a program calls, in it and in the functions inside."""
+    found = []
+    for v in fn.values():
+        if isinstance(v.op, p.HostCall):
+            found.append(v.op.callee)
+        for inner in inner_functions(v.op):
+            found += callees(inner)
+    return found
 
 
-def _finished(stage: Stage, params: list[tuple[int, Value]], tensors: dict[int, int], result: Any) -> Captured:
-    world = stage.world
-    values: list[Value] = []
-
-    def nest(thing: Any) -> Nest:
-        leaves, structure = flatten(thing)
-        return Nest(structure, tuple(part(x) for x in leaves))
-
-    def part(x: Any) -> Part:
-        if isinstance(x, world.tensor):
-            if id(x) in tensors:
-                return Given(tensors[id(x)])
-            if id(x) in stage.known:
-                return Kept(x)
-            if isinstance(x, world.parameter):
-                raise Unstageable(f"{x} is made inside and kept")
-            return computed(x)
-        if isinstance(x, Sym):
-            raise NeedsSize(x)  # the caller is given a number
-        _refuse(stage, x)
-        return Kept(x)
-
-    def computed(x: Any) -> Computed:
-        value = world.value(x)
-        values.append(value)
-        return Computed(len(values) - 1)
-
-    returned = nest(result)
-    writes: list[tuple[Part, int]] = []
-    effects: list[tuple[Any, str, Nest]] = []
-    for slot in stage.changed_since(0):
-        if isinstance(slot, TensorSlot):
-            target = Given(tensors[id(slot.tensor)]) if id(slot.tensor) in tensors else Kept(slot.tensor)
-            if isinstance(target, Given) or id(slot.tensor) in stage.known:
-                writes.append((target, computed(slot.tensor).place))
-        elif isinstance(slot, AttributeSlot) and id(slot.owner) not in stage.inside:
-            if slot.content() is not MISSING:
-                effects.append((slot.owner, slot.name, nest(slot.content())))
-            elif stage.before(slot) is not MISSING:
-                raise Unstageable(f"{slot} is deleted")
-    happened = stage.region.effects
-    used = set(toposort([*happened, *values]))
-    arguments = _needed(params, used)
-    outside = [(x, v) for x, _, v in stage.lifted if v in used]
-    function, captured = Function.close([v for _, v in (*arguments, *outside)], values, happened)
-    assert not captured, f"a capture reads {captured}, which nobody gave it"
-    return Captured(
-        function,
-        tuple(i for i, _ in arguments),
-        tuple(x for x, _ in outside),
-        returned,
-        tuple(writes),
-        tuple(effects),
-        stage.guards,
-        stage.guards.predicate(),
-    )
+def check_calls(function: Function, others: bool) -> None:
+    """A function of the user may see and do anything: a program that calls one does nothing else that is seen."""
+    called = callees(function)
+    prints = [c for c in called if isinstance(c.python, Printing)]
+    if len(prints) < len(called) and (prints or others):
+        raise Break("a Python function is called, beside other effects")
 
 
-def _needed(params: list[tuple[int, Value]], used: set[Value]) -> list[tuple[int, Value]]:
-    """The arguments that the program reads; and those that only tell it a size."""
-    told = {n for _, v in params if v in used for n in _sizes(v.type)}
-    kept = []
-    for i, v in params:
-        if v in used:
-            kept.append((i, v))
-        elif not told.issuperset(more := _sizes(v.type)):
-            told |= more
-            kept.append((i, v))
-    return kept
+def given_directly(index: Value) -> Value | None:
+    """The input that positions are, in another type or shape perhaps."""
+    while isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind in "iu":
+        (index,) = index.inputs
+    return index if type(index.op) is Param else None
 
 
-def _sizes(t: Type) -> set[Name]:
-    """The sizes in the shape of a tensor."""
-    return {n for d in (t.shape if isinstance(t, TensorType) else ()) for n in names(d)}
+class Builder:
+    """Real objects for the values of a program: those outside are themselves, new ones are new at every run."""
+
+    def __init__(
+        self, world: World, plan: Plan, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any
+    ) -> None:
+        self.world, self.plan, self.objects, self.hosts, self.results = world, plan, objects, hosts, results
+        self.sizes = sizes
+        self.made: dict[int, Any] = {}
+
+    def __call__(self, value: Any) -> Any:
+        kind = value.__class__
+        if kind is Result:
+            return self.results[value.place]
+        if kind is Either:
+            return self(value.yes if self.results[value.cond.place] else value.no)
+        if kind is Later:
+            return said(value, lambda place: self.results[place.value.place])
+        if kind is Number:
+            return value.kind(self.results[value.value.place].item())
+        if kind is Host:
+            return self.hosts[value.step]
+        if type(value) is Sym:
+            return value.at(self.sizes)
+        if kind is Exit:
+            return value if value is FALLS else Exit(value.kind, self(value.value))
+        if kind is tuple:
+            return tuple([self(v) for v in value])
+        if kind is Method or kind is View:
+            found = getattr(self(value.owner), value.name)
+            return found() if kind is View else found
+        if isinstance(value, tuple):
+            return tuple.__new__(kind, [self(v) for v in value])
+        number = self.world.index.get(id(value))
+        if number is not None:
+            return self.objects[number]
+        return self.new(value) if id(value) in self.world.fresh else value
+
+    def new(self, blank: Any) -> Any:
+        if id(blank) not in self.made:
+            slots = self.plan.slots[id(blank)]
+            if isinstance(blank, BaseException):
+                return blank
+            fields = {name: self(value) for (kind, name), value in slots if kind == "field"}
+            self.made[id(blank)] = out = self.blank(blank, fields)
+            for slot, value in slots:
+                if slot[0] == "field":
+                    continue
+                held = self(value)
+                if held is not MISSING:
+                    self.fill(out, slot, held)
+        return self.made[id(blank)]
+
+    def blank(self, like: Any, fields: dict[str, Any]) -> Any:
+        if type(like) is FunctionType:
+            fn = FunctionType(
+                fields["__code__"], fields["__globals__"], fields["__name__"], fields["__defaults__"],
+                fields["__closure__"],
+            )  # fmt: skip
+            fn.__kwdefaults__, fn.__qualname__ = fields["__kwdefaults__"], fields["__qualname__"]
+            fn.__doc__, fn.__module__ = fields["__doc__"], fields["__module__"]
+            return fn
+        if type(like) is MethodType:
+            return MethodType(fields["__func__"], fields["__self__"])
+        if type(like) is CellType:
+            return CellType()
+        if type(like) is functools.partial:
+            return functools.partial(fields["func"], *fields["args"], **fields["keywords"])
+        if is_tensor(like):
+            out = Tensor.__new__(Tensor)
+            out._tape = None
+            return out
+        return object.__new__(type(like)) if type(like) not in BLANKS else type(like)()
+
+    def fill(self, out: Any, slot: Slot, value: Any) -> None:
+        if slot[0] == "attr" and not isinstance(out, type):
+            vars(out)[slot[1]] = value
+        elif slot == DATA and isinstance(value, Tensor):
+            out.become(value)
+        else:
+            restore(out, slot, value)
 
 
-def _refuse(stage: Stage, x: Any) -> None:
-    """Complain about a result that would take tensors of the capture out with it."""
-    if isinstance(x, Unbound):
-        x.complain()
-    if isinstance(x, Text):
-        str(x)  # which says why not
-    if isinstance(x, LAZY):
-        raise Unstageable(f"a {type(x).__name__} is returned, which runs later")
-    made_here = id(x) in stage.inside and not isinstance(x, FunctionType)
-    if made_here or (isinstance(x, FunctionType | MethodType) and _closes_over(stage, x)):
-        raise Unstageable(f"a {type(x).__name__} made inside is returned")
-    if isinstance(x, set | frozenset) and any(isinstance(e, stage.world.tensor) for e in x):
-        raise Unstageable("a set of tensors is returned")
+BLANKS = frozenset((list, dict, set, deque, OrderedDict))
 
 
-def _closes_over(stage: Stage, f: Any) -> bool:
-    if isinstance(f, MethodType):
-        return id(f.__self__) in stage.inside
-    return any(isinstance(c.cell_contents, stage.world.tensor) for c in f.__closure__ or ())
+@dataclass
+class Program:
+    """Captured calls: if the guards hold, compute everything, and only then write."""
+
+    world: World
+    plan: Plan
+    guard: Callable[[Any], tuple[Sequence[Any], Sequence[Any], list[Any], Any] | None]
+    why: str = ""
+    at: Any = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> list[Name]:
+        """The sizes that it does not know."""
+        return [] if self.world.naming is None else list(self.world.naming.names.values())
+
+    @functools.cached_property
+    def donated(self) -> dict[int, int]:
+        """Results that replace the data of tensors from outside, by the inputs that they may be written into."""
+        found: dict[int, int] = {}
+        if self.plan.flags or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(self.plan.outcome)):
+            return found  # what is wrong shows after the run, and then everything must be as it was
+        place_of = {i: k for k, i in enumerate(self.plan.inputs)}
+        by_tensor = {
+            id(self.world.objects[r.parent]): r.expect.input
+            for r in self.world.reads
+            if getattr(r, "slot", None) == DATA and isinstance(r.expect, Data)
+        }
+        for obj, slot, value in self.plan.writes:
+            if slot != DATA or value.__class__ is not Result or id(obj) not in by_tensor:
+                continue
+            param = place_of.get(by_tensor[id(obj)])
+            fn = self.plan.function
+            if param is not None and fn.types[param] == fn.result_types[value.place] and param not in found.values():
+                found.setdefault(value.place, param)
+        return found
+
+
+def interpreter(world: World) -> Interpreter:
+    """An interpreter with a new store over the world."""
+    from mycelia.capture.store import Store
+
+    return Interpreter(Store(world))
+
+
+SENTINELS = Sentinel

@@ -3,45 +3,32 @@
 A call with the types of a call that is still running would go on for ever. Its result is not known yet, so the first
 pass goes the other way of the branch around it, which gives the type of the result; further passes put a call by name
 in its place, until the type stays.
+
+A function may return its argument itself, `if small(x): return x`, and callers can tell: so for each tensor that it
+returns and each one that this may be, the program says by a flag whether it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.capture.branch import Bottom, alternative
-from mycelia.capture.closing import closed, independent, now
-from mycelia.capture.convert import inner_codes
-from mycelia.capture.join import as_type, number_type, widest
-from mycelia.capture.stage import Stage
-from mycelia.capture.unbound import Unbound
-from mycelia.capture.world import Unstageable
-from mycelia.errors import BranchError, caller
+from mycelia.capture.generators import Generators
+from mycelia.capture.machine import Bottom
+from mycelia.capture.nests import flattened, rebuilt
+from mycelia.capture.regions import closed
+from mycelia.capture.slots import DATA
+from mycelia.capture.store import Store
+from mycelia.capture.values import Either, alternatives, is_atom
+from mycelia.capture.world import is_tensor
 from mycelia.ir import Value, fresh_params, region
-from mycelia.tree import Structure, flatten, unflatten
-from mycelia.types import TensorType
+from mycelia.ir.region import innermost
+from mycelia.tree import LEAF, Structure
+from mycelia.types import TensorType, bool_
 
-PASSES = 6  # each widens the type of the result, or finds another value that the function reads
-
-
-@dataclass
-class Result:
-    """What a function returns: tensors of these types in a structure, with other things between them."""
-
-    structure: Structure
-    leaves: list[Any]  # a type for each tensor
-
-    def types(self) -> tuple[TensorType, ...]:
-        return tuple(x for x in self.leaves if isinstance(x, TensorType))
-
-    def around(self, stage: Stage, values: Any) -> Any:
-        """The result with these values in it."""
-        found = iter(values)
-        wrap = stage.world.wrap
-        return unflatten(self.structure, [wrap(next(found)) if isinstance(x, TensorType) else x for x in self.leaves])
+PASSES = 6  # each finds another type of the result, or another value that the function reads
 
 
 @dataclass
@@ -50,110 +37,203 @@ class Activation:
 
     key: Any
     name: str
-    nested: bool  # a function that was made inside the capture
+    conditions: int  # how many there were when it began
     recursive: bool = False
-    result: Result | None = None  # None: not known yet
+    structure: Structure | None = None  # of the result; None: not known yet
+    leaves: tuple[Any, ...] = ()  # what is known of each tensor, other things as they are
+    objects: dict[int, Any] = field(default_factory=dict)  # those from outside that may be returned, by id
+    ordered: bool = False  # whether something happens in it that is seen
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
-    ordered: bool = False  # whether it has effects
 
 
-def called(stage: Stage, f: Any, hooked: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The call in its place, or by name if it is inside itself."""
-    leaves, structure = flatten((args, kwargs))
-    key = f.__code__, id(f.__closure__ and f), structure, tuple(_key(stage, x) for x in leaves)
-    for running in stage.calls:
-        if running.key == key:
-            return _again(stage, running, leaves)
-    mine = Activation(key, f"{f.__name__}.{len(stage.calls)}", f.__code__ in inner_codes)
-    stage.calls.append(mine)
-    mark = len(stage.log)
-    try:
-        with region() as inside:
-            result = hooked(*args, **kwargs)
+class Recursion(Generators):
+    """Calls that are inside themselves."""
+
+    def enter(self, fn: Any, code: Any, node: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        running: list[Activation] = [c for c in self.calls if isinstance(c, Activation)]
+        found, structure = flattened(self, (args, tuple(options.values())))
+        leaves = [self.joined(x) for x in found]
+        key = code, id(fn), structure, tuple(options), self.kinds(leaves)
+        for c in running:
+            if c.key == key and (len(self.path) > c.conditions or c.recursive):
+                return self.again(c, leaves)
+        return self.watched(Activation(key, "", len(self.path)), fn, code, node, args, options, leaves)
+
+    def kinds(self, leaves: list[Any]) -> tuple[Any, ...]:
+        """What tells two calls of a function apart."""
+        return tuple(
+            ("tensor", self.value(x).type) if is_tensor(x) and not self.value(x).closed else
+            (type(x), repr(x)) if is_atom(x) and type(x) is not type else id(x)
+            for x in leaves
+        )  # fmt: skip
+
+    def again(self, running: Activation, leaves: list[Any]) -> Any:
+        """A call inside itself."""
+        running.recursive = True
+        if running.structure is None:
+            raise Bottom
+        given = self.open(leaves)
+        types = tuple(t for x in running.leaves if isinstance(x, Held) for t in x.types())
+        outs = p.control.NamedCall(running.name, types, running.ordered)(*map(self.value, given), *running.shared)
+        return self.around(running, outs, given)
+
+    def around(self, running: Activation, values: Any, given: list[Any]) -> Any:
+        """The result of a call with these arguments, with these values in it."""
+        found = iter(values)
+        made = [
+            x.value if isinstance(x, Constant) else self.new_or_given(running, x, found, given) for x in running.leaves
+        ]
+        assert running.structure is not None, "the result is known"
+        return rebuilt(self, running.structure, made)
+
+    def new_or_given(self, running: Activation, known: Held, found: Iterator[Value], given: list[Any]) -> Any:
+        """A tensor of the result: a new one, or one that was there before."""
+        data = next(found)
+        out: Any = self.store.tensor(data)
+        for target in known.targets:
+            other = given[target] if target < len(given) else running.objects[target]
+            is_new = p.logical_not(next(found))
+            if is_tensor(out):
+                self.loop_ends[id(out)] = is_new, data, self.read(other, DATA)
+            out = Either(is_new, out, other)
+        return out
+
+    def open(self, leaves: list[Any]) -> list[Any]:
+        """The tensors among the arguments whose numbers are not known."""
+        return [x for x in leaves if is_tensor(x) and not self.value(x).closed]
+
+    def watched(
+        self, mine: Activation, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
+    ) -> Any:
+        """The body of a function; as a recursion, if it was called inside itself."""
+        base, path, asked = self.store, dict(self.path), dict(self.positions)
+        around = innermost()
+        happened = len(around.effects) if around is not None else 0
+        depth = len(self.calls)
+        self.store = base.fork()
+        self.calls.append(mine)
+        try:
+            result = super().enter(fn, code, node, args, options)
+            if mine.recursive:
+                self.note(mine, result, self.open(leaves), base)
+        except Bottom:
+            if mine.recursive:
+                self.refuse("a function always calls itself, so it never returns")
+            raise
+        finally:
+            del self.calls[depth:]
+            if self.store.layers(base) and not mine.recursive:
+                self.commit(base)
+            self.store = base
         if not mine.recursive:
-            stage.region.adopt(inside.effects)
             return result
-        stage.undo(mark)
-        return _recursion(stage, mine, hooked, leaves, structure, result)
-    finally:
-        stage.calls.remove(mine)
+        self.positions = asked
+        if around is not None:
+            del around.effects[happened:]
+        assert self.path == path, "a call ends under the conditions under which it began"
+        return self.recursion(mine, fn, code, node, options, leaves)
+
+    def recursion(self, mine: Activation, fn: Any, code: Any, node: Any, options: Any, leaves: list[Any]) -> Any:
+        mine.name = f"{code.co_name}.{len(self.calls)}"
+        base, depth = self.store, len(self.calls)
+        inputs = [self.value(x) for x in self.open(leaves)]
+        is_open = [is_tensor(x) and not self.value(x).closed for x in leaves]
+        for _ in range(PASSES):
+            params = fresh_params(tuple(v.type for v in inputs))
+            self.store = inner = base.fork()
+            made = iter([inner.tensor(v) for v in params])
+            given = [next(made) if o else x for x, o in zip(leaves, is_open, strict=True)]
+            fresh, named = rebuilt(self, mine.key[2], given)
+            self.regions.enter(None, True)
+            self.calls.append(mine)
+            saved, self.path = self.path, {}
+            asked = dict(self.positions)
+            try:
+                with region() as inside:
+                    result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
+                before = mine.structure, mine.leaves
+                results = self.note(mine, result, self.open(given), base)
+                if any(
+                    id(obj) not in base.world.fresh or id(obj) in base.made
+                    for obj, _, _ in inner.differences(base)
+                    if id(obj) not in inner.made
+                ):
+                    self.refuse("a recursive function changes something outside of it")
+            except Bottom:
+                self.refuse("a function always calls itself")
+            finally:
+                self.path = saved
+                del self.calls[depth:]
+                self.regions.leave()
+                self.store = base
+            if self.positions != asked:
+                self.refuse("positions that are asked for in a recursion")
+            start = self.regions.stack[-1].inner[-1].start
+            own = set(params)
+            roots = self.regions.settled([*inside.effects, *results], {})
+            happens, results = roots[: len(inside.effects)], list(roots[len(inside.effects) :])
+            names, operands = self.regions.operands(roots, start, self.path)
+            shared = tuple(w for v, w in zip(names, operands, strict=True) if v not in own)
+            ordered = bool(inside.effects)
+            if (mine.structure, mine.leaves) == before and (shared, ordered) == (mine.shared, mine.ordered):
+                taken = [v for v in names if v not in own]
+                definition = closed((*params, *taken), results, happens)
+                recurse = p.control.Recurse(((mine.name, definition),), mine.name)
+                return self.around(mine, recurse(*inputs, *shared), self.open(leaves))
+            mine.shared, mine.ordered = shared, ordered
+        return self.refuse("the types in a recursion change with every call")
+
+    def note(self, mine: Activation, result: Any, given: list[Any], base: Store) -> list[Value]:
+        """What is known of the result; the values of the tensors in it, and the flags that say which they are."""
+        inside: set[int] = set().union(*[layer.made for layer in self.store.layers(base)]) - {id(x) for x in given}
+        result = self.settled(result)
+        whole = all(map(is_tensor, alternatives(result)))
+        leaves, structure = ([result], LEAF) if whole else flattened(self, self.joined(result))
+        kinds: list[Any] = []
+        values = []
+        for x in leaves:
+            one = self.joined(x)
+            if isinstance(one, Either) or not (is_tensor(one) or is_atom(one)):
+                self.refuse("a recursive function returns one of several kinds of values")
+            if not is_tensor(one):
+                kinds.append(Constant(one))
+                continue
+            values.append(self.value(one))
+            targets: dict[int, Any] = {}
+            for other in alternatives(self.settled(x)):
+                if id(other) not in inside:
+                    place = next((i for i, g in enumerate(given) if g is other), id(other))
+                    targets[place] = other
+            mine.objects |= targets
+            kinds.append(Held(values[-1].type, tuple(targets)))
+            values += [self.tensor_data(self.whether(self.settled(x), other)) for other in targets.values()]
+        mine.structure, mine.leaves = structure, tuple(kinds)
+        return values
+
+    def whether(self, value: Any, other: Any) -> Any:
+        """A tensor that says whether one of several objects is this one."""
+        if isinstance(value, Either):
+            return Either(value.cond, self.whether(value.yes, other), self.whether(value.no, other))
+        return self.store.tensor(p.full(value is other, bool_, ()))
 
 
-def _key(stage: Stage, x: Any) -> Any:
-    if isinstance(x, stage.world.tensor):
-        data = stage.world.data(x)
-        return ("tensor", data.type) if isinstance(data, Value) else id(x)
-    try:
-        hash(x)
-    except TypeError:
-        return id(x)
-    return type(x), x
+@dataclass(frozen=True)
+class Held:
+    """A tensor in a result: its type, and which ones it may be (arguments by number, others by id) if not a new one."""
+
+    type: Any
+    targets: tuple[int, ...]
+
+    def types(self) -> tuple[Any, ...]:
+        return (self.type, *[TensorType(bool_, ())] * len(self.targets))
 
 
-def _again(stage: Stage, running: Activation, leaves: list[Any]) -> Any:
-    running.recursive = True
-    if running.result is None:
-        raise Bottom
-    operands = [stage.world.value(x) for x in _open(stage, leaves)]
-    call = p.control.NamedCall(running.name, running.result.types(), running.ordered)
-    return running.result.around(stage, call(*operands, *running.shared))
+@dataclass(frozen=True)
+class Constant:
+    """A part of a result that is the same in every call."""
+
+    value: Any
 
 
-def _open(stage: Stage, leaves: list[Any]) -> list[Any]:
-    """The tensors among the arguments whose numbers are not known."""
-    return [x for x in leaves if isinstance(x, stage.world.tensor) and isinstance(stage.world.data(x), Value)]
-
-
-def _recursion(
-    stage: Stage, mine: Activation, hooked: Callable[..., Any], leaves: list[Any], structure: Structure, first: Any
-) -> Any:
-    at = caller()
-    mine.result = _joined(stage, None, first)
-    inputs = [stage.world.value(x) for x in _open(stage, leaves)]
-    for _ in range(PASSES):
-        moment = now()
-        params = fresh_params(tuple(v.type for v in inputs))
-        values = iter([stage.world.wrap(v) for v in params])
-        fresh = [next(values) if _open(stage, [x]) else x for x in leaves]
-        args, kwargs = unflatten(structure, fresh)
-        way = alternative(stage, lambda args=args, kwargs=kwargs: hooked(*args, **kwargs))  # type: ignore[misc]  # bound now
-        if way is None:
-            raise BranchError("this function always calls itself, so it never returns", at=at, hint="add a way out")
-        if way.changes:
-            raise Unstageable("a recursive function changes something outside of it", at)
-        result = _joined(stage, mine.result, way.result)
-        results = _values(stage, result, way.result)
-        own = set(params)
-        shared = tuple(v for v in independent([*way.effects, *results], params, moment) if v not in own)
-        known = result.leaves == mine.result.leaves and shared == mine.shared
-        if known and mine.ordered == bool(way.effects):
-            definition = closed((*params, *shared), results, way.effects)
-            recurse = p.control.Recurse(((mine.name, definition),), mine.name)
-            return result.around(stage, recurse(*inputs, *shared))
-        mine.result, mine.shared, mine.ordered = result, shared, bool(way.effects)
-    raise Unstageable("the types in a recursion change with every call", at)
-
-
-def _joined(stage: Stage, before: Result | None, returned: Any) -> Result:
-    """What is known of the result, with one more way to return."""
-    leaves, structure = flatten(returned)
-    if any(isinstance(x, Unbound) for x in leaves):
-        next(x for x in leaves if isinstance(x, Unbound)).complain()
-    found: list[Any] = []
-    for i, x in enumerate(leaves):
-        if isinstance(x, stage.world.tensor):
-            found.append(stage.world.value(x).tensor)
-        else:
-            t = number_type(x)
-            old = before.leaves[i] if before is not None and before.structure == structure else None
-            found.append(x if t is None else widest(t, old) if isinstance(old, TensorType) else t)
-    return Result(structure, found)
-
-
-def _values(stage: Stage, result: Result, returned: Any) -> list[Value]:
-    both = zip(flatten(returned)[0], result.leaves, strict=True)
-    return [
-        stage.world.value(x) if isinstance(x, stage.world.tensor) else as_type(x, t)
-        for x, t in both
-        if isinstance(t, TensorType)
-    ]
+class Interpreter(Recursion):
+    """The whole interpreter."""

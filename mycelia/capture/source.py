@@ -1,80 +1,111 @@
-"""The syntax tree of a function that exists: found by where its code says it stands, with every position kept."""
+"""From a code object back to its syntax tree, or None: then nobody but Python can run it."""
 
 from __future__ import annotations
+import __future__
 
 import ast
+import functools
+import inspect
 import linecache
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 from types import CodeType
-from typing import Any
-from weakref import WeakKeyDictionary
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Places = dict[tuple[str, int], list[Definition]]  # by name and first line
+FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names[-2:]))
+RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-_remembered: WeakKeyDictionary[CodeType, Definition] = WeakKeyDictionary()
-
-
-def remember(code: CodeType, node: Definition) -> None:
-    """Say which syntax the code was compiled from, since no file shows it."""
-    _remembered[code] = node
-
-
-@lru_cache(maxsize=256)
-def _definitions(text: str) -> tuple[Definition, ...]:
-    """Every function in a file, outer ones first."""
+@functools.lru_cache(maxsize=512)
+def _module(
+    filename: str, text: str, flags: int
+) -> tuple[dict[tuple[str, int], list[Definition]], frozenset[CodeType]]:
+    """The functions in a file by name and first line, and all code in it."""
+    found: Places = {}
     try:
         tree = ast.parse(text)
-    except SyntaxError:
-        return ()
-    return tuple(n for n in ast.walk(tree) if isinstance(n, Definition))
+        codes = frozenset(codes_in(compile(text, filename, "exec", flags, dont_inherit=True)))
+    except (SyntaxError, ValueError):
+        return {}, frozenset()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found.setdefault((node.name, first), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault(("<lambda>", node.lineno), []).append(node)
+    return found, codes
 
 
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of the functions inside, at any depth."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from codes_in(const)
+
+
+@functools.lru_cache(maxsize=8192)
 def definition(code: CodeType) -> Definition | None:
-    """The syntax of the function that this code was compiled from; None if its source is not to be had.
+    """The syntax that this code was compiled from. A file that has changed since is not believed.
 
-    >>> import inspect
     >>> definition(inspect.getsource.__code__).name
     'getsource'
     """
-    if code in _remembered:
-        return _remembered[code]
     text = "".join(linecache.getlines(code.co_filename))
-    if code.co_name == "<lambda>":
-        return _lambda(code, [n for n in _definitions(text) if isinstance(n, ast.Lambda)])
-    for node in _definitions(text):
-        if not isinstance(node, ast.Lambda) and node.name == code.co_name and _first_line(node) == code.co_firstlineno:
-            return node
-    return None
-
-
-def _lambda(code: CodeType, nodes: Sequence[ast.Lambda]) -> ast.Lambda | None:
-    """The smallest lambda in whose body all instructions stand."""
-    found = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
-    if not found:
+    by_place, codes = _module(code.co_filename, text, code.co_flags & FUTURE)
+    if code not in codes and "@pytest_ar" not in code.co_names:  # pytest compiles assertions with more words
         return None
-    start, end = min((p[0], p[2]) for p in found), max((p[1], p[3]) for p in found)
-    around = [n for n in nodes if _start(n.body) <= start and end <= _end(n.body)]
-    return max(around, key=lambda n: _start(n.body), default=None)
+    nodes = by_place.get((code.co_name, code.co_firstlineno), [])
+    if code.co_name == "<lambda>":
+        nodes = [n for n in nodes if _stands_in(code, n)]
+        nodes = [n for n in nodes if not any(m is not n and _inside(m, n) for m in nodes)]
+    return nodes[0] if len(nodes) == 1 else None
 
 
-def _start(node: ast.expr) -> tuple[Any, Any]:
-    return node.lineno, node.col_offset
+def _stands_in(code: CodeType, node: Definition) -> bool:
+    """Whether every instruction of a lambda stands in its body."""
+    assert isinstance(node, ast.Lambda), "asked of lambdas"
+    body = node.body
+    start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    places = [(q[0], q[2], q[1], q[3]) for q in code.co_positions() if None not in q and (q[2], q[3]) != (0, 0)]
+    outside = [q for q in places if not (start <= (q[0], q[1]) and (q[2], q[3]) <= end)]
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    return not outside and bool(places) and tuple(names) == code.co_varnames[: code.co_argcount]
 
 
-def _end(node: ast.expr) -> tuple[Any, Any]:
-    return node.end_lineno, node.end_col_offset
+def _inside(m: Definition, n: Definition) -> bool:
+    start = (n.lineno, n.col_offset) <= (m.lineno, m.col_offset)
+    return start and (m.end_lineno, m.end_col_offset) <= (n.end_lineno, n.end_col_offset)
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+def inner_code(outer: CodeType, node: Definition) -> CodeType | None:
+    """The code of a function that stands directly in another."""
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    first = min([node.lineno, *(d.lineno for d in decorators)])
+    found = [c for c in _scopes(outer) if c.co_name == name and c.co_firstlineno == first]
+    if isinstance(node, ast.Lambda):
+        found = [c for c in found if _stands_in(c, node)]
+    return found[0] if len(found) == 1 else None
+
+
+def _scopes(code: CodeType) -> Iterator[CodeType]:
+    """Code directly inside, and inside comprehensions and classes, which are no functions of their own to us."""
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            if const.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"):
+                yield from _scopes(const)
+
+
+def is_resumed(code: CodeType) -> bool:
+    """Whether this is the code of a generator or a coroutine."""
+    return bool(code.co_flags & RESUMED)
 
 
 def owner(code: CodeType) -> str:
     """The class in whose body the function stands, which private names are spelled with; empty if there is none.
 
-    >>> import ast
     >>> owner(ast.NodeVisitor.visit.__code__)
     'NodeVisitor'
     """

@@ -1,44 +1,280 @@
-"""What capture must be told about tensors, which live above it."""
+"""The world outside of a program: numbered objects, and the list of first reads, which is the guard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from mycelia.errors import Location, caller
-from mycelia.ir import Value
+import numpy as np
+
+from mycelia.capture.sizing import Naming, Shapes
+from mycelia.capture.slots import DATA, Slot, fetch
+from mycelia.capture.values import MISSING, Break, Host, is_atom
+from mycelia.eager import Parameter, Tensor
+from mycelia.ir import Value, fresh_params, located
+from mycelia.sizes import NeedsSize, Sym, comes_from_data, hint
+from mycelia.types import _BY_NUMPY, TensorType, type_of
+
+Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermost first
 
 
 @dataclass(frozen=True)
+class Constant:
+    """A value that must be the same."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Object:
+    """The object with this number: a new one if the number is new, else the same. So aliases are guarded exactly."""
+
+    number: int
+    type: type
+
+
+@dataclass(frozen=True)
+class Array:
+    """The data of a tensor, an input of the program: of this type."""
+
+    input: int
+    type: TensorType
+
+
+@dataclass(frozen=True)
+class Varying:
+    """A Python number of this type, whatever its value."""
+
+    step: int
+    type: type
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A tuple of these."""
+
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Content:
+    """An array with these numbers."""
+
+    array: np.ndarray[Any, Any]
+
+
+Expect = Constant | Object | Array | Varying | Nest | Content
+
+
+@dataclass(frozen=True)
+class Read:
+    """A guard: this slot of the object with this number holds what it held."""
+
+    parent: int
+    slot: Slot
+    expect: Expect
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """A guard: the object with this number is this very one."""
+
+    number: int
+    thing: Any
+
+
+@dataclass(frozen=True)
+class Compute:
+    """A number that Python computes from others, before the program runs. Operands are hosts or constants."""
+
+    step: int
+    function: Callable[..., Any]
+    operands: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is a size of the tensors that were read."""
+
+    step: int
+    size: Sym
+
+
+@dataclass(frozen=True)
+class Check:
+    """A guard: a computed number is what it was."""
+
+    step: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Given:
+    """An input of the program that is made of a computed number: an array of this type."""
+
+    input: int
+    step: int
+    type: TensorType
+
+
+@dataclass
 class World:
-    """Tensors, as capture sees them: objects that hold an array, or a value while a graph is written down."""
+    """What one capture has seen outside."""
 
-    tensor: type
-    parameter: type  # a tensor with an identity: it is never copied, and assigning to it is an effect
-    wrap: Callable[[Value], Any]  # a tensor that holds this value
-    value: Callable[[Any], Value]  # what a tensor holds, as a value of the graph
-    read: Callable[[Any], Any]  # all that a tensor holds
-    write: Callable[[Any, Any], None]  # make it hold that again
-    data: Callable[[Any], Any]  # the array or value alone
-    hold: Callable[[Any, Any], None]  # make a tensor hold an array or value, and nothing else
-    state: tuple[Any, ...]  # tensors that library code reads and changes by itself
-    mode: Callable[[Any], AbstractContextManager[Any]]  # inside, ops on tensors write the graph of this stage
-    printed: Callable[[Any, Any], bool]  # print these when the program runs; false if that cannot be
-    failed: Callable[[type[BaseException], Any, Location | None], bool]  # raise this when the program runs
-    concrete: type[BaseException]  # raised when a number is asked for that only exists when the program runs
+    root: Any
+    varying: frozenset[Path] = frozenset()  # numbers that changed between calls
+    reads: list[Any] = field(default_factory=list)
+    naming: Naming | None = None  # of sizes that change
+
+    def __post_init__(self) -> None:
+        self.objects: list[Any] = [self.root]
+        self.index: dict[int, int] = {id(self.root): 0}
+        self.paths: list[Path] = [()]
+        self.seen: dict[tuple[int, Slot], Any] = {}
+        self.fresh: dict[int, Any] = {}  # made by the program; kept alive so that ids stay unique
+        self.inputs: list[Value] = []
+        self.steps = 0
+        self.checked: dict[int, Any] = {}
+        self.sizes: dict[Sym, Host] = {}
+        self.given: dict[tuple[int, TensorType], Value] = {}
+        self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
+        self.kept: list[Any] = []
+        self.shapes: Shapes = {}
+
+    def number(self, obj: Any) -> int:
+        """Classes, modules and things of ours may be reached by name; every other object was read from a slot."""
+        found = self.index.get(id(obj))
+        if found is None:
+            found = self.index[id(obj)] = len(self.objects)
+            self.reads.append(Read(0, ("constant", obj), Object(found, type(obj))))
+            self.objects.append(obj)
+            self.paths.append(("constant", id(obj)))
+        return found
+
+    def read(self, obj: Any, slot: Slot) -> Any:
+        """What the program sees in a slot of an object: a first read is a guard."""
+        if id(obj) in self.fresh:
+            return MISSING
+        key = id(obj), slot
+        if key not in self.seen:
+            if slot[0] in ("key", "items") and self.kinds.setdefault(id(obj), slot[0]) != slot[0]:
+                raise Break("a dictionary is read as variables and as a whole")
+            parent = self.number(obj)
+            value, expect = self.admit(fetch(obj, slot), (*self.paths[parent], slot), obj)
+            self.reads.append(Read(parent, slot, expect))
+            self.seen[key] = value
+        return self.seen[key]
+
+    def admit(self, raw: Any, path: Path, owner: Any = None) -> tuple[Any, Expect]:
+        """An outside value as the program sees it, and what to expect of it at the next call."""
+        kind = type(raw)
+        if kind.__module__ == "mycelia.api.mutable":
+            host = Host(self.step(), float(raw) if isinstance(raw, float) else int(raw), mutable=True)
+            return host, Varying(host.step, kind)
+        if (kind is int or kind is float) and path in self.varying:
+            host = Host(self.step(), raw)
+            return host, Varying(host.step, kind)
+        if is_atom(raw):
+            return raw, Constant(raw)
+        if kind is tuple:
+            pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
+            return tuple(v for v, _ in pairs), Nest(tuple(e for _, e in pairs))
+        if kind is np.ndarray and path[-1:] == (DATA,):
+            self.shapes[path] = raw.shape
+            return self.array(raw, None if self.naming is None else self.naming.type_of(owner, path, raw))
+        if kind is Value:
+            raise Break("a tensor belongs to a graph that is being written")
+        known = self.index.get(id(raw))
+        if known is None:
+            known = self.index[id(raw)] = len(self.objects)
+            self.objects.append(raw)
+            self.paths.append(path)
+        return raw, Object(known, kind)
+
+    def array(self, raw: np.ndarray[Any, Any], symbolic: TensorType | None = None) -> tuple[Value, Array]:
+        """The data of a tensor as an input."""
+        if raw.dtype not in _BY_NUMPY:
+            raise Break(f"a tensor of {raw.dtype}")
+        kind = type_of(raw) if symbolic is None else symbolic
+        return self.input(kind), Array(len(self.inputs) - 1, kind)
+
+    def input(self, kind: TensorType) -> Value:
+        """A new input of the program."""
+        with located(None):
+            (param,) = fresh_params((kind,))
+        self.inputs.append(param)
+        return param
+
+    # -------------------------------------------------------------------------------------------------------- numbers
+
+    def step(self) -> int:
+        self.steps += 1
+        return self.steps - 1
+
+    def compute(self, function: Callable[..., Any], *operands: Any) -> Any:
+        """A number that Python will compute at every call. What it raises now is the user's error."""
+        operands = tuple([self.size(x) if type(x) is Sym else x for x in operands])
+        try:
+            sample = function(*[x.sample if isinstance(x, Host) else x for x in operands])
+        except Exception:
+            for x in operands:
+                self.constant(x)  # it is an error for these numbers, and perhaps not for others
+            raise
+        if type(sample) not in (int, float, bool):
+            return self.constant_of(function, operands, sample)
+        host = Host(self.step(), sample)
+        self.reads.append(
+            Compute(host.step, function, tuple(x if isinstance(x, Host) else Constant(x) for x in operands))
+        )
+        return host
+
+    def size(self, n: Sym) -> Host:
+        """A size as a number that is known at every call, before the program runs."""
+        if n not in self.sizes:
+            if comes_from_data(n):
+                raise NeedsSize(n)
+            self.sizes[n] = Host(self.step(), hint(n))
+            self.reads.append(Measure(self.sizes[n].step, n))
+        return self.sizes[n]
+
+    def constant_of(self, function: Callable[..., Any], operands: tuple[Any, ...], sample: Any) -> Any:
+        for x in operands:
+            self.constant(x)
+        return sample
+
+    def constant(self, x: Any) -> Any:
+        """A use that needs the value: from now on the program is for this value only."""
+        if not isinstance(x, Host):
+            return x
+        if x.step not in self.checked:
+            self.checked[x.step] = x.sample
+            self.reads.append(Check(x.step, x.sample))
+        return x.sample
+
+    def tensor_of(self, x: Host, kind: TensorType) -> Value:
+        """A number as an input of the program."""
+        key = x.step, kind
+        if key not in self.given:
+            self.given[key] = self.input(kind)
+            self.reads.append(Given(len(self.inputs) - 1, x.step, kind))
+        return self.given[key]
+
+    def pin(self, thing: Any) -> None:
+        """From now on the program is for this very object."""
+        pinned = Pinned(self.number(thing), thing)
+        if not any(isinstance(r, Pinned) and r.thing is thing for r in self.reads):
+            self.reads.append(pinned)
+
+    def content(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The numbers of an outside array, as constants; guarded by a copy."""
+        key = id(array), ("content", None)
+        if key not in self.seen:
+            copy = self.seen[key] = array.copy()
+            self.reads.append(Read(self.number(array), ("itself", None), Content(copy)))
+        return self.seen[key]  # type: ignore[no-any-return]
 
 
-class Unstageable(BaseException):  # which no program catches by accident
-    """Something that a graph cannot do, and Python can: where, and why."""
-
-    def __init__(self, why: str, at: Location | None = None) -> None:
-        super().__init__(why)
-        self.why, self.at = why, at or caller()
-        self.line = 0  # of the captured function, on which it asked for this, directly or by a call
-        self.holds: Callable[[], bool] = _always  # whether the reason still stands: set by the capture that gave up
-
-
-def _always() -> bool:
-    return True
+def is_tensor(x: Any) -> bool:
+    """Whether this is a tensor of a class that we know."""
+    return type(x) is Tensor or type(x) is Parameter

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.described import Described
 from mycelia.api.jit import Jitted, jit
-from mycelia.capture import Epoch, converted, current
+from mycelia.capture.values import alternatives
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError, MyceliaError
@@ -21,6 +21,7 @@ from mycelia.tree import tree_map
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
+SPECIAL = ("_before", "_after", "_float", "_described")  # what makes a call more than `construct`
 UNNAMED = "Parameter"  # what a parameter is called until it belongs to a cell
 NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -75,7 +76,7 @@ class Cell:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if mode.capturing or self._before or self._after or self._float is not None or self._described is not None:
-            graph = current() is None and get_context("mode") == GRAPH_MODE
+            graph = not mode.capturing and get_context("mode") == GRAPH_MODE
             return (self._compiled() if graph else self._run)(*args, **kwargs)
         if get_context("mode") == GRAPH_MODE:
             return self._compiled()(*args, **kwargs)
@@ -93,22 +94,22 @@ class Cell:
         call = machine.lookup(type(cell), "__call__")
         if call is not Cell.__call__:
             return machine.call(call, (cell, *args), options)
-        held = [machine.whole(cell, ("attr", name)) for name in ("_before", "_after", "_float")]
-        if held == [(), (), None]:
+        before, after, kind, described = (machine.whole(cell, ("attr", n)) for n in SPECIAL)
+        if (before, after, kind, described) == ((), (), None, None):
             return machine.call(machine.attribute(cell, "construct"), args, options)
         return machine.call(Cell._run, (cell, *args), options)
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""
         if self._described is not None:
-            self._described.places(args, kwargs)  # or an error
+            self._described.fit(args, kwargs)
         for handle in self._before:
             args, kwargs = handle.before(args, kwargs)
         if self._float is None:
-            out = converted(self.construct)(*args, **kwargs)
+            out = self.construct(*args, **kwargs)
         else:
             with self._parameters_as(self._float):
-                out = converted(self.construct)(*self.cast_inputs(args, self._float), **kwargs)
+                out = self.construct(*self.cast_inputs(args, self._float), **kwargs)
         for handle in self._after:
             out = handle.after(args, kwargs, out)
         return out
@@ -140,13 +141,24 @@ class Cell:
             if isinstance(value, ParameterTuple):
                 self._params = MappingProxyType({**self._params, **{p.name: p for p in value}})
 
+    @staticmethod
+    def __interpreted_set__(machine: Any, cell: Cell, name: str, value: Any) -> None:
+        """What setting an attribute means inside a captured program: of parameters and cells, Python does it."""
+        value, before = machine.settled(value), machine.read(cell, ("attr", name))
+        params, cells = (machine.items_of(machine.whole(cell, ("attr", n))) for n in ("_params", "_cells"))
+        owned = Parameter | Cell | ParameterTuple
+        if any(isinstance(v, owned) for v in (*alternatives(value), *alternatives(before))) or name in cells:
+            machine.refuse(f"{type(cell).__name__}.{name}, which belongs to the cell, is set")
+        if name in params:
+            machine.refuse(f"the parameter {name} is set")
+        machine.store.write(cell, ("attr", name), value)
+
     def __delattr__(self, name: str) -> None:
         self._hold(name, None)
         object.__delattr__(self, name)
 
     def _hold(self, name: str, value: Any) -> None:
         """Make `value` the attribute `name`; what was called so belongs to the cell no more."""
-        Epoch.turn()
         if name in self._params and not isinstance(value, Parameter):  # another takes its place in the order
             object.__setattr__(self, "_params", without(self._params, [name]))
         if name in self._cells and not isinstance(value, Cell):

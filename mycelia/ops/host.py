@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycelia.eager import Tensor, as_dtype
-from mycelia.eager.host import called, standing_alone
+from mycelia.eager.host import called
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import tensor
 from mycelia.primitives import Callee
@@ -39,8 +39,7 @@ def pyfunc(fn: Callable[..., Any], like: Any, *args: Any, stateful: bool = True)
     if not all(isinstance(x, Tensor) for x in leaves):
         raise ArgumentError("`like` holds tensors, which say what the function gives", given={"like": like})
     types = [TensorType(x.dtype, x.shape) for x in leaves]
-    python = standing_alone(fn)
-    nested = (lambda *arrays: flatten(python(*arrays))[0]) if leaves else python
+    nested = (lambda *arrays: flatten(fn(*arrays))[0]) if leaves else fn
     results = called(Callee(nested, getattr(fn, "__name__", "")), types, [tensor(a) for a in args], stateful)
     return unflatten(structure, results)
 
@@ -75,9 +74,7 @@ class PyFunc:
                 "a Python function is called with other tensors than it was said to take",
                 given={"given": ", ".join(map(str, given)), "said": ", ".join(map(str, self.inputs))},
             )
-        return called(
-            Callee(standing_alone(self.fn), getattr(self.fn, "__name__", "")), self.outputs, tensors, self.stateful
-        )
+        return called(Callee(self.fn, getattr(self.fn, "__name__", "")), self.outputs, tensors, self.stateful)
 
 
 def _types(dtypes: Sequence[Any], shapes: Sequence[Sequence[int]]) -> list[TensorType]:

@@ -21,6 +21,7 @@ class NeedsSize(BaseException):
     def __init__(self, size: Sym) -> None:
         super().__init__(f"the size {size._text()} must be a number here")
         self.names = size.names()
+        self.at: Any = None  # the line that asks, for whoever knows it
 
 
 class Name:

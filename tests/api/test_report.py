@@ -8,7 +8,8 @@ import pytest
 
 import mycelia as ms
 from mycelia import Tensor, degradations
-from mycelia.api import family, native
+from mycelia.api import native
+from mycelia.api.ways import Ways
 from mycelia.degradations import KEPT, RECORD, Degradation, Instead, Record, Subject
 
 
@@ -67,10 +68,10 @@ def test_a_compiler_that_fails_is_an_error_where_faults_are_to_be_seen(monkeypat
 
 
 def test_a_fault_at_symbolic_sizes_is_not_hidden_by_success_at_actual_ones(monkeypatch, faults_are_hidden):
-    def stumble(self, leaves, captured):
-        self.failure = RuntimeError("no such size")
+    def stumble(self, capture, asked):
+        self.sizes.failure = RuntimeError("no such size")
 
-    monkeypatch.setattr(family.Family, "generalise", stumble)
+    monkeypatch.setattr(Ways, "for_all_sizes", stumble)
     f = ms.jit(lambda x: x * 2)
     with pytest.warns(RuntimeWarning, match="no such size"):
         shapes = [f(Tensor(np.ones(n, "f"))).shape for n in (2, 3)]
@@ -79,10 +80,10 @@ def test_a_fault_at_symbolic_sizes_is_not_hidden_by_success_at_actual_ones(monke
 
 
 def test_such_a_fault_is_an_error_where_faults_are_to_be_seen(monkeypatch):
-    def stumble(self, leaves, captured):
-        self.failure = RuntimeError("no such size")
+    def stumble(self, capture, asked):
+        self.sizes.failure = RuntimeError("no such size")
 
-    monkeypatch.setattr(family.Family, "generalise", stumble)
+    monkeypatch.setattr(Ways, "for_all_sizes", stumble)
     f = ms.jit(lambda x: x * 2)
     with pytest.raises(RuntimeError, match="no such size"):
         [f(Tensor(np.ones(n, "f"))) for n in (2, 3)]

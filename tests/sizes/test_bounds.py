@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import warnings
 from pathlib import Path
 
@@ -12,11 +11,10 @@ import pytest
 
 import mycelia as ms
 from mycelia import Tensor, nn, ops
-from mycelia.api import family, jit
+from mycelia.api import ways
+from mycelia.capture.sizing import WARNED
 from mycelia.runtime.executable import Executable
 from tests.sizes.running import counted
-
-jitting = inspect.getmodule(jit)
 
 
 def rows(n: int, width: int = 3) -> Tensor:
@@ -44,13 +42,13 @@ def test_many_shapes_of_a_function_that_needs_numbers_warn_once_with_the_line() 
     f = ms.jit(unrolled)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for n in range(2, 2 + 2 * family.WARNED):
+        for n in range(2, 2 + 2 * WARNED):
             f(rows(n))
     said = [w for w in caught if issubclass(w.category, RuntimeWarning)]
     assert len(said) == 1
     text = str(said[0].message)
-    assert f"unrolled, compiled again: it has been compiled for {family.WARNED} different shapes" in text
-    assert "axis 0 of tensor 0" in text
+    assert f"unrolled, compiled again: it has been compiled for {WARNED} different shapes" in text
+    assert "axis 0 of argument 0" in text
     assert "range(x.shape[0])" in text
     assert said[0].filename == __file__
 
@@ -60,11 +58,11 @@ def test_explain_shows_guards_and_which_sizes_are_numbers() -> None:
     for n in (4, 5, 6):
         f(rows(n))
     line = next(line for line in f.explain().splitlines() if "is a number" in line)
-    assert "axis 0 of tensor 0" in line
+    assert "axis 0 of argument 0" in line
     assert "for i in range(x.shape[0])" in line
 
     def compared(x):
-        return x * 2 if x.shape[0] > 5 else x
+        return x * 2 if x.shape[0] > 5 else x * 3
 
     g = ms.jit(compared)
     for n in (8, 9, 10, 3):
@@ -76,8 +74,7 @@ def test_explain_shows_guards_and_which_sizes_are_numbers() -> None:
 
 
 def test_programs_that_were_not_used_for_long_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jitting, "REMEMBERED", 8)
-    monkeypatch.setattr(jitting, "CROWDED", 4)
+    monkeypatch.setattr(ways, "KEPT", 8)
     f = ms.jit(unrolled)
     before = executables()
     f(rows(2))
@@ -86,7 +83,6 @@ def test_programs_that_were_not_used_for_long_are_let_go(monkeypatch: pytest.Mon
         with counted() as found:
             f(rows(2))  # it is used all the time, so it stays
         assert not found
-    assert len(f._ways) <= 8
     assert executables() - before <= 9
 
 
@@ -101,7 +97,7 @@ def test_five_hundred_shapes_of_a_function_that_must_specialise_stay_bounded() -
         if i in (250, 499):
             gc.collect()
             sizes.append(resident())
-    assert executables() - before <= jitting.REMEMBERED + family.PATTERNS
+    assert executables() - before <= ways.KEPT + 1
     assert sizes[1] - sizes[0] < 64 << 20
 
 
@@ -129,9 +125,8 @@ def test_memory_is_flat_over_a_thousand_sizes_of_a_generic_program() -> None:
 
 
 def test_numbers_beside_sizes_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jitting, "REMEMBERED", 8)
+    monkeypatch.setattr(ways, "KEPT", 8)
     f = ms.jit(lambda x, flag: x * 2 if flag else x)
     for n in range(20):
         f(rows(3), str(n))
-    assert len(f._families) <= 8
-    assert len(f._ways) <= 8
+    assert sum(len(found.ways) for found in f._interpreted.ways.values()) <= 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mycelia.capture.slots import DATA, ITEMS, Slot
+from mycelia.capture.values import POISON, Again, Break, either
+from mycelia.capture.world import World
 from mycelia.eager import Tensor
-from mycelia.interpreter.slots import DATA, ITEMS, Slot
-from mycelia.interpreter.values import POISON, Again, Break, either
-from mycelia.interpreter.world import World
 from mycelia.ir import Value
 
 Key = tuple[int, Slot]

@@ -12,14 +12,14 @@ from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.capture import models
+from mycelia.capture.items import ItemAccess
+from mycelia.capture.machine import Items, Method, View, distributes
+from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
+from mycelia.capture.texts import Later
+from mycelia.capture.values import MISSING, Host, Number, UserError, is_atom, is_plain
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
-from mycelia.interpreter import models
-from mycelia.interpreter.items import ItemAccess
-from mycelia.interpreter.machine import Items, Method, View, distributes
-from mycelia.interpreter.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.interpreter.texts import Later
-from mycelia.interpreter.values import MISSING, Host, Number, UserError, is_atom, is_plain
-from mycelia.interpreter.world import is_tensor
 from mycelia.sizes import Sym
 
 NONE = object()
@@ -32,7 +32,7 @@ class Builtins(ItemAccess):
     def class_of(self, x: Any) -> type:
         """`type(x)`."""
         if isinstance(x, Host):
-            return type(x.sample)
+            return type(x.sample) if not x.mutable else self.refuse("the class of a mutable number")
         if isinstance(x, Number):
             return x.kind
         if type(x) is Sym:
@@ -63,6 +63,10 @@ class Builtins(ItemAccess):
             return (
                 self.convert(fn, args[0]) if fn in (float, int) and len(args) == 1 else self.native(fn, args, options)
             )
+        if fn is abs and len(args) == 1 and type(args[0]) is Sym:
+            return self.real(abs, args[0])
+        if fn in models.NUMERIC and not options:
+            args = tuple([self.store.world.size(a) if type(a) is Sym else a for a in args])
         hosts = any(isinstance(a, Host) for a in args) and all(isinstance(a, Host) or is_plain(a) for a in args)
         if hosts and not options and fn in models.NUMERIC:
             return self.real(self.store.world.compute, fn, *args)
@@ -102,7 +106,7 @@ class Builtins(ItemAccess):
             if type(kinds).__module__ == "abc" and kinds.__module__ not in ("collections.abc", "numbers"):
                 self.refuse(f"{kinds.__name__} is an abstract class")
             return isinstance_of(self.class_of(x), kinds)
-        cls = self.class_of(x)
+        cls = type(x.sample) if isinstance(x, Host) else self.class_of(x)
         users = not is_tensor(x) and not isinstance(x, Host | Number) and cls.__module__ != "builtins"
         if users and self.lookup(cls, "__class__") not in (MISSING, object.__dict__["__class__"]):
             self.refuse("an object says itself what its class is")
@@ -169,6 +173,8 @@ class Builtins(ItemAccess):
     def converted(self, fn: Any, name: str, x: Any) -> Any:
         if is_tensor(x):
             return self.convert(fn, x)
+        if type(x) is Sym and fn is int:
+            return x
         if isinstance(x, Number):
             return (
                 x

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mycelia.interpreter.loops import Loops, caught
-from mycelia.interpreter.machine import Frame, Items
-from mycelia.interpreter.statements import FALLS, Outcome
-from mycelia.interpreter.values import MISSING, Either
+from mycelia.capture.loops import Loops, caught
+from mycelia.capture.machine import Frame, Items
+from mycelia.capture.statements import FALLS, Outcome
+from mycelia.capture.values import MISSING, Either
 
 Steps = Iterator[Any]
 

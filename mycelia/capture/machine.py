@@ -11,13 +11,11 @@ from types import CellType, CodeType
 from typing import Any, NoReturn
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor
-from mycelia.errors import Location
-from mycelia.interpreter.regions import Regions
-from mycelia.interpreter.slots import CONTAINERS, DATA, ITEMS, MAPPINGS, Slot
-from mycelia.interpreter.store import Store
-from mycelia.interpreter.texts import Later
-from mycelia.interpreter.values import (
+from mycelia.capture.regions import Regions
+from mycelia.capture.slots import CONTAINERS, DATA, ITEMS, MAPPINGS, Slot
+from mycelia.capture.store import Store
+from mycelia.capture.texts import Later
+from mycelia.capture.values import (
     MISSING,
     Break,
     Either,
@@ -28,15 +26,19 @@ from mycelia.interpreter.values import (
     either,
     is_atom,
 )
-from mycelia.interpreter.world import is_tensor
+from mycelia.capture.world import is_tensor
+from mycelia.eager import Tensor
+from mycelia.errors import Location
 from mycelia.ir import Value, constant, region
 from mycelia.ir.value import _here
+from mycelia.sizes import NeedsSize, Sym, divided, known_equal, known_less
 from mycelia.types import TensorType, TupleType, bool_, float64, int64
 
 DEEPEST = 40  # conditions inside one another
 FEW = 4  # alternatives that stay apart
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
+LARGE = 2**40  # no size is larger, where it counts
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
 
 
@@ -111,7 +113,7 @@ class Machine:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.path: dict[Value, bool] = {}
-        self.regions = Regions()
+        self.regions = Regions(lambda n: self.select(n, KINDS[int]))
         self.stand_ins: set[int] = set()  # tensors whose identity is not known
         self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
         self.positions: dict[Position, Location | None] = {}
@@ -206,7 +208,7 @@ class Machine:
 
     def asked(self, index: Value, extent: Any) -> None:
         """Positions must exist where we are; without an extent, something must hold."""
-        if not index.closed:
+        if not index.closed and not exist_anyway(index, extent):
             self.positions.setdefault((index, extent, tuple(self.path.items())), self.here())
 
     def check_effects(self) -> None:
@@ -383,6 +385,8 @@ class Machine:
             return type(x.sample)
         if isinstance(x, Number):
             return x.kind
+        if type(x) is Sym:
+            return int
         return type(x) if type(x) in KINDS else None
 
     def number(self, x: Any, kind: type) -> Number:
@@ -397,6 +401,9 @@ class Machine:
             return x.low, x.high
         if isinstance(x, Host):
             return -(2**63), 2**63 - 1
+        if type(x) is Sym:
+            low = int(x.low) if x.low > -LARGE else -LARGE
+            return (low, LARGE) if x < LARGE and x > -LARGE else (-(2**63), 2**63 - 1)
         return (int(x), int(x)) if type(x) in (int, bool) else (0, 0)
 
     def select(self, x: Any, kind: TensorType) -> Value:
@@ -414,6 +421,8 @@ class Machine:
             return x.value
         if isinstance(x, Host):
             return self.store.world.tensor_of(x, kind)
+        if type(x) is Sym:
+            return p.full(x, kind.dtype, ())
         if type(x) is int and not -(2**63) <= x < 2**63:
             self.refuse("a number beyond 64 bits")
         return p.full(x, kind.dtype, ())
@@ -423,6 +432,8 @@ class Machine:
         x = self.settled(x)
         if isinstance(x, Host):
             return self.store.world.constant(x)
+        if type(x) is Sym:
+            raise NeedsSize(x)
         if type(x) is tuple:
             return tuple(map(self.plain, x))
         if type(x) is slice:
@@ -434,6 +445,39 @@ class Machine:
     def located(self) -> None:
         """New values come from the place that is being interpreted."""
         _here.location = self.here()
+
+
+def exist_anyway(index: Value, extent: Any) -> bool:
+    """Whether positions were found by looking for them, in something no larger than what they are looked up in."""
+    bound = below(index)
+    return bound is not None and extent is not None and (known_equal(bound, extent) or known_less(bound, extent))
+
+
+def below(index: Value) -> Any:
+    """What positions that a mask gave are smaller than; None for others."""
+    if isinstance(index.op, p.Positions):
+        return index.op.size.most
+    if isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind == "i":
+        return below(index.inputs[0])
+    if not isinstance(index.op, p.Remainder | p.FloorDivide):
+        return None
+    whole, part = below(index.inputs[0]), size_of(index.inputs[1])
+    if part is None:
+        return None
+    if whole is None or isinstance(index.op, p.Remainder):
+        return None if whole is None else part
+    bound, rest = divided(whole, part)
+    return bound if type(rest) is int and rest == 0 else None
+
+
+def size_of(value: Value) -> Any:
+    """The positive whole number, or the size, that a value is; None if it is another."""
+    while isinstance(value.op, p.Broadcast):
+        (value,) = value.inputs
+    found: Any = (
+        value.op.number if isinstance(value.op, p.Full) else value.op.size if isinstance(value.op, p.Extent) else None
+    )
+    return found if type(found) is Sym or (type(found) is int and found > 0) else None
 
 
 __all__ = ["DATA", "KINDS", "MISSING", "Frame", "Items", "Machine", "Method", "View", "distributes"]

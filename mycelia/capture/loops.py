@@ -13,17 +13,18 @@ from types import CellType
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.capture.machine import KINDS, Frame, Items, Position
+from mycelia.capture.numbers import LARGEST
+from mycelia.capture.regions import closed, now
+from mycelia.capture.slots import CONTENTS, DATA, ITEMS, Slot
+from mycelia.capture.statements import FALLS, Exit, Outcome, Statements, raises
+from mycelia.capture.store import Key, Store
+from mycelia.capture.values import MISSING, POISON, Again, Break, Either, Number, UserError, alternatives, either
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
-from mycelia.interpreter.machine import KINDS, Frame, Items, Position
-from mycelia.interpreter.numbers import LARGEST
-from mycelia.interpreter.regions import closed, now
-from mycelia.interpreter.slots import CONTENTS, DATA, ITEMS, Slot
-from mycelia.interpreter.statements import FALLS, Exit, Outcome, Statements, raises
-from mycelia.interpreter.store import Key, Store
-from mycelia.interpreter.values import MISSING, POISON, Again, Break, Either, Number, UserError, alternatives, either
-from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Value, fresh_params, region
 from mycelia.ir.region import innermost
+from mycelia.sizes import Sym
 from mycelia.types import TupleType, bool_, int64
 
 LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its counter allows it; beyond LONGEST it must be
@@ -88,7 +89,7 @@ class Loops(Statements):
                     raise
             else:
                 return outcome
-        if is_tensor(over) and self.value(over).shape and self.value(over).shape[0] >= LONG:
+        if is_tensor(over) and self.value(over).shape and self.is_long(self.value(over).shape[0]):
             rows = Range(0, self.value(over).shape[0], 1)
             try:
                 return self.forked(lambda: self.roll_range(stmt, rows, frame, lambda i: self.get_part(over, i)))
@@ -96,6 +97,11 @@ class Loops(Statements):
                 pass
         at = self.cursor(over)
         return after(self.turns(0, at, stmt, frame))
+
+    @staticmethod
+    def is_long(n: Any) -> bool:
+        """Whether a loop of so many turns is one of the program; if that is not known, it is."""
+        return type(n) is Sym or n >= LONG
 
     def forked(self, run: Callable[[], Any]) -> Any:
         """What `run` gives, on a fork that stays if it ends, or raises an error of the user."""

@@ -58,6 +58,7 @@ class Host:
 
     step: int  # where the guard computes it
     sample: Any  # what it is in the call that is captured
+    mutable: bool = False  # said to change: its class is one of ours
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,8 @@ def is_plain(value: Any) -> bool:
     """Whether a value is made of constants only, so that a pure function of it is a constant."""
     if type(value) is tuple:
         return all(map(is_plain, value))
+    if type(value) is Sym:
+        return False
     if type(value) is slice:
         return is_plain((value.start, value.stop, value.step))
     return is_atom(value) and (type(value) is type or not isinstance(value, type))  # a metaclass may do anything

@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from mycelia.interpreter.values import Break, is_plain
+from mycelia.capture.values import Break, is_plain
 from mycelia.types import DType, TensorType
 
 PURE: set[Any] = {f for m in (math, cmath) for f in vars(m).values() if callable(f)} | {
@@ -76,7 +76,7 @@ def key_place(keys: tuple[Any, ...], key: Any) -> int | None:
 def is_identity(value: Any) -> bool:
     """Whether an object is equal to itself only."""
     cls: Any = type(value)
-    if cls.__module__.startswith("mycelia.interpreter."):
+    if cls.__module__.startswith("mycelia.capture."):
         return False
     if isinstance(value, type):
         return type(value) is type

@@ -19,14 +19,15 @@ from types import (
 )
 from typing import Any
 
+from mycelia.capture import models
+from mycelia.capture.machine import Items, Method, View, distributes
+from mycelia.capture.slots import CONTAINERS, MAPPINGS
+from mycelia.capture.tensors import Tensors
+from mycelia.capture.texts import Later
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
-from mycelia.interpreter import models
-from mycelia.interpreter.machine import Items, Method, View, distributes
-from mycelia.interpreter.slots import CONTAINERS, MAPPINGS
-from mycelia.interpreter.tensors import Tensors
-from mycelia.interpreter.texts import Later
-from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom
-from mycelia.interpreter.world import is_tensor
+from mycelia.sizes import Sym
 
 FIELDS: dict[type, frozenset[str]] = {  # plain data in types of Python itself
     FunctionType: frozenset(("__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "__name__",
@@ -76,7 +77,7 @@ class Attributes(Tensors):
     @distributes
     def attribute(self, obj: Any, name: str) -> Any:
         """`obj.name`."""
-        if isinstance(obj, Host | Number):
+        if isinstance(obj, Host | Number | Sym):
             return self.number_attribute(obj, name)
         kind = type(obj)
         if kind is Super:
@@ -301,6 +302,10 @@ class Attributes(Tensors):
         self.set_usual(obj, name, value)
 
     def set_by(self, setter: Any, obj: Any, name: str, value: tuple[Any, ...]) -> None:
+        ours = getattr(type(obj), "__interpreted_set__", None)
+        if ours is not None and value and setter.__module__ == "mycelia.nn.cell":
+            ours(self, obj, name, value[0])
+            return
         if type(setter) is not FunctionType:
             self.refuse(f"{type(obj).__name__} says itself what setting an attribute does")
         self.call(setter, (obj, name, *value), {})

@@ -14,7 +14,8 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.ir import Function, Param, Value, region, substitute, toposort
 from mycelia.ir.value import serials
-from mycelia.types import TupleType
+from mycelia.sizes import Sym
+from mycelia.types import TupleType, int64
 
 Path = dict[Value, bool]  # the conditions that hold, and those that do not
 
@@ -50,7 +51,8 @@ class Region:
 class Regions:
     """The regions of one capture, and where it is now."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: Callable[[Any], Value]) -> None:
+        self.number = number  # a size as a value
         self.stack = [Region(0, None, True)]
         self.given: dict[Value, Value] = {}  # what effects on one way gave, as the branch around them gives it
 
@@ -145,7 +147,7 @@ class Regions:
         needed = [(c, taken) for c, taken in where if c not in path]
         for c, taken in needed:
             self.enter(c, taken)
-        found = out_of_range(index, extent)
+        found = out_of_range(index, self.number(extent) if type(extent) is Sym else extent)
         for _ in needed:
             self.leave()
         return self._under([found], needed, path)[0]
@@ -194,6 +196,9 @@ def out_of_range(index: Value, extent: Any) -> Value:
     """Whether a position does not exist; without an extent, whether something that must hold does not."""
     if extent is None:
         wrong = p.logical_not(index)
+    elif isinstance(extent, Value):
+        index = p.cast(index, int64)
+        wrong = p.logical_or(p.less(index, p.negative(extent)), p.greater_equal(index, extent))
     else:
         low, high = (p.full(n, index.dtype, ()) for n in (-extent if index.dtype.kind == "i" else 0, extent))
         wrong = p.logical_or(p.less(index, low), p.greater_equal(index, high))

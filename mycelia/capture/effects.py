@@ -17,16 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.capture.builtins import Builtins
+from mycelia.capture.machine import KINDS, Method, distributes
+from mycelia.capture.models import TEXT
+from mycelia.capture.slots import CONTENTS
+from mycelia.capture.tensors import Real
+from mycelia.capture.texts import Later, Nested, Printing, Raw, Shown, places, together
+from mycelia.capture.values import Either, Host, Number, is_atom, is_plain
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter
-from mycelia.interpreter.builtins import Builtins
-from mycelia.interpreter.machine import KINDS, Method, distributes
-from mycelia.interpreter.models import TEXT
-from mycelia.interpreter.slots import CONTENTS
-from mycelia.interpreter.tensors import Real
-from mycelia.interpreter.texts import Later, Nested, Printing, Raw, Shown, places, together
-from mycelia.interpreter.values import Either, Host, Number, is_atom, is_plain
-from mycelia.interpreter.world import is_tensor
 from mycelia.primitives import Callee, HostCall
+from mycelia.sizes import Sym
 
 SETTINGS = {"sep": (str, type(None)), "end": (str, type(None)), "flush": (bool,), "file": (type(None),)}
 
@@ -39,7 +40,7 @@ class Effects(Builtins):
     def is_late(self, x: Any) -> bool:
         """Whether a text with this in it has to wait for numbers."""
         x = self.settled(x)
-        if is_tensor(x) or isinstance(x, Later | Number | Either):
+        if is_tensor(x) or isinstance(x, Later | Number | Either | Sym):
             return True
         if isinstance(x, tuple):
             return any(map(self.is_late, x))
@@ -55,7 +56,7 @@ class Effects(Builtins):
             return self.parameter_words(x)
         if is_tensor(x):
             return Shown(self.value(x))
-        if isinstance(x, Host | Number):
+        if isinstance(x, Host | Number | Sym):
             number = self.number_kind(x)
             return Shown(self.select(x, KINDS[number]), number)  # type: ignore[index]
         if isinstance(x, Later):

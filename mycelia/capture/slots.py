@@ -7,7 +7,7 @@ from gc import get_referents
 from types import CellType, MappingProxyType
 from typing import Any
 
-from mycelia.interpreter.values import MISSING, Break
+from mycelia.capture.values import MISSING, Break
 
 Slot = tuple[str, Any]
 DATA, ITEMS, CONTENTS = ("data", None), ("items", None), ("contents", None)

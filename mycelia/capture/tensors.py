@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.capture.machine import DATA, Machine, distributes
+from mycelia.capture.values import Break, Either, Host, Number, UserError, is_plain
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Concrete, Parameter, Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.promotion import common_with_number
-from mycelia.interpreter.machine import DATA, Machine, distributes
-from mycelia.interpreter.values import Break, Either, Host, Number, UserError, is_plain
-from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Value, constant
 from mycelia.ir.region import innermost
-from mycelia.sizes import NeedsSize
+from mycelia.sizes import Sym
 from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
@@ -84,10 +84,6 @@ class Tensors(Machine):
             out = fn(*given, **named)
         except Concrete as reason:
             raise Break(str(reason), self.here()) from None
-        except NeedsSize as reason:
-            if any(name.most is None for name in reason.names):
-                raise  # whoever named the size takes it as a number
-            raise Break(f"{reason}, and it comes out of data", self.here()) from None
         except RecursionError:
             raise
         except Exception as error:
@@ -136,7 +132,7 @@ class Tensors(Machine):
             return self.store.world.content(x)
         if isinstance(x, tuple) and hasattr(kind, "_fields"):
             return tuple.__new__(kind, [self.lowered(v, stand_ins) for v in x])
-        if is_plain(x) or isinstance(x, type):
+        if is_plain(x) or isinstance(x, type | Sym):
             return x
         if isinstance(x, Either):
             self.refuse("a value of one type or another is given to an operation")
@@ -158,7 +154,7 @@ class Tensors(Machine):
             return self.store.container(list, tuple([self.raised(v, originals) for v in out]))
         if isinstance(out, tuple) and hasattr(kind, "_fields"):
             return tuple.__new__(kind, [self.raised(v, originals) for v in out])
-        if is_plain(out) or isinstance(out, type):
+        if is_plain(out) or isinstance(out, type | Sym):
             return out
         if isinstance(out, np.generic):
             self.refuse(f"a {kind.__name__} comes from an operation")

@@ -4,36 +4,51 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+import numpy as np
+
+from mycelia.capture.guards import guard_of
+from mycelia.capture.machine import Frame as machine_frame
+from mycelia.capture.program import Finisher, Program, interpreter
+from mycelia.capture.recursion import Interpreter
+from mycelia.capture.sizing import Naming, Place
+from mycelia.capture.slots import Call, Frame, fetch
+from mycelia.capture.statements import FALLS, Exit, raises
+from mycelia.capture.values import Break, Either, UserError
+from mycelia.capture.world import Array, Constant, Nest, Object, Path, Read, World
 from mycelia.eager.tape import set_aside
-from mycelia.interpreter.guards import guard_of
-from mycelia.interpreter.machine import Frame as machine_frame
-from mycelia.interpreter.program import Finisher, Program, interpreter
-from mycelia.interpreter.recursion import Interpreter
-from mycelia.interpreter.slots import Call, Frame
-from mycelia.interpreter.statements import FALLS, Exit, raises
-from mycelia.interpreter.values import Break, Either, UserError
-from mycelia.interpreter.world import Path, World
 from mycelia.ir import located, region
-from mycelia.types import TensorType
+from mycelia.sizes import NeedsSize
 
 
-def capture(call: Call, varying: frozenset[Path], types: Mapping[int, TensorType] | None = None) -> Program:
-    """The program of a call. The world stays as it is. `Break` tells why there is none.
-
-    `types` gives tensors, by their ids, symbolic sizes.
+def capture(call: Call, varying: frozenset[Path], naming: Naming | None = None) -> Program:
+    """The program of a call. The world stays as it is. `Break` tells why there is none, `NeedsSize` which of the sizes
+    that `naming` gives names to must be numbers.
     """
-    world = World(call, varying, types=types or {})
+    world = World(call, varying, naming=naming)
     machine = interpreter(world)
     try:
-        return _captured(call, world, machine)
+        with sizes_needed(machine):
+            return _captured(call, world, machine)
     except Break as reason:
         reason.world = world
+        raise
+
+
+@contextmanager
+def sizes_needed(machine: Interpreter) -> Iterator[None]:
+    """Inside the block, a size that must be a number is told with its line; Python runs what needs one from data."""
+    try:
+        yield
+    except NeedsSize as reason:
+        if any(name.most is not None for name in reason.names):
+            raise Break(f"{reason}, and it comes out of data", machine.here()) from None
+        reason.at = reason.at or machine.here()
         raise
 
 
@@ -63,9 +78,12 @@ class Piece:
     at: Any
 
 
-def capture_piece(root: Frame, stmts: list[ast.stmt], place: int, code: CodeType, varying: frozenset[Path]) -> Piece:
+def capture_piece(
+    root: Frame, stmts: list[ast.stmt], place: int, code: CodeType, varying: frozenset[Path],
+    naming: Naming | None = None,
+) -> Piece:  # fmt: skip
     """As many statements as can be one program, on the live variables of a function."""
-    world = World(root, varying)
+    world = World(root, varying, naming=naming)
     machine = interpreter(world)
     machine.effectful = False  # Python runs them, one statement after the other
     with _no_collection(), set_aside(), located(None), region() as around:
@@ -78,13 +96,14 @@ def capture_piece(root: Frame, stmts: list[ast.stmt], place: int, code: CodeType
         while end < len(stmts) and outcome is FALLS:
             machine.store, machine.nodes, happened = base.fork(), 0, len(around.effects)
             try:
-                outcome = machine.statement(stmts[end], frame)
-                if isinstance(outcome, Either):
-                    rest = stmts[end + 1 :]
-                    outcome = machine.follow(outcome, lambda rest=rest: machine.block(rest, frame))  # type: ignore[misc]  # bound now
-                    plan, end = Finisher(machine).plan(outcome, around.effects), len(stmts)
-                else:
-                    plan, end = Finisher(machine).plan(outcome, around.effects), end + 1
+                with sizes_needed(machine):
+                    outcome = machine.statement(stmts[end], frame)
+                    if isinstance(outcome, Either):
+                        rest = stmts[end + 1 :]
+                        outcome = machine.follow(outcome, lambda rest=rest: machine.block(rest, frame))  # type: ignore[misc]  # bound now
+                        plan, end = Finisher(machine).plan(outcome, around.effects), len(stmts)
+                    else:
+                        plan, end = Finisher(machine).plan(outcome, around.effects), end + 1
             except (Break, UserError, RecursionError) as reason:
                 why = reason.why if isinstance(reason, Break) else f"it raises {reason}"
                 at = getattr(reason, "at", None) or machine.here()
@@ -107,12 +126,11 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def changed(program: Program, call: Call) -> set[Path]:
-    """The numbers that a guard expects to be constant, and which are others now."""
-    from mycelia.interpreter.slots import fetch
-    from mycelia.interpreter.world import Constant, Object, Read
-
-    world, found = program.world, set()
+def changed(program: Program, call: Call) -> tuple[set[Path], set[Place]]:
+    """The numbers that a guard expects to be constant, and which are others now; and so the sizes of tensors."""
+    world = program.world
+    found: set[Path] = set()
+    sizes: set[Place] = set()
     objects: dict[int, Any] = {0: call}
     for step in world.reads:
         if not isinstance(step, Read) or step.parent not in objects or step.slot[0] in ("copied", "itself"):
@@ -126,12 +144,15 @@ def changed(program: Program, call: Call) -> set[Path]:
                 objects.setdefault(expect.number, value)
             elif isinstance(expect, Constant) and type(value) is type(expect.value) and type(value) in (int, float):
                 found |= {path} if repr(value) != repr(expect.value) else set()
-    return found
+            elif isinstance(expect, Array) and type(value) is np.ndarray:
+                t = expect.type
+                if value.dtype == t.dtype.numpy and value.ndim == len(t.shape):
+                    pairs = enumerate(zip(value.shape, t.shape, strict=True))
+                    sizes |= {(path, axis) for axis, (n, m) in pairs if type(m) is int and n != m}
+    return found, sizes
 
 
 def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]]:
-    from mycelia.interpreter.world import Nest
-
     if isinstance(expect, Nest):
         if type(raw) is tuple and len(raw) == len(expect.parts):
             for i, (part, value) in enumerate(zip(expect.parts, raw, strict=True)):

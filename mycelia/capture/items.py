@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.interpreter import models
-from mycelia.interpreter.machine import Items, View, distributes
-from mycelia.interpreter.numbers import Numbers
-from mycelia.interpreter.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.interpreter.tensors import OPERATORS
-from mycelia.interpreter.texts import Later
-from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain, same
-from mycelia.interpreter.world import is_tensor
+from mycelia.capture import models
+from mycelia.capture.machine import Items, View, distributes
+from mycelia.capture.numbers import Numbers
+from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
+from mycelia.capture.tensors import OPERATORS
+from mycelia.capture.texts import Later
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain, same
+from mycelia.capture.world import is_tensor
+from mycelia.sizes import Sym
 
 REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 SEQUENCES = (tuple, list, str, bytes, range)
@@ -39,7 +40,7 @@ class ItemAccess(Numbers):
             known = isinstance(b, Host | Number) or is_tensor(b) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
             if known and is_tensor(a):
                 return self.tensor_operator(name, x, y)
-        later = isinstance(x, Host | Number) or isinstance(y, Host | Number)
+        later = isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym)
         if later and self.number_kind(x) is not None and self.number_kind(y) is not None:
             return self.number_operator(name, x, y)
         return self.plain_operator(name, x, y)
@@ -156,7 +157,7 @@ class ItemAccess(Numbers):
         for v in (x, y):
             if id(v) in self.stand_ins:
                 self.refuse("whether tensors of different turns are the same object")
-        if isinstance(x, Host | Number) or isinstance(y, Host | Number):
+        if isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym):
             if x is None or y is None or isinstance(x, bool) or isinstance(y, bool):
                 return False if self.number_kind(x) is not self.number_kind(y) else same(self.plain(x), self.plain(y))
             self.refuse("whether numbers are the same object")

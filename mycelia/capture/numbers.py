@@ -6,11 +6,12 @@ import operator
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.interpreter.attributes import Attributes
-from mycelia.interpreter.machine import KINDS
-from mycelia.interpreter.tensors import OPERATORS
-from mycelia.interpreter.values import Host, Number
+from mycelia.capture.attributes import Attributes
+from mycelia.capture.machine import KINDS
+from mycelia.capture.tensors import OPERATORS
+from mycelia.capture.values import Host, Number
 from mycelia.ir import Value
+from mycelia.sizes import Sym
 from mycelia.types import bool_, float64, int64
 
 LARGEST = 2**62  # whole numbers of a program stay below
@@ -22,6 +23,9 @@ COMPARISONS = {
     "eq": p.equal,
     "ne": p.not_equal,
 }
+OF_SIZES = frozenset(
+    ("add", "sub", "mul", "floordiv", "mod", "iadd", "isub", "imul", "ifloordiv", "imod", *COMPARISONS)
+)
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
@@ -30,6 +34,8 @@ class Numbers(Attributes):
 
     def number_operator(self, name: str, x: Any, y: Any) -> Any:
         """An operator on numbers, of which one is known later. Python computes what depends on arguments only."""
+        if name in OF_SIZES and all(type(v) in (int, bool, Sym) for v in (x, y)):
+            return self.real(OPERATORS[name], x, y)  # a size again, or an answer that is a guard
         if not isinstance(x, Number) and not isinstance(y, Number):
             return self.real(self.store.world.compute, OPERATORS[name], x, y)
         kinds = self.number_kind(x), self.number_kind(y)

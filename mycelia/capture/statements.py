@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
 
-from mycelia.interpreter.expressions import BINARY, Expressions
-from mycelia.interpreter.machine import KINDS, Frame
-from mycelia.interpreter.slots import CONTENTS
-from mycelia.interpreter.source import Definition
-from mycelia.interpreter.values import MISSING, Either, UserError, alternatives, either, is_plain, same
+from mycelia.capture.expressions import BINARY, Expressions
+from mycelia.capture.machine import KINDS, Frame
+from mycelia.capture.slots import CONTENTS
+from mycelia.capture.source import Definition
+from mycelia.capture.values import MISSING, Either, UserError, alternatives, either, is_plain, same
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.capture.effects import Effects
+from mycelia.capture.machine import Frame, Items, Method, View
+from mycelia.capture.slots import CONTAINERS, CONTENTS
+from mycelia.capture.source import definition, is_resumed
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom
+from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
-from mycelia.interpreter.effects import Effects
-from mycelia.interpreter.machine import Frame, Items, Method, View
-from mycelia.interpreter.slots import CONTAINERS, CONTENTS
-from mycelia.interpreter.source import definition, is_resumed
-from mycelia.interpreter.values import MISSING, Either, Host, Number, UserError, is_atom
-from mycelia.interpreter.world import is_tensor
 from mycelia.ir import Op, Value
+from mycelia.sizes import NeedsSize
 
 DEEPEST = 60  # calls inside one another
 REGISTERED: dict[Any, Any] = {}  # functions that are modelled by the layers above: (machine, args, options) -> result
@@ -131,6 +132,9 @@ class Calls(Effects):
         self.file = code.co_filename
         try:
             return self.body(node, frame)
+        except NeedsSize as reason:
+            reason.at = reason.at or self.here()
+            raise
         finally:
             self.calls.pop()
             self.node, self.file = before
@@ -315,7 +319,7 @@ class Calls(Effects):
         world = self.store.world
         key = id(array), ("numbers", None)
         if key not in world.seen:
-            from mycelia.interpreter.world import Read
+            from mycelia.capture.world import Read
 
             value, expect = world.array(array)
             world.reads.append(Read(world.number(array), ("copied", None), expect))
