@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -12,9 +13,11 @@ from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
+from unicodedata import east_asian_width
 
 PACKAGE = str(Path(__file__).parent)
 PYTHON = sysconfig.get_path("stdlib") + os.sep
+REST = sys.maxsize  # the column where an expression ends that goes on below
 NUMPY = f"{os.sep}numpy{os.sep}"
 INSTALLED = ("site-packages", "dist-packages")
 
@@ -28,7 +31,13 @@ class Location:
     columns: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.line}  {self.source}"
+        return f"{self.title}  {self.source}"
+
+    @property
+    def title(self) -> str:
+        """The file and the line; in a notebook, the cell."""
+        cell = re.fullmatch(r"<ipython-input-(\d+)-\w+>", self.file)
+        return f"{f'In[{cell[1]}]' if cell else Path(self.file).name}:{self.line}"
 
     @property
     def source(self) -> str:
@@ -37,12 +46,22 @@ class Location:
     def caret(self) -> str:
         """The line with the expression underlined; only the line when its columns are not known."""
         text = linecache.getline(self.file, self.line).rstrip()
-        shown = f"{Path(self.file).name}:{self.line}  "
-        indent = len(text) - len(text.lstrip())
+        shown = f"{self.title}  {text.lstrip()}"
         if self.columns is None or self.columns[1] <= self.columns[0]:
-            return shown + text.lstrip()
-        start, end = self.columns
-        return f"{shown}{text.lstrip()}\n  {' ' * (3 + len(shown) + start - indent)}{'^' * (end - start)}"
+            return shown
+        coded = text.encode()  # Python counts columns in bytes
+        before, under = (coded[a:b].decode(errors="replace") for a, b in ((0, self.columns[0]), self.columns))
+        space = width(f"{self.title}  {before.lstrip()}") + 3
+        return f"{shown}\n  {' ' * space}{'^' * width(under)}" if under else shown
+
+
+def width(text: str) -> int:
+    """How many columns of a screen a text takes: characters of East Asia take two.
+
+    >>> width("x = 1"), width("损失")
+    (5, 4)
+    """
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -84,8 +103,9 @@ def location_of(code: CodeType, instruction: int, line: int) -> Location:
     """Where an instruction of a code object stands in its source."""
     position = next(islice(code.co_positions(), instruction // 2, None), (line, line, None, None))
     start, end = position[2], position[3]
-    one_line = position[0] == position[1] == line and start is not None and end is not None
-    return Location(code.co_filename, line, (start, end) if one_line else None)  # type: ignore[arg-type]
+    if position[0] != line or start is None or end is None:
+        return Location(code.co_filename, line)
+    return Location(code.co_filename, line, (start, end if position[1] == line else REST))
 
 
 class MyceliaError(Exception):

@@ -161,3 +161,40 @@ def test_what_is_raised_inside_says_how_to_see_where(monkeypatch):
     assert tracebacks.NOTE in "".join(traceback.format_exception(found.value))
     monkeypatch.setenv("MYCELIA_TRACEBACK", "full")
     assert tracebacks.NOTE not in "".join(traceback.format_exception(found.value))
+
+
+class Shell:
+    """What a notebook gives to those who want to show errors themselves."""
+
+    custom_exceptions = ()
+
+    def set_custom_exc(self, kinds, show):
+        self.custom_exceptions, self.show = kinds, show
+
+    def showtraceback(self, given, tb_offset=None):
+        _, error, trace = given
+        self.seen = [len(traceback.extract_tb(t)) for t in (trace, error.__traceback__, error.__cause__.__traceback__)]
+
+
+def test_a_notebook_is_given_the_same_for_as_long_as_it_shows_it(monkeypatch):
+    from mycelia import Tensor, tracebacks
+
+    monkeypatch.setattr(sys, "last_traceback", None, raising=False)
+    shell = Shell()
+    tracebacks._ask_ipython(shell)
+
+    def fails():
+        try:
+            Tensor([1.0]).reshape(7)
+        except ValueError as error:
+            raise RuntimeError("it failed") from error
+
+    with pytest.raises(RuntimeError) as found:
+        fails()
+    error = found.value
+    before = error.__traceback__, error.__cause__.__traceback__
+    shell.show(shell, type(error), error, error.__traceback__)
+    assert shell.seen == [2, 2, 1]
+    assert before == (error.__traceback__, error.__cause__.__traceback__)
+    assert sys.last_traceback is error.__traceback__
+    assert len(traceback.extract_tb(before[1])) > 2

@@ -238,3 +238,17 @@ def a_norm_of_a_name_that_does_not_exist(x):
 @mistake(X)
 def an_inverse_of_a_matrix_that_is_not_square(x):
     return ops.inverse(x)
+
+
+@mistake(X, W)
+def an_expression_on_several_lines(x, w):
+    return ops.matmul(
+        x,
+        w,
+    )
+
+
+@mistake(X, W)
+def an_expression_after_letters_of_other_scripts(x, w):
+    损失 = "größe"
+    return 损失, ops.matmul(x, w), 损失
