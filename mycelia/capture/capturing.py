@@ -23,6 +23,7 @@ from mycelia.capture.values import Break, Either, UserError
 from mycelia.capture.world import Array, Constant, Nest, Object, Path, Read, World
 from mycelia.eager.tape import set_aside
 from mycelia.ir import located, region
+from mycelia.ir.value import watched
 from mycelia.sizes import NeedsSize
 
 
@@ -53,7 +54,7 @@ def sizes_needed(machine: Interpreter) -> Iterator[None]:
 
 
 def _captured(call: Call, world: World, machine: Interpreter) -> Program:
-    with _no_collection(), set_aside(), located(None), region() as around:
+    with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
         fn = world.read(call, ("fn", None))
         args = tuple([world.read(call, ("arg", i)) for i in range(len(call.args))])
         kwargs = {name: world.read(call, ("kwarg", name)) for name in call.kwargs}
@@ -86,7 +87,7 @@ def capture_piece(
     world = World(root, varying, naming=naming)
     machine = interpreter(world)
     machine.effectful = False  # Python runs them, one statement after the other
-    with _no_collection(), set_aside(), located(None), region() as around:
+    with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
         cells = {n: world.read(root, ("cell", n)) for n in root.cells}
         frame = machine_frame(cells, world.read(root, ("globals", None)), code)
         machine.file = code.co_filename

@@ -2,6 +2,7 @@
 
 Values know when they were made. A side of a branch is an interval of time: what was made in it may only be computed
 where the condition holds (it may not end, or be an error), so whoever else needs it computes it inside a branch again.
+Equal values are one object, though: one that is asked for on several sides belongs to what is around all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.capture.values import Break
 from mycelia.ir import Function, Param, Value, region, substitute, toposort
+from mycelia.ir.region import innermost
 from mycelia.ir.value import serials
 from mycelia.sizes import Sym
 from mycelia.types import TupleType, int64
@@ -35,6 +38,10 @@ class Region:
     end: int = 0
     inner: list[Region] = field(default_factory=list)
 
+    def is_like(self, other: Region) -> bool:
+        """Whether the same condition holds in both."""
+        return self is other or (self.cond is not None and self.cond is other.cond and self.taken is other.taken)
+
     def forbids(self, serial: int, path: Path) -> bool:
         """Whether a value made at this moment is computed only under conditions that the path does not imply."""
         i = bisect_right(self.inner, serial, key=lambda r: r.start) - 1
@@ -54,6 +61,7 @@ class Regions:
     def __init__(self, number: Callable[[Any], Value]) -> None:
         self.number = number  # a size as a value
         self.stack = [Region(0, None, True)]
+        self.shared: dict[Value, list[Region]] = {}  # what is around all places where a value was asked for
         self.given: dict[Value, Value] = {}  # what effects on one way gave, as the branch around them gives it
 
     def enter(self, cond: Value | None, taken: bool) -> Region:
@@ -69,18 +77,36 @@ class Regions:
         """Whether a value may be computed under the conditions of the path."""
         return type(v.op) is Param or not self.stack[0].forbids(v.serial, path)
 
-    def conditions(self, v: Value) -> tuple[tuple[Value, bool], ...]:
-        """The conditions under which a value exists, outermost first."""
-        found: list[tuple[Value, bool]] = []
-        region = self.stack[0]
+    def around(self, v: Value) -> list[Region]:
+        """The regions that a value belongs to, outermost first."""
+        if v in self.shared:
+            return self.shared[v]
+        found, region = [self.stack[0]], self.stack[0]
         while not v.closed and type(v.op) is not Param:
             i = bisect_right(region.inner, v.serial, key=lambda r: r.start) - 1
             if i < 0 or (region.inner[i].end and v.serial >= region.inner[i].end):
                 break
             region = region.inner[i]
-            if region.end and region.cond is not None:
-                found.append((region.cond, region.taken))
-        return tuple(found)
+            found.append(region)
+        return found
+
+    def again(self, v: Value) -> None:
+        """A value that was there is asked for here: it belongs to what is around both places."""
+        writing = innermost()
+        if v.closed or type(v.op) is Param or (writing is not None and not writing.number):
+            return  # a function that is closed has values of its own
+        mine = self.around(v)
+        shared = 1
+        while shared < min(len(mine), len(self.stack)) and mine[shared].is_like(self.stack[shared]):
+            shared += 1
+        if shared < len(mine):
+            if any(a.mark and len(self.around(a)) > shared for a in toposort([v])):
+                raise Break("a value that may not end is asked for on two ways")
+            self.shared[v] = mine[:shared]
+
+    def conditions(self, v: Value) -> tuple[tuple[Value, bool], ...]:
+        """The conditions under which a value exists, outermost first."""
+        return tuple((r.cond, r.taken) for r in self.around(v) if r.end and r.cond is not None)
 
     def known(self, v: Value, moment: int, path: Path) -> Value | None:
         """A value as it was known before a moment, under the conditions of the path; None if it was not."""

@@ -36,9 +36,20 @@ class _Here(threading.local):
 
     location: Location | None = None
     ask: bool = False
+    again: Callable[[Value], None] | None = None  # is told of values that are asked for once more
 
 
 _here = _Here()
+
+
+@contextmanager
+def watched(again: Callable[[Value], None]) -> Iterator[None]:
+    """Inside the block, `again` is told of every value that is asked for and was there already."""
+    before, _here.again = _here.again, again
+    try:
+        yield
+    finally:
+        _here.again = before
 
 
 @contextmanager
@@ -155,6 +166,8 @@ class Value(Arithmetic):
 
     def _also_from_here(self) -> None:
         """Equal values are one: whoever asks last is told of his own line."""
+        if _here.again is not None:
+            _here.again(self)
         if not _here.ask:
             self.location = _here.location or self.location
         elif self.location is None:
