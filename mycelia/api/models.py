@@ -362,8 +362,8 @@ def mapped_call(
             result = machine.joined(machine.call(each, given, {}))
         found, shape = flattened(machine, result)
         outs = [machine.value(x) if is_tensor(x) else x for x in found]
-        if any(isinstance(x, Later) for x in found):
-            machine.refuse("each example has a text of its own")
+        if any(isinstance(x, Later | Either | Number) for x in found):
+            machine.refuse("each example has a text, a number or an object of its own")
         wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
     finally:
         machine.path, machine.positions = path, asked

@@ -282,7 +282,7 @@ class Calls(Effects):
         given = tuple(map(self.plain, args))
         if cls.__module__ != "builtins" or options or not all(is_atom(a) for a in given):
             self.refuse(f"a {cls.__name__} is made")
-        return self.real(cls, *given)
+        return self.store.make(self.real(cls, *given))
 
     def make_tensor(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if cls is Parameter:

@@ -343,10 +343,12 @@ class ItemAccess(Numbers):
     def of_mapping(self, owner: Any, name: str) -> Iterator[Any]:
         items = self.whole(owner)
         before = self.items_of(owner)
-        for i in range(len(before)):
+        for i in range(len(before) + 1):  # Python looks once more at the end
             now = self.items_of(owner)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
                 self.refuse("a mapping or set changes under its loop")
+            if i == len(before):
+                return
             items = self.whole(owner)
             if type(owner) not in MAPPINGS:
                 yield items[i]

@@ -100,7 +100,7 @@ class Statement:
         module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
         (frame,) = (c for c in compile(module, suite.code.co_filename, "exec").co_consts if isinstance(c, CodeType))
         code = next(c for c in frame.co_consts if isinstance(c, CodeType))
-        self.code = code.replace(co_name=suite.code.co_name, co_qualname=suite.code.co_qualname)
+        self.code = named(code, code.co_qualname, suite.code.co_qualname).replace(co_name=suite.code.co_name)
 
     def __call__(self, root: Frame) -> Exit:
         cells = root.cells
@@ -148,6 +148,16 @@ class Statement:
             if hasattr(node, "lineno"):
                 ast.copy_location(node, stmts[0])
         return tree.body
+
+
+def named(code: CodeType, old: str, new: str) -> CodeType:
+    """The same code, where the names of functions and classes inside say that they stand in the user's function."""
+    held = [
+        named(c, old, new) if isinstance(c, CodeType) else
+        c.replace(old, new, 1) if isinstance(c, str) and c.startswith(f"{old}.<locals>.") else c
+        for c in code.co_consts
+    ]  # fmt: skip
+    return code.replace(co_qualname=code.co_qualname.replace(old, new, 1), co_consts=tuple(held))
 
 
 def _arguments(names: list[str]) -> ast.arguments:

@@ -243,7 +243,7 @@ class Builder:
         if id(blank) not in self.made:
             slots = self.plan.slots[id(blank)]
             if isinstance(blank, BaseException):
-                return blank
+                return self.made.setdefault(id(blank), type(blank)(*blank.args))
             fields = {name: self(value) for (kind, name), value in slots if kind == "field"}
             self.made[id(blank)] = out = self.blank(blank, fields)
             for slot, value in slots:

@@ -39,6 +39,14 @@ def falling(outcome: Outcome) -> Any:
     return outcome is FALLS
 
 
+def leaving(outcome: Outcome) -> Outcome | None:
+    """An outcome where it is known that it does not fall through; None if it always does."""
+    if not isinstance(outcome, Either):
+        return None if outcome is FALLS else outcome
+    yes, no = leaving(outcome.yes), leaving(outcome.no)
+    return no if yes is None else yes if no is None else Either(outcome.cond, yes, no)
+
+
 class Statements(Expressions):
     """One method for each kind of statement."""
 
@@ -74,7 +82,7 @@ class Statements(Expressions):
                 return outcome
             if falls > 1:  # one condition for all of them, or the rest would be interpreted several times
                 goes_on = self.select(falling(outcome), KINDS[bool])
-                return self.branch(goes_on, rest, lambda: outcome, exits=raises)
+                return self.branch(goes_on, rest, lambda: leaving(outcome) or FALLS, exits=raises)
             yes, no = outcome.yes, outcome.no
             return self.branch(
                 outcome.cond, lambda: self.follow(yes, rest), lambda: self.follow(no, rest), exits=raises
