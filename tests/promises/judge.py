@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import io
 import linecache
+import re
 import sys
 import types
 from pathlib import Path
@@ -20,6 +21,7 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.eager import Parameter, Tensor
 from tests.promises.transformed import names, refusing
 
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-12}
 
 
@@ -42,6 +44,25 @@ def programs(path: Path) -> list[Program]:
         title, _, text = case.partition("\n")
         group, name = title.split()
         found.append(Program(group, name, text))
+    return found
+
+
+def families(path: Path) -> list[Program]:
+    """The programs of a file of families: `#* group`, a program with a hole `<idea>`, and lines `#- name: code`.
+
+    In the code of an idea `\\n` begins a new line of the place where the hole is.
+    """
+    found = []
+    for family in path.read_text().split("#* ")[1:]:
+        group, _, rest = family.partition("\n")
+        frame, *ideas = rest.split("#- ")
+        (hole,) = (line for line in frame.splitlines() if "<idea>" in line)
+        indent = hole[: -len("<idea>")]
+        for idea in ideas:
+            name, _, code = idea.strip("\n").partition(": ")
+            lines = code.removeprefix("\\n").replace("\\\\n", "\0").split("\\n")
+            body = "\n".join(indent + line.replace("\0", "\\n") for line in lines)
+            found.append(Program(group.strip(), name, frame.replace(hole, body)))
     return found
 
 
@@ -69,12 +90,12 @@ def seen(value: Any, met: dict[int, tuple[int, Any]] | None = None) -> Any:
     if isinstance(value, BaseException):
         return name, [seen(a, met) if not isinstance(a, str) else "text" for a in value.args]
     if isinstance(value, types.FunctionType | types.MethodType | Jitted):
-        return "function", value.__name__ if not value.__module__.startswith("tests.") else "ours"
+        return "function", value.__qualname__ if not value.__module__.startswith("tests.") else "ours"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return name, seen(vars(value), met)
     if type(value).__repr__ is object.__repr__:
         return name, seen(getattr(value, "__dict__", {}), met)
-    return name, value if isinstance(value, float) else repr(value)
+    return name, value if isinstance(value, float) else ADDRESS.sub("", repr(value))
 
 
 def alike(a: Any, b: Any, rounding: float = 0.0) -> bool:
@@ -103,7 +124,7 @@ def alike(a: Any, b: Any, rounding: float = 0.0) -> bool:
 
 def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
     """What a program returns or raises, and what it prints."""
-    filename = f"<{program}>"
+    filename, name = f"<{program}>", f"program_{program.name}"
     linecache.cache[filename] = len(program.text), None, program.text.splitlines(True), filename
     ms.set_seed(1)
     space = {
@@ -117,7 +138,7 @@ def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
         "__name__": program.name,
         **names(wrap is not eager),
     }
-    module = sys.modules[program.name] = types.ModuleType(program.name)
+    module = sys.modules[name] = types.ModuleType(name)
     module.__dict__.update(space)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -127,7 +148,7 @@ def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
         except Exception as error:
             result = "raised", seen(error)
         finally:
-            sys.modules.pop(program.name, None)
+            sys.modules.pop(name, None)
     return result, printed.getvalue()
 
 

@@ -27,12 +27,12 @@ def check(seeds: range, pure: bool) -> None:
                 raise AssertionError(f"seed {seed}: {verdict.kind}\n{small}\n{judge(small).words}")
 
 
-@pytest.mark.parametrize("first", range(0, 350, PACK))
+@pytest.mark.parametrize("first", range(0, 400, PACK))
 def test_generated_programs_do_under_jit_what_they_do_in_python(first: int) -> None:
     check(range(first, first + PACK), pure=False)
 
 
-@pytest.mark.parametrize("first", range(0, 150, PACK))
+@pytest.mark.parametrize("first", range(0, 100, PACK))
 def test_gradients_and_batches_of_generated_functions_are_those_of_python(first: int) -> None:
     check(range(first, first + PACK), pure=True)
 

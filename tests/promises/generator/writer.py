@@ -25,6 +25,7 @@ IMPURE = re.compile(
     r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
     r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>"
 )
+VARIABLE = re.compile(r"\b[a-z]\d+\b|\bz\b")
 HOLE = re.compile(r"<([A-Za-z]+\d?)(?::([a-z]))?>")
 BLOCKS = ("block", "loop", "short", "body", "leave")
 PARAMETERS = {"x": "t", "y": "t", "n": "i", "k": "f", "items": "l", "table": "d", "box": "o", "ints": "q", "arr": "a"}
@@ -57,6 +58,7 @@ class Writer:
         self.used: Counter[str] = Counter()
         self.scope = Scope()
         self.fresh = 0
+        self.said: list[tuple[str, str]] = []  # kinds and expressions that were written: equal ones are worth a try
         self.budget = 0
         self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
 
@@ -66,7 +68,7 @@ class Writer:
         self.closed = {tag for tag in every if self.random.random() < 0.35}
         kinds = "tif" if self.pure else "tifldoqa"
         taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.6)]
-        self.budget = self.random.choice((2, 4, 6, 9))
+        self.budget = self.random.choice((3, 5, 8, 11))
         self.scope = Scope()
         for name in taken:
             self.scope.add(PARAMETERS[name], name)
@@ -103,10 +105,10 @@ class Writer:
         table = COMPOUND if depth > 0 and self.random.random() < 0.4 else SIMPLE
         if self.scope.loops and self.random.random() < 0.15:
             table = IN_LOOPS
-        elif self.random.random() < 0.03:
+        elif self.random.random() < (0.03 if depth >= 2 else 0.12):
             table = LEAVING
         for _ in range(60):
-            tag, template = self.random.choice(table)
+            (tag, template) = self.random.choices(table, [4 if "tensor" in tag else 1 for tag, _ in table])[0]
             if tag in self.closed or (self.pure and IMPURE.search(template)):
                 continue
             before = {kind: [*names] for kind, names in self.scope.names.items()}
@@ -174,6 +176,9 @@ class Writer:
     def expression(self, kind: str, depth: int) -> str:
         if kind in LITERALS:
             return self.random.choice(LITERALS[kind])
+        if self.random.random() < 0.15 and (known := self.said_before(kind)):
+            self.used["repeated expression"] += 1
+            return self.random.choice(known)
         table = EXPRESSIONS[kind]
         leaves = [e for e in table if not any(h[1] in EXPRESSIONS for h in HOLE.finditer(e[1]))]
         for _ in range(40):
@@ -185,8 +190,15 @@ class Writer:
             except Missing:
                 continue
             self.used[tag] += 1
+            if ":=" not in text:
+                self.said.append((kind, text))
             return text
         raise Missing(kind)
+
+    def said_before(self, kind: str) -> list[str]:
+        """Expressions of this kind whose variables are still there."""
+        names = {name for names in self.scope.names.values() for name in names}
+        return [text for k, text in self.said if k == kind and set(VARIABLE.findall(text)) <= names]
 
     def filled(self, template: str, known: dict[str, str], given: list[tuple[str, str, bool]], depth: int) -> str:
         def choose(hole: re.Match[str]) -> str:

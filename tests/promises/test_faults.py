@@ -1,0 +1,35 @@
+"""Generated programs find faults: mistakes are sown into the capture one by one, and nearly all are seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.promises.generator.faults import FAULTS, Fault
+from tests.promises.generator.pool import Judge
+from tests.promises.generator.writer import Writer
+
+FIRST, MOST = 2_000_000, 600  # programs until a fault counts as not found
+FOUND: dict[str, int] = {}
+
+
+def found_after(fault: Fault) -> int | None:
+    """How many programs it takes to see a fault; None if they do not."""
+    with Judge(fault.name, limit=10.0) as judge:
+        for count in range(MOST):
+            if judge(Writer(FIRST + count, pure=count % 4 == 3).program()).bad:
+                return count + 1
+    return None
+
+
+@pytest.mark.slow
+def test_generated_programs_find_nine_faults_of_ten() -> None:
+    sown = [f for f in FAULTS if f.path() is not None]
+    assert len(sown) >= 50, f"stale: {[f.name for f in FAULTS if f not in sown]}"
+    missed = [f.name for f in sown if found_after(f) is None]
+    assert len(missed) <= len(sown) // 10, missed
+
+
+def test_faults_are_known_by_name_and_most_can_be_sown() -> None:
+    names = [f.name for f in FAULTS]
+    assert len(set(names)) == len(names)
+    assert sum(f.path() is not None for f in FAULTS) >= 50
