@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-PACKAGES = ("mycelia/interpreter", "mycelia/capture", "mycelia/api")
+PACKAGES = ("mycelia/capture", "mycelia/api")
 ROOT = Path(__file__).parents[3]
 
 
