@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
+from mycelia.dataset.arrowfiles import Batches
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
@@ -77,6 +78,7 @@ class ArrowData(FileData):
         self.weight = 0  # bytes of all columns, unfolded: about, by those of the first file
         self.laid: dict[int, list[int]] = {}  # the rows of every group of the files that were looked at
         self.borders: dict[int, list[int]] = {}  # where those groups end
+        self.batches: dict[int, Batches] = {}  # of the Arrow files that were looked at
         self.forward = False  # whether rows are read as they are stored
         first = self._look(0)
         self.schema = _chosen(first, self.wanted)
@@ -118,8 +120,8 @@ class ArrowData(FileData):
                     weights = [about.row_group(i).total_byte_size for i in range(about.num_row_groups)]
                     rows = about.num_rows
             else:
-                batches = _batches(path)
-                sizes, weights, schema = [b.num_rows for b in batches], [b.nbytes for b in batches], batches.schema
+                self.batches[file] = batches = Batches(path)
+                sizes, weights, schema = batches.rows, batches.weights, batches.schema
                 rows = sum(sizes)
             if any(s < 0 for s in sizes) or sum(sizes) != rows:
                 raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
@@ -149,7 +151,9 @@ class ArrowData(FileData):
                 with import_module("pyarrow.parquet").ParquetFile(path) as file:
                     table = file.read_row_group(group, columns=list(self.columns), use_threads=False)
             else:
-                table = _batches(path)[group]
+                if key[0] not in self.batches:
+                    self._look(key[0])
+                table = self.batches[key[0]][group]
             made = {c: _numpy(table.column(c)) for c in self.columns}
             if any(len(c) != self._groups(key[0])[group] for c in made.values()):
                 raise DataError("a group of rows is not as long as its file says", given={"file": path, "group": group})
@@ -218,28 +222,6 @@ class _told:
         if isinstance(error, Exception) and not isinstance(error, DataError | TooLarge):
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DataError(f"cannot read an Arrow file: {reason}", given={"file": self.path}) from error
-
-
-class _batches(list[Any]):
-    """The batches of an Arrow file, mapped into memory."""
-
-    def __init__(self, path: str) -> None:
-        arrow = import_module("pyarrow")
-        source = arrow.memory_map(path)
-        try:
-            # files of Hugging Face's `datasets` are streams, without the mark of Arrow files
-            if source.read(6) == b"ARROW1":
-                file = arrow.ipc.open_file(source)
-                super().__init__(file.get_batch(i) for i in range(file.num_record_batches))
-            else:
-                source.seek(0)
-                file = arrow.ipc.open_stream(source)
-                super().__init__(file)
-            self.schema = file.schema
-            for batch in self:
-                batch.validate(full=True)
-        finally:
-            source.close()
 
 
 def _chosen(schema: Any, columns: Sequence[str] | None) -> Any:

@@ -53,6 +53,16 @@ def table(path: Path) -> Any:
     return ds.ParquetDataset(str(path.with_suffix(".parquet")), shuffle=False)
 
 
+def batches(path: Path, streamed: bool) -> Any:
+    arrow = pytest.importorskip("pyarrow")
+    whole = arrow.table({"x": np.arange(40_000)})
+    place = str(path.with_suffix(".arrow"))
+    with (arrow.ipc.new_stream if streamed else arrow.ipc.new_file)(place, whole.schema) as writer:
+        for batch in whole.to_batches(1000):
+            writer.write_batch(batch)
+    return ds.ParquetDataset(place, shuffle=False)
+
+
 def lines(path: Path) -> Any:
     path.write_text("".join(f"{i},{'word ' * 50}\n" for i in range(400)))
     return ds.CSVDataset(str(path), column_names=["a", "b"], shuffle=False)
@@ -70,6 +80,8 @@ SOURCES = {
     "large records": lambda path: records(path, lambda i: 1 << 16).batch(7),
     "packed": packed,
     "table": table,
+    "batches": lambda path: batches(path, streamed=False),
+    "streamed batches": lambda path: batches(path, streamed=True),
     "lines": lines,
     "texts": texts,
 }

@@ -87,6 +87,30 @@ def test_schemas_and_packed_records_that_cannot_be_read_are_told(tmp_path):
 
 
 @pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+@pytest.mark.parametrize("streamed", [False, True])
+def test_batches_of_arrow_files_are_read_one_by_one(streamed, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    words = [f"w{i % 3}" for i in range(50)]
+    columns = {
+        "x": list(range(50)),
+        "l": [[i, i + 1] for i in range(50)],
+        "s": words,
+        "d": pa.array(words).dictionary_encode(),
+    }
+    for names in (["x", "l", "s"], ["x", "d"]):
+        table = pa.table({n: columns[n] for n in names})
+        place = str(tmp_path / f"{'-'.join(names)}.arrow")
+        with (pa.ipc.new_stream if streamed else pa.ipc.new_file)(place, table.schema) as writer:
+            for batch in table.to_batches(7):
+                writer.write_batch(batch)
+        for order in (list(range(50)), [49, 0, 30, 7]):
+            got = rows(ds.ParquetDataset(place, sampler=order, num_parallel_workers=2))
+            assert [r["x"] for r in got] == order
+            if "l" in names:
+                assert [r["l"] for r in got] == [[i, i + 1] for i in order]
+            assert [str(r["s" if "s" in names else "d"]) for r in got] == [words[i] for i in order]
+
+
 def test_arrow_keeps_bytes_and_nested_lists_and_reads_streams(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
