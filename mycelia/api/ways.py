@@ -10,6 +10,7 @@ from mycelia.capture.capturing import changed
 from mycelia.capture.guards import guard_of
 from mycelia.capture.pieces import NOT_RUN, UNFIT
 from mycelia.capture.sizing import Naming, Sizes, spelled
+from mycelia.capture.source import SOURCELESS
 from mycelia.capture.values import Break
 from mycelia.capture.world import Path
 from mycelia.degradations import Instead, Subject, concerning, degrade
@@ -73,7 +74,7 @@ class Ways:
                 way = capture(frozenset(self.varying), None)
             except Break as reason:
                 way = refused or Refusal(reason)
-                degrade(Instead.PYTHON, way.why, way.at)
+                degrade(Instead.PYTHON, way.why, way.at, warn=way.why.endswith(SOURCELESS))
             else:
                 self.sizes.went_well()
                 if refused is not None:

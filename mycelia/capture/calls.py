@@ -21,7 +21,7 @@ import numpy as np
 from mycelia.capture.effects import Effects
 from mycelia.capture.machine import Frame, Items, Method, View
 from mycelia.capture.slots import CONTAINERS, CONTENTS
-from mycelia.capture.source import definition, is_resumed
+from mycelia.capture.source import SOURCELESS, definition, is_resumed
 from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
@@ -112,7 +112,7 @@ class Calls(Effects):
                 return self.native(fn, args, options)
         node = definition(code)
         if node is None:
-            self.refuse(f"{code.co_name} has no source")
+            self.refuse(f"{code.co_name} {SOURCELESS}")
         if len(self.calls) >= DEEPEST:
             self.refuse(f"{code.co_name} calls too deeply")
         return self.enter(fn, code, node, args, options)

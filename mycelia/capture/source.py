@@ -7,12 +7,17 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 from collections.abc import Iterator
 from types import CodeType
+from typing import Any
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Places = dict[tuple[str, int], list[Definition]]  # by name and first line
 FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names[-2:]))
+SOURCELESS = "has no source that could be read"  # said of a function that Python runs for this reason
+TYPED = 500  # lines of the prompt that are looked through
+BEYOND = 3  # lines of a statement behind the last one that its code tells of: closing brackets, say
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -51,15 +56,33 @@ def definition(code: CodeType) -> Definition | None:
     >>> definition(inspect.getsource.__code__).name
     'getsource'
     """
-    text = "".join(linecache.getlines(code.co_filename))
-    by_place, codes = _module(code.co_filename, text, code.co_flags & FUTURE)
-    if code not in codes and "@pytest_ar" not in code.co_names:  # pytest compiles assertions with more words
+    for text in _texts(code):
+        by_place, codes = _module(code.co_filename, text, code.co_flags & FUTURE)
+        if code in codes or "@pytest_ar" in code.co_names:  # pytest compiles assertions with more words
+            break
+    else:
         return None
     nodes = by_place.get((code.co_name, code.co_firstlineno), [])
     if code.co_name == "<lambda>":
         nodes = [n for n in nodes if _stands_in(code, n)]
         nodes = [n for n in nodes if not any(m is not n and _inside(m, n) for m in nodes)]
     return nodes[0] if len(nodes) == 1 else None
+
+
+def _texts(code: CodeType) -> Iterator[str]:
+    """Texts that may be the one that the code was compiled from: the file or the cell of a notebook; or what was typed
+    at the prompt, as far as it is remembered, the last statement first.
+    """
+    yield "".join(linecache.getlines(code.co_filename))
+    readline: Any = sys.modules.get("readline")
+    if code.co_filename != "<stdin>" or readline is None:
+        return
+    count = readline.get_current_history_length()
+    lines = [readline.get_history_item(i) or "" for i in range(max(1, count - TYPED + 1), count + 1)]
+    last = max((line for _, line, _, _ in code.co_positions() if line is not None), default=1)
+    for start in reversed(range(len(lines))):
+        for end in range(start + last, min(start + last + BEYOND, len(lines)) + 1):
+            yield "\n".join(lines[start:end]) + "\n"
 
 
 def _stands_in(code: CodeType, node: Definition) -> bool:
