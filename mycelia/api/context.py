@@ -7,6 +7,7 @@ from typing import Any
 from mycelia.api.devices import get_current_device, set_device
 from mycelia.eager import Tensor, default_generator
 from mycelia.errors import ArgumentError
+from mycelia.names import listening
 
 GRAPH_MODE = 0  # a Cell is compiled when it is called
 PYNATIVE_MODE = 1  # a Cell runs op by op
@@ -25,6 +26,7 @@ _context: dict[str, Any] = {
 }
 
 
+@listening
 def set_context(**settings: Any) -> None:
     """Choose settings of the session; those not named stay.
 
@@ -62,6 +64,7 @@ def get_context(attr_key: str) -> Any:
 _seed: int | None = None
 
 
+@listening
 def set_seed(seed: int) -> None:
     """Begin all random numbers of the session again, from a seed.
 
@@ -84,6 +87,7 @@ def get_seed() -> int | None:
     return _seed
 
 
+@listening
 def manual_seed(seed: int) -> Any:
     """Begin all random numbers of the session again, from a seed; the generator comes back.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mycelia.backends import NATIVE, Backend, usable
+from mycelia.names import listening
 
 
 class Device(NamedTuple):
@@ -24,6 +25,7 @@ class Device(NamedTuple):
 _current: Backend = usable(NATIVE)
 
 
+@listening
 def set_device(device_target: str, device_id: int | None = None) -> None:
     """Run compiled programs on this device from now on. Eager mode computes on the processor always.
 

@@ -38,6 +38,11 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
                 given={"fn": fn},
                 hint="pass the function itself, grad(f)(x), and not what it returns, grad(f(x))",
             )
+        if not isinstance(positions, tuple | list):
+            raise ArgumentError(
+                f"grad_position is a whole number, a tuple of them, or None, not {positions!r}",
+                hint="grad_position counts the arguments that are given by place, from 0",
+            )
         if isinstance(weights, Tensor) and not isinstance(weights, Parameter):
             raise ArgumentError(
                 "weights are parameters, and a Tensor is none",

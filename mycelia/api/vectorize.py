@@ -14,7 +14,7 @@ from mycelia.api.native import Native
 from mycelia.eager import REFUSED, Tensor, default_generator, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.trace import Traced, run, trace
-from mycelia.errors import ArgumentError, CaptureError, ShapeError
+from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
 from mycelia.names import listening
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.tree import Structure, flatten, unflatten
@@ -47,6 +47,12 @@ def vmap(
     >>> vmap(lambda x, y: x * y + 1.0, in_axes=(0, None))(Tensor([1.0, 2.0]), Tensor(10.0)).tolist()
     [11.0, 21.0]
     """
+    if not callable(fn):
+        raise ArgumentError(
+            f"vmap maps a function, and a {type(fn).__name__} is none",
+            given={"fn": fn},
+            hint="pass the function itself, vmap(f)(x), and not what it returns, vmap(f(x))",
+        )
     if randomness not in RANDOMNESS:
         raise ArgumentError(f"randomness cannot be {randomness!r}", hint=f"choose one of {', '.join(RANDOMNESS)}")
 
@@ -66,7 +72,13 @@ def vmap(
 
         return _run(trace(each, types), size, fronts, axes, types, out_axes)
 
-    def vectorized(*args: Any) -> Any:
+    def vectorized(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            raise CallError(
+                "what vmap gives takes arguments by place, as in_axes counts them",
+                given=kwargs,
+                hint="give them without their names, or bind them first: vmap(lambda x: f(x, k=1))",
+            )
         try:
             return mapped(*args)
         except CaptureError as reason:  # it branches on a tensor, say: that takes more than calling it

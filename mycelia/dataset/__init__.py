@@ -129,7 +129,7 @@ from mycelia.dataset.sources import (
 )
 from mycelia.dataset.tars import WebDataset
 from mycelia.dataset.textfiles import CSVDataset, TextFileDataset
-from mycelia.names import explain_missing
+from mycelia.names import explain_missing, explaining_methods
 
 __all__ = [
     "AGNewsDataset",
@@ -267,4 +267,5 @@ __all__ = [
     "zip",
 ]
 
+explaining_methods(Dataset)
 explain_missing(sys.modules[__name__], config, text, utils, vision)

@@ -13,7 +13,7 @@ from mycelia.eager.convert import as_array
 from mycelia.eager.operators import TENSORS, operand
 from mycelia.eager.tape import Tape
 from mycelia.eager.tensor import Tensor, cast, wrap
-from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.errors import ArgumentError, CallError, DTypeError, ShapeError
 from mycelia.names import listening
 from mycelia.types import Array, DType
 
@@ -202,10 +202,19 @@ class ParameterTuple(tuple[Parameter, ...]):
     """
 
     def __new__(cls, parameters: Iterable[Parameter] | Iterator[Parameter]) -> ParameterTuple:
+        if not isinstance(parameters, Iterable):
+            raise CallError(
+                f"a ParameterTuple is made of a list of parameters, not a {type(parameters).__name__}",
+                hint="for example net.trainable_params()",
+            )
         found = tuple(parameters)
         for x in found:
             if not isinstance(x, Parameter):
-                raise ArgumentError(f"a ParameterTuple holds parameters, not {type(x).__name__}", given={"item": x})
+                raise ArgumentError(
+                    f"a ParameterTuple holds parameters, not {type(x).__name__}",
+                    given={"item": x},
+                    hint="for example net.trainable_params()",
+                )
         return super().__new__(cls, found)
 
     def clone(self, prefix: str, init: str | float | int = "same") -> ParameterTuple:

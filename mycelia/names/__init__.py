@@ -1,6 +1,6 @@
 """Names that are not there: the nearest that is, whether MindSpore has it, and what users of PyTorch mean by it."""
 
-from mycelia.names.keywords import FOREIGN, boundary, explaining, listening, renamed, translated
+from mycelia.names.keywords import FOREIGN, boundary, explaining, explaining_methods, listening, renamed, translated
 from mycelia.names.missing import MissingImport, MissingName, explain_missing, missing_attribute, missing_in, nearest
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "boundary",
     "explain_missing",
     "explaining",
+    "explaining_methods",
     "listening",
     "missing_attribute",
     "missing_in",

@@ -54,6 +54,13 @@ def explaining(*kinds: type) -> None:
             base.__init__ = listening(base.__init__)  # type: ignore[misc]
 
 
+def explaining_methods(kind: type) -> None:
+    """Let the methods of a class explain what they take."""
+    for name, method in [*vars(kind).items()]:
+        if type(method) is FunctionType and not name.startswith("_"):
+            setattr(kind, name, listening(method))
+
+
 def boundary(names: dict[str, Any]) -> None:
     """Let the functions of a module explain what they take; those that are ours, and do not yet."""
     for name, x in [*names.items()]:

@@ -94,3 +94,18 @@ def columns_of_other_lengths():
 @mistake(jit=False)
 def a_shuffle_of_nothing():
     return ds.NumpySlicesDataset([1, 2, 3], ["x"]).shuffle(0)
+
+
+@mistake(jit=False)
+def a_dataset_joined_with_a_list():
+    return ds.NumpySlicesDataset([1, 2, 3], ["x"]).concat([4, 5])
+
+
+@mistake(jit=False)
+def columns_renamed_to_nothing():
+    return ds.NumpySlicesDataset([1, 2, 3], ["x"]).rename("x")
+
+
+@mistake(jit=False)
+def shares_that_are_no_list():
+    return ds.NumpySlicesDataset([1, 2, 3], ["x"]).split(2)

@@ -175,3 +175,23 @@ def an_error_in_a_function_that_is_called(x):
         return y.reshape(7)
 
     return helper(x * 2)
+
+
+@mistake(X)
+def vmap_of_a_result(x):
+    return ms.vmap(square(x))(x)
+
+
+@mistake(X)
+def vmap_with_arguments_by_name(x):
+    return ms.vmap(square)(x=x)
+
+
+@mistake(jit=False)
+def a_setting_without_its_name():
+    ms.set_context(ms.GRAPH_MODE)
+
+
+@mistake(jit=False)
+def parameters_that_are_no_list():
+    return ms.ParameterTuple(3)
