@@ -23,7 +23,7 @@ from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number,
 from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
-from mycelia.ir import Function, Param, Value, inner_functions
+from mycelia.ir import Function, Param, Value, inner_functions, tells_sizes
 from mycelia.sizes import Name, Sym, comes_from_data
 from mycelia.types import int64
 
@@ -80,6 +80,9 @@ class Finisher:
         used = params_of([*roots, *early]) | {self.world.inputs[i] for i, _ in checks}
         inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
         function = closed([self.world.inputs[i] for i in inputs], results, effects)
+        if not tells_sizes(function):  # a tensor of which only the shape is used: it tells it when the program runs
+            inputs = [i for i, v in enumerate(self.world.inputs) if v in used or not v.type.static]
+            function = closed([self.world.inputs[i] for i in inputs], results, effects)
         fails = bool(flags) or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(outcome))
         check_calls(function, fails or self.texts or bool(writes))
         loose = [v for v in params_of(function.results) if v not in set(function.params)]
