@@ -108,6 +108,18 @@ def location_of(code: CodeType, instruction: int, line: int) -> Location:
     return Location(code.co_filename, line, (start, end if position[1] == line else REST))
 
 
+def brief(value: object) -> str:
+    """A value as an error shows it: arrays and tensors by their type and shape, other things in at most 200 letters.
+
+    >>> brief([1, 2]), brief("f32[2]")
+    ('[1, 2]', 'f32[2]')
+    """
+    if hasattr(value, "__array__") and getattr(value, "shape", None):
+        return f"{type(value).__name__} of {value.dtype} and shape {tuple(value.shape)}"  # type: ignore[attr-defined]
+    text = str(value)
+    return text if len(text) <= 200 or isinstance(value, str) else f"{text[:197]}..."
+
+
 class MyceliaError(Exception):
     """Base of every error a user can cause.
 
@@ -120,7 +132,7 @@ class MyceliaError(Exception):
     ) -> None:
         self.where = at or caller()
         lines = [what]
-        lines += [f"  {name}: {value}" for name, value in (given or {}).items()]
+        lines += [f"  {name}: {brief(value)}" for name, value in (given or {}).items()]
         lines += [f"  at {self.where.caret()}"] if self.where else []
         lines += [f"hint: {hint}"] if hint else []
         super().__init__("\n".join(lines))

@@ -123,21 +123,9 @@ def explained(
     name = name or (function.__name__ if owner is None else type(owner).__name__)
     return kind(
         f"{name} cannot be computed of these arguments: {error}",
-        given={k: told(v) for k, v in bound.items()},
+        given={k: repr(v) if isinstance(v, str) else v for k, v in bound.items()},
         hint=f"check the kind of each; help({name}) tells what they mean",
     )
-
-
-def told(value: Any) -> str:
-    """A value as an error shows it: a tensor by its type and shape.
-
-    >>> told([1, 2])
-    '[1, 2]'
-    """
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return f"{type(value).__name__} of {value.dtype} and shape {tuple(value.shape)}"
-    text = repr(value)
-    return text if len(text) < 60 else f"{text[:57]}..."
 
 
 def fits(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
