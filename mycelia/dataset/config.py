@@ -12,6 +12,7 @@ from typing import Any
 
 from mycelia.dataset import random
 from mycelia.dataset.debug import DebugHook
+from mycelia.dataset.remote import get_remote as get_remote
 from mycelia.dataset.remote import set_remote as set_remote
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import limits

@@ -46,7 +46,7 @@ def set_remote(
 ) -> Remote:
     """Choose how files behind addresses are fetched; gives how it was done before.
 
-    >>> before = set_remote(attempts=3); remote().attempts
+    >>> before = set_remote(attempts=3); get_remote().attempts
     3
     >>> _ = set_remote(before.folder, before.most, before.attempts, before.wait)
     """
@@ -60,10 +60,10 @@ def set_remote(
     return before
 
 
-def remote() -> Remote:
+def get_remote() -> Remote:
     """How files behind addresses are fetched.
 
-    >>> remote().attempts
+    >>> get_remote().attempts
     5
     """
     return _Chosen.remote
