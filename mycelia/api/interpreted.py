@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -33,7 +33,9 @@ class Interpreted:
         self.python = 0  # calls that Python ran alone
         self.capturing = threading.RLock()  # threads that need the same program wait for the first
 
-    def __call__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], described: Described | None) -> Any:
+    def __call__(
+        self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], described: Callable[[], Described | None]
+    ) -> Any:
         """The result of a call."""
         call = Call(fn, args, kwargs)
         key = len(args), tuple(kwargs)
@@ -42,7 +44,7 @@ class Interpreted:
             ways = self.ways.setdefault(key, Ways(self.subject))
         way, out = ways.attempt(call)
         if way is None:
-            asked = self.asked(args, kwargs, described)
+            asked = self.asked(args, kwargs, described())
             with self.capturing:
                 way = ways.known(call) or self.made(call, ways, asked)  # another thread may have made it meanwhile
             if isinstance(way, Way):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from difflib import get_close_matches
+from types import MethodType
 from typing import Any, overload
 
 from mycelia.api.described import Described
@@ -148,8 +149,15 @@ class Jitted:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs)
-        about = self.described or getattr(getattr(fn, "__self__", fn), "_described", None)
-        return self._interpreted(fn, args, kwargs, about if isinstance(about, Described) else None)
+        return self._interpreted(fn, args, kwargs, self._about)
+
+    def _about(self) -> Described | None:
+        """What the arguments look like, where that was said."""
+        owner: Any = self.__captured__
+        if isinstance(owner, MethodType):
+            owner = owner.__self__
+        about = self.described or getattr(owner, "__dict__", {}).get("_described")
+        return about if isinstance(about, Described) else None
 
     def explain(self) -> str:
         """How the function runs, for each kind of arguments it was called with: compiled, or where Python takes over.

@@ -58,7 +58,7 @@ class Linear:
         asked, machine.positions = machine.positions, {}
         try:
             for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
-                inner.slots[id(x), DATA] = x, param
+                inner.write(x, DATA, param)
             with region() as inside:
                 outputs = machine.call(fn, marked, kwargs)
         except UserError:

@@ -10,14 +10,15 @@ from mycelia.api.native import Native
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Piece
 from mycelia.capture.pieces import NOT_RUN, UNFIT
-from mycelia.capture.program import Builder, Program, callees
+from mycelia.capture.program import Builder, Program, Result
 from mycelia.capture.slots import DATA, restore
+from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
 from mycelia.capture.world import Array, Read
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.errors import MyceliaError
-from mycelia.ir import interpret, names_of, sized
+from mycelia.ir import interpret, sized
 from mycelia.primitives import writing_down
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.interrupts import whole
@@ -47,12 +48,13 @@ class Way:
                    and isinstance(r.expect, Array)}  # fmt: skip
         self.parents = [parents.get(i) for i in plan.inputs]
         self.value, self.before = plan.outcome, plan.before
-        self.idle, self.sized = plan.function.roots == (), bool(names_of(plan.function))
-        called = callees(plan.function)
+        self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
+        called = plan.called
         self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
         self.keeps = bool(prints) and (plan.fallible or any(q.fallible for q in prints))
+        self.only = self.alone()
         self.shows = bool(prints) and not self.keeps  # words appear while it runs
 
     def attempt(self, root: Any) -> Any:
@@ -93,6 +95,9 @@ class Way:
             given = [inputs[i] for i in places]
             if any(interpret(asked if sizes is None else sized(asked, sizes), *given)):
                 return NOT_RUN
+        if self.only is not None and not recording():
+            out = self.results(objects, inputs)
+            return out if out is NOT_RUN else Exit("return", wrap(out[self.only]))
         if self.keeps:
             with keeping() as words:
                 try:
@@ -114,6 +119,16 @@ class Way:
             else:
                 restore(obj, slot, new)
         return value
+
+    def alone(self) -> int | None:
+        """The place of the result that is all there is: a new tensor, and nothing is written."""
+        plan = self.program.plan
+        value = plan.outcome.value if isinstance(plan.outcome, Exit) and plan.outcome.kind == "return" else None
+        if type(value) is not Tensor or plan.writes or plan.flags or self.keeps or self.unknown:
+            return None
+        slots = plan.slots.get(id(value), [])
+        made = len(slots) == 1 and slots[0][0] == DATA and isinstance(slots[0][1], Result)
+        return slots[0][1].place if made else None
 
     def results(self, objects: Sequence[Any], inputs: list[Any]) -> Any:
         """What the native function gives; NOT_RUN if it cannot."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -60,6 +59,12 @@ class Attributes(Tensors):
 
     def lookup(self, cls: type, name: str, behind: type | None = None) -> Any:
         """What a class and its bases hold under a name. Each class is read, so that what appears there is seen."""
+        key = cls, name, behind
+        if key not in self.found_in_classes or self.store.world.touched_classes:
+            self.found_in_classes[key] = self.look_up(cls, name, behind)
+        return self.found_in_classes[key]
+
+    def look_up(self, cls: type, name: str, behind: type | None) -> Any:
         mro = self.whole(cls, ("field", "__mro__"))
         if behind is not None:
             mro = mro[mro.index(behind) + 1 :]
@@ -304,6 +309,7 @@ class Attributes(Tensors):
     def set_by(self, setter: Any, obj: Any, name: str, value: tuple[Any, ...]) -> None:
         ours = getattr(type(obj), "__interpreted_set__", None)
         if ours is not None and value and setter.__module__ == "mycelia.nn.cell":
+            self.store.world.pin(setter)
             ours(self, obj, name, value[0])
             return
         if type(setter) is not FunctionType:
@@ -352,13 +358,15 @@ def _called(*args: Any) -> Any:
 
 def has_dict(obj: Any) -> bool:
     """Whether an object has a dictionary of its own, and no code of its class stands before it."""
-    cls = type(obj)
+    return gives_dict(type(obj))  # type: ignore[arg-type]  # classes are hashable
+
+
+@functools.lru_cache(maxsize=4096)
+def gives_dict(cls: type) -> bool:
+    """Whether instances of a class have a plain dictionary."""
     if cls.__dictoffset__ == 0 and not cls.__flags__ & 1 << 4:
         return False
     return not any(
         "__dict__" in vars(c) and type(vars(c)["__dict__"]) not in (GetSetDescriptorType, MemberDescriptorType)
         for c in cls.__mro__
     )
-
-
-KNOWN = (deque,)

@@ -211,6 +211,7 @@ class Calls(Effects):
         out = self.store.make(object.__new__(cls))
         init = self.lookup(cls, "__init__")
         if type(init) is FunctionType and is_generated(cls, init):
+            self.store.world.pin(init)
             self.init_dataclass(out, cls, args, options)
         elif cls is SimpleNamespace and not args:
             for name, value in options.items():

@@ -7,7 +7,6 @@ is the exact alias pattern; only classes, modules and built-in functions are kno
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,14 +40,15 @@ class Writer:
     def __init__(self, world: World) -> None:
         self.world = world
         self.known: dict[str, Any] = {
-            "MISSING": MISSING, "same": same, "fetch": fetch, "pairs": pairs, "contents": contents, "member": member,
-            "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
+            "MISSING": MISSING, "NOTHING": (), "same": same, "fetch": fetch, "pairs": pairs, "contents": contents,
+            "member": member, "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
         }  # fmt: skip
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
         self.temporaries = 0
         self.met = {0}
         self.dicts: set[int] = set()
+        self.proxies: dict[int, Any] = {}  # of classes
         self.sizes: dict[Any, int] = {}
 
     def name(self, value: Any) -> str:
@@ -76,6 +76,10 @@ class Writer:
         elif slot[0] == "itself":
             assert isinstance(step.expect, Content), "an array is looked into"
             self.unless(f"not equal_bytes(o{step.parent}, {self.name(step.expect.array)})")
+        elif slot[0] in ("attr", "key") and isinstance(step.expect, Constant) and step.expect.value is MISSING:
+            mapping = self.mapping(step.parent, slot[0])
+            if mapping is not None:
+                self.unless(f"{slot[1]!r} in {mapping}")
         else:
             self.expect(self.source(step.parent, slot), step.expect)
 
@@ -83,16 +87,9 @@ class Writer:
         """An expression for what a slot holds now."""
         kind, name = slot
         o = f"o{parent}"
-        if kind == "attr":
-            obj = self.world.objects[parent]
-            if isinstance(obj, type):
-                return f"{self.name(obj.__dict__)}.get({name!r}, MISSING)"
-            if parent not in self.dicts:
-                self.dicts.add(parent)
-                self.write(f"d{parent} = {o}.__dict__")
-            return f"d{parent}.get({name!r}, MISSING)"
-        if kind == "key":
-            return f"{o}.get({name!r}, MISSING)" if type(self.world.objects[parent]) is dict else "MISSING"
+        if kind in ("attr", "key"):
+            mapping = self.mapping(parent, kind)
+            return f"{mapping}[{name!r}]" if mapping is not None else "MISSING"
         if kind == "field":
             return f"{o}.{name}"
         if kind == "data":
@@ -114,6 +111,20 @@ class Writer:
             return self.name(name)
         return f"fetch({o}, {self.name(slot)})"
 
+    def mapping(self, parent: int, kind: str) -> str | None:
+        """An expression for what holds the attributes or variables of an object: a key that is missing ends a guard."""
+        obj = self.world.objects[parent]
+        if kind == "key":
+            return f"o{parent}" if type(obj) is dict else None
+        if isinstance(obj, type):
+            if id(obj) not in self.proxies:
+                self.proxies[id(obj)] = obj.__dict__
+            return self.name(self.proxies[id(obj)])
+        if parent not in self.dicts:
+            self.dicts.add(parent)
+            self.write(f"d{parent} = o{parent}.__dict__")
+        return f"d{parent}"
+
     def expect(self, source: str, expect: Any) -> None:
         if isinstance(expect, Constant):
             self.constant(source, expect.value)
@@ -124,6 +135,8 @@ class Writer:
         elif isinstance(expect, Varying):
             self.write(f"h{expect.step} = {source}")
             self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
+        elif isinstance(expect, Nest) and not expect.parts:
+            self.unless(f"{source} is not NOTHING")
         elif isinstance(expect, Nest):
             t = self.temporary()
             self.write(f"{t} = {source}")
@@ -150,17 +163,16 @@ class Writer:
             return
         self.met.add(expect.number)
         self.write(f"o{expect.number} = {source}")
-        if not source.startswith("k"):
-            self.unless(f"o{expect.number}.__class__ is not {self.name(expect.type)}")
-            if expect.type not in PLAIN:
-                self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
+        if source not in self.known:  # a constant
+            self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
 
     def array(self, source: str, expect: Array, copied: bool = False) -> None:
         t = f"i{expect.input}"
         self.write(f"{t} = {source}")
         dtype, shape = self.name(expect.type.dtype.numpy), expect.type.shape
         if is_static(shape):
-            self.unless(f"{t}.__class__ is not ndarray or {t}.dtype != {dtype} or {t}.shape != {self.name(shape)}")
+            other = f"({t}.dtype is not {dtype} and {t}.dtype != {dtype})"
+            self.unless(f"{t}.__class__ is not ndarray or {other} or {t}.shape != {self.name(shape)}")
         else:
             self.unless(f"{t}.__class__ is not ndarray or {t}.dtype != {dtype} or {t}.ndim != {len(shape)}")
             self.write(f"s{expect.input} = {t}.shape")
@@ -198,15 +210,21 @@ class Writer:
             assert isinstance(step, Given), f"{step} is no guard"
             self.write(f"i{step.input} = scalar(h{step.step}, {self.name(step.type.dtype.numpy)})")
 
+    def alike(self) -> list[list[str]]:
+        """The objects that were met, those of one type together, where there are several."""
+        groups: dict[type, list[str]] = {}
+        for n in sorted(self.met):
+            groups.setdefault(type(self.world.objects[n]), []).append(f"o{n}")
+        return [group for group in groups.values() if len(group) > 1]
+
     def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
-        numbers = sorted(self.met)
-        ids = ", ".join(f"id(o{n})" for n in numbers)
         objects = ", ".join(f"o{n}" if n in self.met else "None" for n in range(len(self.world.objects)))
         hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
         given = ", ".join(f"i{n}" for n in inputs)
-        self.unless(f"len({{{ids}}}) != {len(numbers)}")
+        for alike in self.alike():  # objects of different types are different
+            self.unless(f"len(set(map(id, ({', '.join(alike)})))) != {len(alike)}")
         sizes = ", ".join(f"{self.name(size)}: n{i}" for size, i in self.sizes.items())
         if sizes:
             self.write(f"sizes = {{{sizes}}}")
@@ -232,6 +250,3 @@ def equal_bytes(array: Any, copy: np.ndarray[Any, Any]) -> bool:
     if type(array) is not np.ndarray or array.dtype != copy.dtype or array.shape != copy.shape:
         return False
     return array.tobytes() == copy.tobytes()
-
-
-PLAIN = frozenset((list, dict, set, tuple, MappingProxyType))

@@ -92,7 +92,7 @@ def distributes(primitive: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(primitive)
     def run(self: Machine, *args: Any) -> Any:
         for i, a in enumerate(args):
-            if isinstance(a, Either):
+            if a.__class__ is Either:
                 a = self.settled(a)
                 if not isinstance(a, Either):
                     return run(self, *args[:i], a, *args[i + 1 :])
@@ -118,11 +118,13 @@ class Machine:
         self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
         self.positions: dict[Position, Location | None] = {}
         self.calls: list[Any] = []  # the functions that are being called
+        self.found_in_classes: dict[Any, Any] = {}
         self.nodes = 0  # of syntax, visited
         self.node: ast.AST | None = None  # where we are
         self.file = ""
         self.tries = 0  # how many `try` are around
         self.effectful = True  # whether effects may be parts of the program
+        self.calls_python = False  # whether it has some
         self.rolling = 0  # changes with every turn of a loop that is being rolled
 
     # -------------------------------------------------------------------------------------------------------- places
@@ -215,6 +217,7 @@ class Machine:
         """Refuse an effect where there is no program that could have it."""
         if not self.effectful:
             self.refuse("it has an effect each time it runs")
+        self.calls_python = True
 
     def only(self, base: Store, ends: list[Store], results: list[Any]) -> Any:
         """The one way that gives something."""
@@ -240,7 +243,7 @@ class Machine:
 
     def settled(self, value: Any) -> Any:
         """An `Either` under the conditions we are under."""
-        while isinstance(value, Either):
+        while value.__class__ is Either:
             if value.cond in self.path:
                 value = value.yes if self.path[value.cond] else value.no
             elif value.cond.closed:
@@ -300,7 +303,7 @@ class Machine:
     def read(self, obj: Any, slot: Slot) -> Any:
         """A slot under the conditions we are under."""
         value = self.store.read(obj, slot)
-        return self.settled(value) if isinstance(value, Either) else value
+        return self.settled(value) if value.__class__ is Either else value
 
     def whole(self, obj: Any, slot: Slot = ITEMS) -> Any:
         """A slot whose content does not depend on a condition."""
@@ -346,6 +349,8 @@ class Machine:
 
     def joined(self, value: Any) -> Any:
         """Either of two tensors of one type, or of numbers, in a place that only reads it: one value."""
+        if value.__class__ is not Either:
+            return value
         value = self.settled(value)
         if not isinstance(value, Either):
             return value

@@ -50,6 +50,7 @@ class Plan:
     flags: tuple[int, ...] = ()  # results that say that a position does not exist
     before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
     fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
+    called: tuple[p.Callee, ...] = ()  # functions of Python that it calls
 
 
 class Finisher:
@@ -84,7 +85,8 @@ class Finisher:
             inputs = [i for i, v in enumerate(self.world.inputs) if v in used or not v.type.static]
             function = closed([self.world.inputs[i] for i in inputs], results, effects)
         fails = bool(flags) or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(outcome))
-        check_calls(function, fails or self.texts or bool(writes))
+        called = tuple(callees(function)) if self.machine.calls_python else ()
+        check_calls(called, fails or self.texts or bool(writes))
         loose = [v for v in params_of(function.results) if v not in set(function.params)]
         if loose:  # one of two kinds of values, chosen for each example or in each turn
             raise Break("a value that only exists inside a batch or a loop decides what is returned")
@@ -92,7 +94,9 @@ class Finisher:
         asked = [v for v in self.world.inputs if v in params_of(early)]
         number = {v: i for i, v in enumerate(self.world.inputs)}
         before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
-        return Plan(planned, writes, self.slots, function, tuple(inputs), places, flags, before, fails or self.texts)
+        return Plan(
+            planned, writes, self.slots, function, tuple(inputs), places, flags, before, fails or self.texts, called
+        )
 
     def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
         """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
@@ -189,9 +193,8 @@ def callees(fn: Function) -> list[p.Callee]:
     return found
 
 
-def check_calls(function: Function, others: bool) -> None:
+def check_calls(called: Sequence[p.Callee], others: bool) -> None:
     """A function of the user may see and do anything: a program that calls one does nothing else that is seen."""
-    called = callees(function)
     prints = [c for c in called if isinstance(c.python, Printing)]
     if len(prints) < len(called) and (prints or others):
         raise Break("a Python function is called, beside other effects")

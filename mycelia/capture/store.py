@@ -28,6 +28,9 @@ class Store:
     def read(self, obj: Any, slot: Slot) -> Any:
         """What a slot holds now."""
         key = id(obj), slot
+        world = self.world
+        if key[0] not in world.fresh and key[0] not in world.touched:
+            return world.seen[key] if key in world.seen else world.read(obj, slot)
         layer: Store | None = self
         while layer is not None:
             found = layer.slots.get(key)
@@ -41,8 +44,14 @@ class Store:
     def write(self, obj: Any, slot: Slot, value: Any) -> None:
         """A slot holds something else from now on."""
         if id(obj) not in self.world.fresh:
-            self.world.number(obj)
+            self.touch(obj)
         self.slots[id(obj), slot] = obj, value
+
+    def touch(self, obj: Any) -> None:
+        """An object from outside is written to: what it holds is in the layers from now on."""
+        self.world.number(obj)
+        self.world.touched.add(id(obj))
+        self.world.touched_classes |= isinstance(obj, type)
 
     def join(self, cond: Value, yes: Store, no: Store) -> None:
         """Become what either fork has become. An object made on one side is only known on that side."""

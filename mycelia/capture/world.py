@@ -139,7 +139,9 @@ class World:
         self.sizes: dict[Sym, Host] = {}
         self.given: dict[tuple[int, TensorType], Value] = {}
         self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
-        self.kept: list[Any] = []
+        self.pinned: set[int] = set()
+        self.touched_classes = False  # whether one of them is a class
+        self.touched: set[int] = set()  # objects from outside that the program writes to
         self.shapes: Shapes = {}
 
     def number(self, obj: Any) -> int:
@@ -262,9 +264,10 @@ class World:
 
     def pin(self, thing: Any) -> None:
         """From now on the program is for this very object."""
-        pinned = Pinned(self.number(thing), thing)
-        if not any(isinstance(r, Pinned) and r.thing is thing for r in self.reads):
-            self.reads.append(pinned)
+        number = self.number(thing)
+        if number not in self.pinned:
+            self.pinned.add(number)
+            self.reads.append(Pinned(number, thing))
 
     def content(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The numbers of an outside array, as constants; guarded by a copy."""

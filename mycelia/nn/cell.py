@@ -92,6 +92,7 @@ class Cell:
     def __interpreted__(machine: Any, cell: Cell, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """What a call means inside a captured program: `construct`, where there are no hooks and no other type."""
         call = machine.lookup(type(cell), "__call__")
+        machine.store.world.pin(call)
         if call is not Cell.__call__:
             return machine.call(call, (cell, *args), options)
         before, after, kind, described = (machine.whole(cell, ("attr", n)) for n in SPECIAL)
