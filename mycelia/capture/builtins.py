@@ -7,15 +7,13 @@ import functools
 import itertools
 import operator
 from collections import OrderedDict, deque
-from collections.abc import Iterator
 from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
 
-from mycelia import primitives as p
 from mycelia.capture import models
-from mycelia.capture.items import ItemAccess
 from mycelia.capture.machine import Items, Method, View, distributes
-from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
+from mycelia.capture.operators import Operators
+from mycelia.capture.slots import CONTAINERS
 from mycelia.capture.texts import Later
 from mycelia.capture.values import MISSING, Host, Number, UserError, is_atom, is_plain
 from mycelia.capture.world import is_tensor
@@ -23,11 +21,16 @@ from mycelia.eager import Tensor
 from mycelia.sizes import Sym
 
 NONE = object()
-CONTAINER_TYPES = (list, tuple)
 
 
-class Builtins(ItemAccess):
+class Builtins(Operators):
     """`len(x)`, `isinstance(x, C)`, `zip(a, b)`, `d.get(k)`."""
+
+    def model_reduce(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("iteration knows how")
+
+    def update(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("iteration knows how")
 
     def class_of(self, x: Any) -> type:
         """`type(x)`."""
@@ -222,177 +225,6 @@ class Builtins(ItemAccess):
 
     # ------------------------------------------------------------------------------------------------------ iteration
 
-    def model_list(self, x: Any = ()) -> Any:
-        return self.store.container(list, self.all_items(x))
-
-    def model_tuple(self, x: Any = ()) -> Any:
-        return self.all_items(x)
-
-    def model_set(self, x: Any = ()) -> Any:
-        return self.store.container(set, self.distinct(self.all_items(x)))
-
-    def model_frozenset(self, x: Any = ()) -> Any:
-        self.refuse("a frozenset is made")
-
-    def distinct(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Constants as a set holds them, in its order."""
-        given = tuple(map(self.plain, items))
-        if not all(map(is_plain, given)):
-            self.refuse("a set of values")
-        return tuple(self.real(set, given))
-
-    def model_dict(self, *args: Any, **named: Any) -> Any:
-        out = self.store.container(dict, ())
-        if args:
-            self.update(out, args[0])
-        for k, v in named.items():
-            self.container_method(out, "__setitem__", (k, v), {})
-        return out
-
-    def update(self, out: Any, more: Any) -> None:
-        more = self.settled(more)
-        if type(more) in MAPPINGS:
-            items = self.whole(more)
-            pairs: Any = zip(items[::2], items[1::2], strict=True)
-        else:
-            pairs = [self.all_items(pair) for pair in self.all_items(more)]
-        for pair in pairs:
-            if len(pair) != 2:
-                self.refuse("a pair that is none")
-            self.container_method(out, "__setitem__", (self.plain(pair[0]), pair[1]), {})
-
-    @distributes
-    def model_range(self, *args: Any) -> Any:
-        if any(is_tensor(a) for a in args):
-            return self.range_of_tensors(args)
-        given = tuple(map(self.plain, args))
-        if not all(map(is_plain, given)):
-            self.refuse("a range of something else than numbers")
-        return self.real(range, *given)
-
-    def range_of_tensors(self, args: tuple[Any, ...]) -> Any:
-        self.refuse("a range of tensors")
-
-    def model_enumerate(self, x: Any, start: Any = 0) -> Any:
-        return Items(self, zip(itertools.count(self.plain(start)), self.iterate(x)))
-
-    def model_zip(self, *args: Any, strict: Any = False) -> Any:
-        return Items(self, self.zipped([self.iterate(a) for a in args], self.plain(strict)))
-
-    def zipped(self, columns: list[Iterator[Any]], strict: Any) -> Iterator[Any]:
-        yield from zip(*columns, strict=strict)
-
-    def model_reversed(self, x: Any) -> Any:
-        if not (type(x) in (tuple, range, str) or type(x) in MAPPINGS or type(x) is list):
-            self.refuse("something is reversed")
-        return Items(self, iter(self.all_items(x)[::-1]))
-
-    def model_map(self, fn: Any, *args: Any) -> Any:
-        rows = zip(*[self.iterate(a) for a in args], strict=False)
-        return Items(self, (self.call(fn, row, {}) for row in rows))
-
-    def model_filter(self, fn: Any, x: Any) -> Any:
-        def kept() -> Iterator[Any]:
-            for item in self.iterate(x):
-                found = self.truth(item if fn is None else self.call(fn, (item,), {}))
-                if not isinstance(found, bool):
-                    self.refuse("a length depends on values")
-                if found:
-                    yield item
-
-        return Items(self, kept())
-
-    def model_iter(self, x: Any, *more: Any) -> Any:
-        if more:
-            self.refuse("iter is called with two arguments")
-        return x if isinstance(x, Items) else Items(self, self.iterate(x))
-
-    def model_next(self, x: Any, *default: Any) -> Any:
-        if not isinstance(x, Items):
-            method = MISSING if type(x).__module__ == "builtins" else self.lookup(type(x), "__next__")
-            if type(method) is FunctionType and not default:
-                return self.call(method, (x,), {})
-            self.refuse("an iterator from outside is used up")
-        try:
-            return x.step(self)
-        except StopIteration as end:
-            if default:
-                return default[0]
-            raise UserError(end) from None
-
-    def model_sum(self, x: Any, start: Any = 0) -> Any:
-        return functools.reduce(functools.partial(self.binary, "add"), self.all_items(x), start)
-
-    def model_reduce(self, fn: Any, x: Any, *first: Any) -> Any:
-        items = (*first, *self.all_items(x))
-        if not items:
-            raise UserError(TypeError("reduce() of empty iterable with no initial value"))
-        return functools.reduce(lambda a, b: self.call(fn, (a, b), {}), items)
-
-    def model_any(self, x: Any) -> Any:
-        return self._until(x, True)
-
-    def model_all(self, x: Any) -> Any:
-        return self._until(x, False)
-
-    def _until(self, x: Any, stop: bool) -> Any:
-        items = self.iterate(x)
-        found: Any = not stop
-        known: list[Any] = []
-        for item in items:
-            truth = self.truth(item)
-            if isinstance(truth, bool):
-                if truth is stop:
-                    found = stop
-                    break
-                continue
-            if not isinstance(x, CONTAINER_TYPES) and not is_tensor(x):
-                self.refuse("a search stops where only the running program knows")
-            known.append(truth)
-        if not known:
-            return found
-        joined = functools.reduce(p.logical_or if stop else p.logical_and, known)
-        return stop if found is stop else Number(joined, bool, 0, 1)
-
-    def model_min(self, *args: Any, **options: Any) -> Any:
-        return self._extreme("lt", min, args, options)
-
-    def model_max(self, *args: Any, **options: Any) -> Any:
-        return self._extreme("gt", max, args, options)
-
-    def _extreme(self, wins: str, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """As Python defines them: the first that no other beats; so mixed types stay what they are."""
-        items = self.all_items(args[0]) if len(args) == 1 else args
-        key = options.pop("key", None)
-        if "default" in options and not items:
-            return options["default"]
-        if options.keys() - {"default"}:
-            self.refuse("an unknown option of min or max")
-        if not items:
-            raise UserError(ValueError(f"{fn.__name__}() arg is an empty sequence"))
-        if (
-            key is None
-            and any(isinstance(v, Host) for v in items)
-            and all(isinstance(v, Host) or is_plain(v) for v in items)
-        ):
-            return self.real(self.store.world.compute, fn, *items) if len(items) > 1 else items[0]
-        best = items[0]
-        score = best if key is None else self.call(key, (best,), {})
-        for x in items[1:]:
-            mine = x if key is None else self.call(key, (x,), {})
-            test = self.binary(wins, mine, score)
-            pair = self.decide(test, lambda x=x, mine=mine: (x, mine), lambda b=best, s=score: (b, s))  # type: ignore[misc]
-            best, score = pair
-        return best
-
-    def model_sorted(self, x: Any, *, key: Any = None, reverse: Any = False) -> Any:
-        items = self.all_items(x)
-        keys = [self.plain(v if key is None else self.call(key, (v,), {})) for v in items]
-        if not all(map(is_plain, keys)):
-            self.refuse("values are sorted")
-        order = self.real(sorted, range(len(items)), key=keys.__getitem__, reverse=self.plain(reverse))
-        return self.store.container(list, tuple(items[i] for i in order))
-
     def model_repr(self, x: Any) -> Any:
         return self.text(repr, x)
 
@@ -426,75 +258,6 @@ class Builtins(ItemAccess):
         self.refuse(f"{fn.__name__} is made")
 
     # -------------------------------------------------------------------------------------------------------- methods
-
-    def call_method(self, fn: Method, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        owner, name = fn.owner, fn.name
-        if is_tensor(owner):
-            found = getattr(type(owner), name)
-            if name == "item" and not args and not options:
-                value = self.value(owner)
-                if not value.closed:
-                    self.refuse("the number in a tensor is known only when the program runs")
-            return self.native(found, (owner, *args), options)
-        kind = type(owner)
-        if kind in MAPPINGS and name in ("items", "keys", "values") and not args:
-            return View(owner, name)
-        if kind in CONTAINERS:
-            return self.container_call(owner, name, args, options)
-        if isinstance(owner, tuple):
-            return self.tuple_call(owner, name, args)
-        if kind is str and name == "join" and len(args) == 1:
-            args = (self.all_items(args[0]),)
-        if name in ("__init__", "__init_subclass__") and not is_atom(owner):
-            return None if not args and not options else self.refuse("object.__init__ takes no arguments")
-        if name == "__setattr__" and len(args) == 2:
-            return self.set_usual(owner, args[0], (args[1],))
-        if name == "__delattr__" and len(args) == 1:
-            return self.set_usual(owner, args[0], ())
-        return self.plain_method(owner, name, options, *args)
-
-    def tuple_call(self, owner: Any, name: str, args: tuple[Any, ...]) -> Any:
-        given = tuple(map(self.plain, (*owner, *args)))
-        if not all(map(is_plain, given)):
-            self.refuse("a search among values")
-        return self.real(getattr(tuple(owner), name), *args)
-
-    @distributes
-    def plain_method(self, owner: Any, name: str, options: dict[str, Any], *args: Any) -> Any:
-        given = [self.plain(a) for a in (owner, *args)]
-        named = {k: self.plain(v) for k, v in options.items()}
-        if not all(map(is_plain, (*given, *named.values()))) or (type(given[0]), name) not in models.METHODS:
-            self.refuse(f"{name} of a {type(owner).__name__}")
-        if (
-            type(given[0]) is str
-            and name in ("format", "format_map")
-            and not all(type(g) in models.TEXT for g in given)
-        ):
-            self.refuse("objects are turned into text")
-        return self.constant_result(self.real(getattr(given[0], name), *given[1:], **named))
-
-    def container_call(self, owner: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """A method of a list, dictionary or the like."""
-        kind = type(owner)
-        if (kind, name) not in models.CONTAINER_METHODS:
-            self.refuse(f"{name} of a {kind.__name__}")
-        if name == "copy":
-            return self.store.container(kind, self.whole(owner))
-        if kind is list and name == "extend":
-            args = (self.all_items(args[0]),)
-        elif kind is list and name == "sort":
-            return self.sort(owner, **options)
-        elif kind in MAPPINGS and name == "update":
-            for a in args:
-                self.update(owner, a)
-            args = ()
-        elif kind in MAPPINGS or name in ("pop", "insert", "remove", "index", "count"):
-            args = (*map(self.plain, args[:1]), *args[1:])
-        return self.container_method(owner, name, args, options)
-
-    def sort(self, owner: Any, key: Any = None, reverse: Any = False) -> None:
-        ordered = self.model_sorted(owner, key=key, reverse=reverse)
-        self.store.write(owner, ITEMS, self.whole(ordered))
 
 
 def isinstance_of(cls: type, kinds: type) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 from types import (
     BuiltinFunctionType,
@@ -11,12 +10,9 @@ from types import (
     FunctionType,
     MethodDescriptorType,
     MethodType,
-    SimpleNamespace,
     WrapperDescriptorType,
 )
 from typing import Any
-
-import numpy as np
 
 from mycelia.capture.effects import Effects
 from mycelia.capture.machine import Frame, Items, Method, View
@@ -24,7 +20,6 @@ from mycelia.capture.slots import CONTAINERS, CONTENTS
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
 from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op, Value
 from mycelia.sizes import NeedsSize
 
@@ -34,6 +29,9 @@ REGISTERED: dict[Any, Any] = {}  # functions that are modelled by the layers abo
 
 class Calls(Effects):
     """`f(*args, **options)`."""
+
+    def call_class(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("making knows how")
 
     def body(self, node: Any, frame: Frame) -> Any:
         raise AssertionError("statements know how")
@@ -184,149 +182,6 @@ class Calls(Effects):
 
     # -------------------------------------------------------------------------------------------------------- classes
 
-    def call_class(self, cls: type, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if cls in (Tensor, Parameter):
-            return self.make_tensor(cls, args, options)
-        if cls is super:
-            self.refuse("super is called with arguments of an unknown kind")
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and self.is_namedtuple(cls):
-            return self.make_namedtuple(cls, args, options)
-        if issubclass(cls, Op):
-            return self.real(cls, *map(self.plain, args), **{k: self.plain(v) for k, v in options.items()})
-        if issubclass(cls, BaseException):
-            return self.make_error(cls, args, options)
-        if cls.__module__ == "builtins" or (cls.__flags__ & 1 << 8 and cls not in (functools.partial, SimpleNamespace)):
-            return self.call_builtin(cls, args, options)
-        if cls is functools.partial:
-            return self.make_partial(args, options)
-        if cls in REGISTERED:
-            return REGISTERED[cls](self, cls, args, options)
-        meta = type(cls)
-        if meta is not type and self.lookup(meta, "__call__") is not type.__call__:
-            self.refuse(f"the class of {cls.__name__} makes its instances")
-        if self.lookup(cls, "__new__") is not object.__new__:
-            self.refuse(f"{cls.__name__} makes its instances itself")
-        if getattr(cls, "__abstractmethods__", None) or cls.__del__ if hasattr(cls, "__del__") else False:
-            self.refuse(f"an instance of {cls.__name__} is made")
-        out = self.store.make(object.__new__(cls))
-        init = self.lookup(cls, "__init__")
-        if type(init) is FunctionType and is_generated(cls, init):
-            self.store.world.pin(init)
-            self.init_dataclass(out, cls, args, options)
-        elif cls is SimpleNamespace and not args:
-            for name, value in options.items():
-                self.store.write(out, ("attr", name), value)
-        elif type(init) is FunctionType:
-            if self.call_function(init, (out, *args), options, ours=False) is not None:
-                self.refuse("__init__ returns something")
-        elif init is not object.__init__:
-            self.refuse(f"{cls.__name__}.__init__ is a {type(init).__name__}")
-        elif args or options:
-            raise UserError(TypeError(f"{cls.__name__}() takes no arguments"))
-        return out
-
-    def make_partial(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """`functools.partial(fn, ...)`."""
-        if not args or type(args[0]) is functools.partial:
-            self.refuse("a partial function is made")
-        named = self.store.container(dict, tuple(x for pair in options.items() for x in pair))
-        blank = functools.partial(len)
-        return self.store.make(blank, func=args[0], args=tuple(args[1:]), keywords=named)
-
-    def init_dataclass(self, out: Any, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """What the `__init__` does that `dataclass` writes for a class."""
-        fields = [f for f in cls.__dataclass_fields__.values() if f._field_type is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
-        if any(f._field_type is dataclasses._FIELD_INITVAR for f in fields):  # type: ignore[attr-defined]
-            self.refuse("a dataclass with variables of its __init__")
-        positional = [f.name for f in fields if f.init and not f.kw_only]
-        given = dict(zip(positional, args, strict=False))
-        allowed = {f.name for f in fields if f.init}
-        if len(args) > len(positional) or options.keys() & given.keys() or options.keys() - allowed:
-            self.refuse("the arguments of a call do not fit")
-        given |= options
-        put = self.set_usual if cls.__dataclass_params__.frozen else self.set_attribute
-        for f in fields:
-            if f.init and f.name in given:
-                value = given[f.name]
-            elif f.default_factory is not dataclasses.MISSING:
-                value = self.call(self.whole(f, ("member", type(f).default_factory)), (), {})
-            elif f.default is not dataclasses.MISSING:
-                value = self.whole(f, ("member", type(f).default))
-                if not f.init:
-                    continue
-            elif f.init:
-                self.refuse(f"the argument {f.name} is missing")
-            else:
-                continue
-            put(out, f.name, (value,))
-        if type(after := self.lookup(cls, "__post_init__")) is FunctionType:
-            self.call(after, (out,), {})
-
-    @staticmethod
-    def is_namedtuple(cls: type) -> bool:
-        """Whether instances are made as `collections.namedtuple` says, by this class or its base."""
-        new = next(vars(c)["__new__"] for c in cls.__mro__ if "__new__" in vars(c))
-        code = getattr(getattr(new, "__func__", new), "__code__", None)
-        return code is not None and code.co_filename.startswith("<string>") and "__init__" not in vars(cls)
-
-    def make_namedtuple(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        fields, defaults = cls._fields, cls._field_defaults
-        bound = dict(zip(fields, args, strict=False)) | options
-        if len(args) > len(fields) or set(options) & set(fields[: len(args)]) or set(options) - set(fields):
-            self.refuse("the arguments of a call do not fit")
-        if any(n not in bound and n not in defaults for n in fields) or not all(is_atom(d) for d in defaults.values()):
-            self.refuse("the arguments of a call do not fit")
-        return tuple.__new__(cls, [bound[n] if n in bound else defaults[n] for n in fields])
-
-    def make_error(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """An exception of Python's own, of constants."""
-        given = tuple(map(self.plain, args))
-        if cls.__module__ != "builtins" or options or not all(is_atom(a) for a in given):
-            self.refuse(f"a {cls.__name__} is made")
-        return self.store.make(self.real(cls, *given))
-
-    def make_tensor(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if cls is Parameter:
-            self.refuse("a parameter is made")
-        first = self.joined(args[0]) if args else None
-        if isinstance(first, np.ndarray):
-            return self.tensor_of_array(first, args[1:], options)
-        if type(first) is list or type(first) is tuple:
-            first = self.nest(first)
-        if isinstance(first, Host | Number):
-            first = self.tensor_from_number(first, args[1:] or options)
-        return self.native(Tensor, (first, *args[1:]) if args else (), options)
-
-    def tensor_from_number(self, x: Any, typed: Any) -> Any:
-        from mycelia.types import TensorType, float32, int64
-
-        kind = self.number_kind(x)
-        if typed or kind not in (int, float):
-            return self.plain(x)
-        t = TensorType(float32 if kind is float else int64, ())
-        if isinstance(x, Host):
-            return self.store.tensor(self.store.world.tensor_of(x, t))
-        return self.plain(x)
-
-    def nest(self, x: Any) -> Any:
-        """Nested lists as they are given to a tensor: of constants."""
-        items = self.whole(x) if type(x) is list else x
-        return tuple(self.nest(v) if type(v) in (list, tuple) else self.plain(v) for v in items)
-
-    def tensor_of_array(self, array: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """A tensor with the numbers of an array from outside: an input of the program."""
-        if self.store.is_fresh(array) or args or options:
-            self.refuse("a tensor is made of an array")
-        world = self.store.world
-        key = id(array), ("numbers", None)
-        if key not in world.seen:
-            from mycelia.capture.world import Read
-
-            value, expect = world.array(array)
-            world.reads.append(Read(world.number(array), ("copied", None), expect))
-            world.seen[key] = value
-        return self.store.tensor(world.seen[key])
-
     # -------------------------------------------------------------------------------------------------------- objects
 
     def truth_of_object(self, x: Any) -> bool | Value:
@@ -381,12 +236,6 @@ def model_update_wrapper(machine: Any, fn: Any, args: tuple[Any, ...], options: 
 
 
 REGISTERED[functools.update_wrapper.__code__] = model_update_wrapper
-
-
-def is_generated(cls: Any, init: FunctionType) -> bool:
-    """Whether `dataclass` has written this `__init__`."""
-    owner = next((c for c in cls.__mro__ if vars(c).get("__init__") is init), None)
-    return owner is not None and "__dataclass_fields__" in vars(owner) and init.__code__.co_filename == "<string>"
 
 
 def has_captured(cls: type) -> bool:

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.capture.builtins import Builtins
 from mycelia.capture.machine import KINDS, Method, distributes
+from mycelia.capture.methods import Methods
 from mycelia.capture.models import TEXT
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.tensors import Real
@@ -32,7 +32,7 @@ from mycelia.sizes import Sym
 SETTINGS = {"sep": (str, type(None)), "end": (str, type(None)), "flush": (bool,), "file": (type(None),)}
 
 
-class Effects(Builtins):
+class Effects(Methods):
     """`print(x)`, `f"{x}"`, `ops.pyfunc(f, like, x)`."""
 
     # ----------------------------------------------------------------------------------------------------------- texts

@@ -9,8 +9,8 @@ from types import CellType, FunctionType
 from typing import Any
 
 from mycelia.capture.attributes import Super
-from mycelia.capture.calls import Calls
-from mycelia.capture.machine import Frame, Items, distributes
+from mycelia.capture.machine import Frame, distributes
+from mycelia.capture.making import Making
 from mycelia.capture.models import TEXT
 from mycelia.capture.slots import CONTENTS, MAPPINGS
 from mycelia.capture.source import Definition, inner_code, owner
@@ -26,7 +26,7 @@ BINARY = {
 }  # fmt: skip
 
 
-class Expressions(Calls):
+class Expressions(Making):
     """Values of expressions."""
 
     def eval(self, node: ast.expr, frame: Frame) -> Any:
@@ -260,87 +260,6 @@ class Expressions(Calls):
         return frame.cells[name] if name in frame.cells else self.refuse(f"the variable {name} is not found")
 
     # -------------------------------------------------------------------------------------------------- comprehensions
-
-    def comprehension(self, node: Any, frame: Frame, each: Any) -> None:
-        """The loops of a comprehension, which have variables of their own."""
-        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        first = self.eval(node.generators[0].iter, frame)
-        cells = frame.cells | {n: self.store.make(CellType()) for n in names}
-        inner = Frame(cells, frame.globals, self.comprehension_code(node, frame), frame.function, frame.first)
-
-        def go(depth: int, over: Any) -> None:
-            loop = node.generators[depth]
-            if loop.is_async:
-                self.refuse("an asynchronous comprehension")
-            for item in self.iterate(over):
-                self.assign(loop.target, item, inner)
-                if not self.kept(loop.ifs, inner):
-                    continue
-                if depth + 1 < len(node.generators):
-                    go(depth + 1, self.eval(node.generators[depth + 1].iter, inner))
-                else:
-                    each(inner)
-
-        go(0, first)
-
-    def comprehension_code(self, node: Any, frame: Frame) -> Any:
-        """The code of the frame itself: functions inside are looked for below it."""
-        return frame.code
-
-    def kept(self, tests: list[ast.expr], frame: Frame) -> bool:
-        for test in tests:
-            truth = self.truth(self.eval(test, frame))
-            if not isinstance(truth, bool):
-                self.refuse("a length depends on values")
-            if not truth:
-                return False
-        return True
-
-    def eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Any:
-        out: list[Any] = []
-        self.comprehension(node, frame, lambda inner: out.append(self.eval(node.elt, inner)))
-        return self.store.container(list, tuple(out))
-
-    def eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Any:
-        out: list[Any] = []
-        self.comprehension(node, frame, lambda inner: out.append(self.eval(node.elt, inner)))
-        return self.store.container(set, self.distinct(tuple(out)))
-
-    def eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Any:
-        out = self.store.container(dict, ())
-
-        def each(inner: Frame) -> None:
-            key, value = self.eval(node.key, inner), self.eval(node.value, inner)
-            self.set_subscript(out, key, (value,))
-
-        self.comprehension(node, frame, each)
-        return out
-
-    def eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Any:
-        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        first = self.iterate(self.eval(node.generators[0].iter, frame))
-        cells = frame.cells | {n: self.store.make(CellType()) for n in names}
-        inner = Frame(cells, frame.globals, frame.code, frame.function, frame.first)
-        file = self.file
-
-        def go(depth: int, over: Any) -> Any:
-            loop = node.generators[depth]
-            for item in over:
-                before, self.file = self.file, file
-                self.assign(loop.target, item, inner)
-                if self.kept(loop.ifs, inner):
-                    if depth + 1 < len(node.generators):
-                        more = self.iterate(self.eval(node.generators[depth + 1].iter, inner))
-                        yield from go(depth + 1, more)
-                    else:
-                        value = self.eval(node.elt, inner)
-                        self.file = before
-                        yield value
-                self.file = before
-
-        if any(g.is_async for g in node.generators):
-            self.refuse("an asynchronous generator")
-        return Items(self, go(0, first))
 
     # ------------------------------------------------------------------------------------------------------------ text
 

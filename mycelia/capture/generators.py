@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from mycelia.capture.loops import Loops, caught
+from mycelia.capture.loops import Loops
 from mycelia.capture.machine import Frame, Items
+from mycelia.capture.rolling import caught
 from mycelia.capture.statements import FALLS, Outcome
 from mycelia.capture.values import MISSING, Either
 

@@ -12,14 +12,9 @@ from mycelia.capture import models
 from mycelia.capture.machine import Items, View, distributes
 from mycelia.capture.numbers import Numbers
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.tensors import OPERATORS
-from mycelia.capture.texts import Later
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain, same
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain
 from mycelia.capture.world import is_tensor
-from mycelia.sizes import Sym
 
-REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-SEQUENCES = (tuple, list, str, bytes, range)
 LONGEST = 100_000  # items of one iteration
 
 
@@ -27,151 +22,6 @@ class ItemAccess(Numbers):
     """`x + y`, `x[i]`, `x[i] = v`, `x in y`, `for x in y`."""
 
     # ------------------------------------------------------------------------------------------------------ operators
-
-    def binary(self, name: str, x: Any, y: Any) -> Any:
-        """`x + y` and the like; names with an `i` in front work in place where the left operand can."""
-        return self.plain_binary(name, self.joined(x), self.joined(y))
-
-    @distributes
-    def plain_binary(self, name: str, x: Any, y: Any) -> Any:
-        if isinstance(x, Later) or isinstance(y, Later) or (type(x) is str and name == "mod" and self.is_late(y)):
-            return self.text_operator(name, x, y)
-        for a, b in ((x, y), (y, x)):
-            known = isinstance(b, Host | Number) or is_tensor(b) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
-            if known and is_tensor(a):
-                return self.tensor_operator(name, x, y)
-        later = isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym)
-        if later and self.number_kind(x) is not None and self.number_kind(y) is not None:
-            return self.number_operator(name, x, y)
-        return self.plain_operator(name, x, y)
-
-    def plain_operator(self, name: str, x: Any, y: Any) -> Any:
-        if type(x) is list and name in ("add", "iadd", "mul", "imul"):
-            return self.list_operator(name, x, y)
-        if type(x) is tuple and type(y) is tuple and name in ("add", "iadd"):
-            return x + y
-        if type(x) is tuple and name in ("mul", "imul") and type(self.plain(y)) is int:
-            return x * self.plain(y)
-        if name in ("eq", "ne") and (found := self.equal(x, y)) is not None:
-            return found if name == "eq" else self.decide(found, lambda: False, lambda: True)
-        if type(x) in MAPPINGS and type(y) in MAPPINGS and name in ("or_", "ior"):
-            return self.merged(name, x, y)
-        a, b = self.plain(x), self.plain(y)
-        if is_plain(a) and is_plain(b):
-            if (
-                type(a) is str
-                and name == "mod"
-                and not all(type(v) in models.TEXT for v in (b if type(b) is tuple else (b,)))
-            ):
-                self.refuse("an object is turned into text")
-            return self.constant_result(self.real(OPERATORS[name], a, b))
-        return self.object_operator(name, x, y)
-
-    def constant_result(self, value: Any) -> Any:
-        raise AssertionError("built-in functions know how")
-
-    def is_late(self, x: Any) -> bool:
-        raise AssertionError("effects know how")
-
-    def text_operator(self, name: str, x: Any, y: Any) -> Any:
-        raise AssertionError("effects know how")
-
-    def merged(self, name: str, x: Any, y: Any) -> Any:
-        if type(x) is not dict or type(y) is not dict:
-            self.refuse("mappings are merged")
-        out = x if name == "ior" else self.store.container(dict, self.whole(x))
-        items = self.whole(y)
-        for k, v in zip(items[::2], items[1::2], strict=True):
-            self.container_method(out, "__setitem__", (k, v), {})
-        return out
-
-    def list_operator(self, name: str, x: Any, y: Any) -> Any:
-        if name == "iadd":
-            self.container_method(x, "extend", (self.all_items(y),), {})
-            return x
-        if name == "add" and type(y) is list:
-            return self.store.container(list, self.whole(x) + self.whole(y))
-        if name == "mul" and type(self.plain(y)) is int:
-            return self.store.container(list, self.whole(x) * self.plain(y))
-        return self.refuse(f"{name} of a list")
-
-    def equal(self, x: Any, y: Any) -> Any:
-        """`x == y` of containers of the same kind; None where it is for others to say."""
-        if (type(x) is tuple and type(y) is tuple) or (type(x) is list and type(y) is list):
-            a, b = (x, y) if type(x) is tuple else (self.whole(x), self.whole(y))
-            if len(a) != len(b):
-                return False
-            for u, v in zip(a, b, strict=True):
-                if u is v and not is_tensor(u):
-                    continue
-                if is_tensor(u) or is_tensor(v):
-                    self.refuse("sequences of tensors are compared")
-                truth = self.truth(self.binary("eq", u, v))
-                if not isinstance(truth, bool):
-                    self.refuse("sequences of values are compared")
-                if not truth:
-                    return False
-            return True
-        if type(x) in MAPPINGS and type(y) in MAPPINGS:
-            self.refuse("mappings are compared")
-        one = type(x) in CONTAINERS or type(y) in CONTAINERS or type(x) is tuple or type(y) is tuple
-        known = type(x) in (*SEQUENCES, set, dict) and type(y) in (*SEQUENCES, set, dict, int, float, type(None))
-        if not one or not known:
-            return None
-        return self.refuse("sets are compared") if type(x) is set and type(y) is set else False
-
-    def object_operator(self, name: str, x: Any, y: Any) -> Any:
-        """An operator that a class of the user defines."""
-        base = name.rstrip("_")
-        names = [f"__{base}__"] + ([f"__{base[1:]}__"] if base[0] == "i" and f"{base[1:]}" in OPERATORS else [])
-        plain = names[-1].strip("_")
-        reflected = f"__{REFLECTED[plain]}__" if plain in REFLECTED else f"__r{plain}__"
-        asked = [(x, n, y) for n in names] + [(y, reflected, x)]
-        if type(x) is not type(y) and isinstance(y, type(x)) and not is_atom(y):
-            self.refuse("an operator of a subclass comes first")
-        for owner, n, other in asked:
-            if (
-                is_tensor(owner)
-                or is_atom(owner)
-                or type(owner) in CONTAINERS
-                or isinstance(owner, Host | Number | tuple)
-            ):
-                continue  # they do not know each other
-            if isinstance(owner, Items | View) or type(owner).__module__ == "builtins":
-                self.refuse(f"{name} of a {type(owner).__name__}")
-            method = self.lookup(type(owner), n)
-            if method is MISSING or (plain in ("eq", "ne") and method in (object.__eq__, object.__ne__)):
-                continue
-            if type(method) is not FunctionType:
-                self.refuse(f"{name} of a {type(owner).__name__}")
-            found = self.call(method, (owner, other), {})
-            if found is not NotImplemented:
-                return found
-        if plain in ("eq", "ne"):
-            return (self.identical(x, y) is True) is (plain == "eq")
-        return self.refuse(f"{name} of a {type(x).__name__} and a {type(y).__name__}")
-
-    @distributes
-    def identical(self, x: Any, y: Any) -> Any:
-        """`x is y`."""
-        for v in (x, y):
-            if id(v) in self.stand_ins:
-                self.refuse("whether tensors of different turns are the same object")
-        if isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym):
-            if x is None or y is None or isinstance(x, bool) or isinstance(y, bool):
-                return False if self.number_kind(x) is not self.number_kind(y) else same(self.plain(x), self.plain(y))
-            self.refuse("whether numbers are the same object")
-        if x is None or y is None or type(x) is bool or type(y) is bool or x is Ellipsis or y is Ellipsis:
-            return x is y
-        if isinstance(x, tuple) or isinstance(y, tuple) or isinstance(x, View) or isinstance(y, View):
-            if type(x) is not type(y):
-                return False
-            self.refuse("whether tuples are the same object")
-        if is_atom(x) and is_atom(y) and not isinstance(x, type) and not isinstance(y, type):
-            if type(x) in (int, float, str, bytes, complex, range, slice) and type(x) is type(y):
-                self.refuse("whether constants are the same object")
-            return x is y
-        return x is y
 
     # ---------------------------------------------------------------------------------------------------------- items
 

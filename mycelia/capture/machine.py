@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, NoReturn
 
 from mycelia import primitives as p
+from mycelia.capture.positions import exist_anyway
 from mycelia.capture.regions import Regions
-from mycelia.capture.slots import CONTAINERS, DATA, ITEMS, MAPPINGS, Slot
+from mycelia.capture.slots import CONTAINERS, DATA
 from mycelia.capture.store import Store
 from mycelia.capture.texts import Later
 from mycelia.capture.values import (
@@ -22,7 +22,6 @@ from mycelia.capture.values import (
     Host,
     Number,
     UserError,
-    alternatives,
     either,
     is_atom,
 )
@@ -31,14 +30,11 @@ from mycelia.eager import Tensor
 from mycelia.errors import Location
 from mycelia.ir import Value, constant, region
 from mycelia.ir.value import _here
-from mycelia.sizes import NeedsSize, Sym, divided, known_equal, known_less
 from mycelia.types import TensorType, TupleType, bool_, float64, int64
 
 DEEPEST = 40  # conditions inside one another
-FEW = 4  # alternatives that stay apart
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
-LARGE = 2**40  # no size is larger, where it counts
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
 
 
@@ -126,6 +122,18 @@ class Machine:
         self.effectful = True  # whether effects may be parts of the program
         self.calls_python = False  # whether it has some
         self.rolling = 0  # changes with every turn of a loop that is being rolled
+
+    def joined(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("joining knows how")
+
+    def select(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("joining knows how")
+
+    def whole(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("joining knows how")
+
+    def value(self, *args: Any, **options: Any) -> Any:
+        raise AssertionError("joining knows how")
 
     # -------------------------------------------------------------------------------------------------------- places
 
@@ -300,189 +308,11 @@ class Machine:
 
     # -------------------------------------------------------------------------------------------------------- reading
 
-    def read(self, obj: Any, slot: Slot) -> Any:
-        """A slot under the conditions we are under."""
-        value = self.store.read(obj, slot)
-        return self.settled(value) if value.__class__ is Either else value
-
-    def whole(self, obj: Any, slot: Slot = ITEMS) -> Any:
-        """A slot whose content does not depend on a condition."""
-        value = self.read(obj, slot)
-        if isinstance(value, Either):
-            self.refuse("what an object holds depends on values")
-        return value
-
-    def items_of(self, obj: Any) -> tuple[Any, ...]:
-        """What iterating over a container gives."""
-        found = self.whole(obj)
-        return found[::2] if type(obj) in MAPPINGS else found  # type: ignore[no-any-return]
-
     # -------------------------------------------------------------------------------------------------------- values
-
-    def value(self, x: Tensor) -> Value:
-        """What a tensor holds, as one value of the graph."""
-        return self.select_data(self.read(x, DATA))
-
-    def select_data(self, held: Any) -> Value:
-        held = self.settled(held)
-        if not isinstance(held, Either):
-            return held  # type: ignore[no-any-return]
-        yes, no = self._under(held, held.yes), self._under(held, held.no, False)
-        if yes.type != no.type:
-            self.refuse("a tensor holds data of different types on two ways")
-        return self.regions.choose(held.cond, [yes], [no], self.path)[0]
-
-    def _under(self, held: Either, side: Any, taken: bool = True) -> Value:
-        with self.under(held.cond, taken):
-            return self.select_data(side)
-
-    @contextmanager
-    def under(self, cond: Value, taken: bool) -> Iterator[None]:
-        """Inside the block a condition holds, or does not: what is made there is computed only then."""
-        self.path[cond] = taken
-        self.regions.enter(cond, taken)
-        try:
-            yield
-        finally:
-            self.regions.leave()
-            del self.path[cond]
-
-    def joined(self, value: Any) -> Any:
-        """Either of two tensors of one type, or of numbers, in a place that only reads it: one value."""
-        if value.__class__ is not Either:
-            return value
-        value = self.settled(value)
-        if not isinstance(value, Either):
-            return value
-        leaves = alternatives(value)
-        if all(is_tensor(v) for v in leaves):
-            try:
-                return self.store.tensor(self.tensor_data(value))
-            except Break:
-                return value
-        kinds = {self.number_kind(v) for v in leaves}
-        if len(kinds) == 1 and None not in kinds and (len(leaves) > FEW or any(isinstance(v, Number) for v in leaves)):
-            (kind,) = kinds
-            return self.number(value, kind)  # type: ignore[arg-type]  # None is not in it
-        return value
-
-    def tensor_data(self, value: Any) -> Value:
-        """What one of several tensors holds."""
-        value = self.settled(value)
-        if not isinstance(value, Either):
-            return self.value(value)
-        ended = self.loop_ends.get(id(value.yes))
-        known = ended is not None and ended[0] is value.cond and is_tensor(value.no)
-        if known and [self.read(v, DATA) for v in (value.yes, value.no)] == list(ended[1:]):  # type: ignore[index]
-            return ended[1]  # type: ignore[index]  # a loop without turns leaves the data as it was
-        sides = []
-        for side, taken in ((value.yes, True), (value.no, False)):
-            with self.under(value.cond, taken):
-                sides.append(self.tensor_data(side))
-        if sides[0].type != sides[1].type:
-            raise Break("two types in one tensor")
-        return self.regions.choose(value.cond, [sides[0]], [sides[1]], self.path)[0]
-
-    @staticmethod
-    def number_kind(x: Any) -> type | None:
-        """The class of a Python number that is known now or later."""
-        if isinstance(x, Host):
-            return type(x.sample)
-        if isinstance(x, Number):
-            return x.kind
-        if type(x) is Sym:
-            return int
-        return type(x) if type(x) in KINDS else None
-
-    def number(self, x: Any, kind: type) -> Number:
-        """One of several numbers as one number of the graph."""
-        leaves = [self.bounds(v) for v in alternatives(x)]
-        low, high = min(b[0] for b in leaves), max(b[1] for b in leaves)
-        return Number(self.select(x, KINDS[kind]), kind, low, high)
-
-    def bounds(self, x: Any) -> tuple[int, int]:
-        """Between what a number lies; floats have no bounds."""
-        if isinstance(x, Number):
-            return x.low, x.high
-        if isinstance(x, Host):
-            return -(2**63), 2**63 - 1
-        if type(x) is Sym:
-            low = int(x.low) if x.low > -LARGE else -LARGE
-            return (low, LARGE) if x < LARGE and x > -LARGE else (-(2**63), 2**63 - 1)
-        return (int(x), int(x)) if type(x) in (int, bool) else (0, 0)
-
-    def select(self, x: Any, kind: TensorType) -> Value:
-        """A number, or one of several, as a value of the graph."""
-        x = self.settled(x)
-        if isinstance(x, Either):
-            sides = []
-            for side, taken in ((x.yes, True), (x.no, False)):
-                with self.under(x.cond, taken):
-                    sides.append(self.select(side, kind))
-            return self.regions.choose(x.cond, [sides[0]], [sides[1]], self.path)[0]
-        if isinstance(x, Value):
-            return x
-        if isinstance(x, Number):
-            return x.value
-        if isinstance(x, Host):
-            return self.store.world.tensor_of(x, kind)
-        if type(x) is Sym:
-            return p.full(x, kind.dtype, ())
-        if type(x) is int and not -(2**63) <= x < 2**63:
-            self.refuse("a number beyond 64 bits")
-        return p.full(x, kind.dtype, ())
-
-    def plain(self, x: Any) -> Any:
-        """A value as a constant: a number that is computed at each call is guarded by its value from now on."""
-        x = self.settled(x)
-        if isinstance(x, Host):
-            return self.store.world.constant(x)
-        if type(x) is Sym:
-            raise NeedsSize(x)
-        if type(x) is tuple:
-            return tuple(map(self.plain, x))
-        if type(x) is slice:
-            return slice(self.plain(x.start), self.plain(x.stop), self.plain(x.step))
-        if isinstance(x, Number):
-            self.refuse("a number that only the running program knows is needed now")
-        return x
 
     def located(self) -> None:
         """New values come from the place that is being interpreted."""
         _here.location = self.here()
-
-
-def exist_anyway(index: Value, extent: Any) -> bool:
-    """Whether positions were found by looking for them, in something no larger than what they are looked up in."""
-    bound = below(index)
-    return bound is not None and extent is not None and (known_equal(bound, extent) or known_less(bound, extent))
-
-
-def below(index: Value) -> Any:
-    """What positions that a mask gave are smaller than; None for others."""
-    if isinstance(index.op, p.Positions):
-        return index.op.size.most
-    if isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind == "i":
-        return below(index.inputs[0])
-    if not isinstance(index.op, p.Remainder | p.FloorDivide):
-        return None
-    whole, part = below(index.inputs[0]), size_of(index.inputs[1])
-    if part is None:
-        return None
-    if whole is None or isinstance(index.op, p.Remainder):
-        return None if whole is None else part
-    bound, rest = divided(whole, part)
-    return bound if type(rest) is int and rest == 0 else None
-
-
-def size_of(value: Value) -> Any:
-    """The positive whole number, or the size, that a value is; None if it is another."""
-    while isinstance(value.op, p.Broadcast):
-        (value,) = value.inputs
-    found: Any = (
-        value.op.number if isinstance(value.op, p.Full) else value.op.size if isinstance(value.op, p.Extent) else None
-    )
-    return found if type(found) is Sym or (type(found) is int and found > 0) else None
 
 
 __all__ = ["DATA", "KINDS", "MISSING", "Frame", "Items", "Machine", "Method", "View", "distributes"]

@@ -6,8 +6,8 @@ import operator
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.capture.attributes import Attributes
 from mycelia.capture.machine import KINDS
+from mycelia.capture.setting import Setting
 from mycelia.capture.tensors import OPERATORS
 from mycelia.capture.values import Host, Number
 from mycelia.ir import Value
@@ -29,7 +29,7 @@ OF_SIZES = frozenset(
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
-class Numbers(Attributes):
+class Numbers(Setting):
     """`n + 1`, `i < n`, `-n`."""
 
     def number_operator(self, name: str, x: Any, y: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.capture.machine import DATA, Machine, distributes
+from mycelia.capture.joining import Joining
+from mycelia.capture.machine import DATA, distributes
 from mycelia.capture.values import Break, Either, Host, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Concrete, Parameter, Tensor
@@ -60,7 +61,7 @@ class Real:
         self.thing = thing
 
 
-class Tensors(Machine):
+class Tensors(Joining):
     """Calls of functions of our own library."""
 
     def is_pure(self, fn: Any) -> bool:

@@ -1,0 +1,217 @@
+"""What a loop carries from turn to turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia.capture.machine import KINDS
+from mycelia.capture.matching import Matching
+from mycelia.capture.numbers import LARGEST
+from mycelia.capture.slots import CONTENTS, DATA, ITEMS, Slot
+from mycelia.capture.store import Key, Store
+from mycelia.capture.values import POISON, Either, Number, UserError, alternatives, either
+from mycelia.capture.world import is_tensor
+from mycelia.eager import Tensor
+from mycelia.ir import Value, fresh_params
+from mycelia.ir.region import innermost
+from mycelia.types import bool_, int64
+
+TURNS = 2**48  # more turns than any loop makes
+
+
+class Carrying(Matching):
+    """Slots that a turn changes: how they begin, how they end, and what they hold after the loop."""
+
+    def forked(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, on a fork that stays if it ends, or raises an error of the user."""
+        base, around = self.store, innermost()
+        happened = len(around.effects) if around is not None else 0
+        self.store = base.fork()
+        try:
+            out = run()
+        except UserError:
+            self.commit(base)
+            raise
+        except BaseException:
+            self.store = base
+            if around is not None:
+                del around.effects[happened:]
+            raise
+        self.commit(base)
+        return out
+
+    def commit(self, base: Store) -> None:
+        """The layers above `base` become a part of it."""
+        for layer in self.store.layers(base):
+            base.slots |= layer.slots
+            base.made |= layer.made
+        self.store = base
+
+    def held(self, c: Carried) -> Any:
+        """What a carried slot holds during a turn."""
+        if c.kind == "born":
+            return POISON
+        if c.param is None:
+            (c.param,) = fresh_params((c.type,))
+        if c.kind == "number":
+            kind = {bool_: bool, int64: int}.get(c.type.dtype, float)
+            return Number(c.param, kind, c.low, c.high)
+        if c.kind == "data":
+            return c.param
+        out = self.store.tensor(c.param)
+        self.stand_ins.add(id(out))
+        return out
+
+    def settle(self, base: Store, carried: dict[Key, Carried], kept: dict[Key, Any]) -> bool:
+        """Whether something new is carried, or something otherwise."""
+        changed = False
+        for key, (obj, end) in kept.items():
+            if key not in carried:
+                carried[key] = self.first_carry(base, obj, key[1], end)
+                changed = True
+        for key, c in carried.items():
+            if c.kind == "number" and c.type.dtype is int64:
+                changed |= self.widen(c, kept[key][1], base.peek(c.obj, c.slot))
+        return changed
+
+    def first_carry(self, base: Store, obj: Any, slot: Slot, end: Any) -> Carried:
+        """How a slot that a turn changes is carried."""
+        start = base.peek(obj, slot)
+        if slot == DATA:
+            value = self.select_data(start)
+            return Carried(obj, slot, "data", value.type)
+        if is_tensor(start):
+            return Carried(obj, slot, "tensor", self.value(start).type)
+        joined = self.joined(start) if isinstance(start, Either) else start
+        if is_tensor(joined):
+            return Carried(obj, slot, "tensor", self.value(joined).type)
+        kind = self.number_kind(joined)
+        if kind is not None and not is_tensor(self.settled(end)):
+            low, high = self.bounds(joined)
+            return Carried(obj, slot, "number", KINDS[kind], None, low, high)
+        return Carried(obj, slot, "born", None)
+
+    def widen(self, c: Carried, end: Any, start: Any) -> bool:
+        """Bounds of a whole number that grows by a constant in each turn; of others there are none."""
+        end = self.settled(end)
+        leaves = [self.bounds(v) for v in alternatives(end) if self.number_kind(v) is int]
+        if not leaves:
+            return False
+        low, high = min(b[0] for b in leaves), max(b[1] for b in leaves)
+        if low >= c.low and high <= c.high:
+            return False
+        if (low < c.low and c.low <= -TURNS) or (high > c.high and c.high >= TURNS):
+            if low >= c.low - 2**12 and high <= c.high + 2**12:
+                return False  # it grows by a little each turn, and no loop makes so many turns
+            self.refuse("a whole number grows beyond 64 bits in a loop")
+        c.low, c.high, c.param = (
+            (-LARGEST // 4 if low < c.low else c.low),
+            (LARGEST // 4 if high > c.high else c.high),
+            None,
+        )
+        return True
+
+    def start_of(self, c: Carried, base: Store) -> Value:
+        start = base.peek(c.obj, c.slot)
+        if c.kind == "data":
+            return self.select_data(start)
+        if c.kind == "tensor":
+            return self.tensor_data(start)
+        return self.select(start, c.type)
+
+    def end_of(
+        self, c: Carried, end: Any, turn: Store, carried: dict[Key, Carried], kept: dict[Key, Any], base: Store
+    ) -> Value | None:
+        """The value that a slot holds after a turn; None for one that is not a value, and may not be read."""
+        before, self.store = self.store, turn
+        try:
+            if c.kind == "data":
+                return self.select_data(end)
+            if c.slot == ITEMS or c.kind == "number":
+                return self._number_end(c, end)
+            end = self.joined(end)
+            if is_tensor(end):
+                self.check_alone(c, end, turn, carried, kept, base)
+                return self.value(end)
+            return self._number_end(c, end) if c.kind == "born" else self._other(c, end)
+        finally:
+            self.store = before
+
+    def _other(self, c: Carried, end: Any) -> Value | None:
+        return self.refuse("a value is a tensor in one turn and not in another")
+
+    def _number_end(self, c: Carried, end: Any) -> Value | None:
+        kind = self.number_kind(self.joined(end))
+        if c.kind == "born":
+            if c.slot != CONTENTS and c.slot[0] not in ("attr", "key", "member"):
+                self.refuse("what a container holds changes in a loop")
+            if kind is None:
+                return None
+            joined = self.joined(end)
+            (c.low, c.high), c.kind = self.bounds(joined), f"born {kind.__name__}"
+            return self.select(end, KINDS[kind])
+        if kind is None or KINDS[kind] != c.type:
+            self.refuse("a number changes its kind in a loop")
+        return self.select(end, c.type)
+
+    def check_alone(
+        self, c: Carried, end: Tensor, turn: Store, carried: dict[Key, Carried], kept: dict[Key, Any], base: Store
+    ) -> None:
+        """A tensor whose identity the loop forgets must be known in one place only, and not be written later."""
+        if id(end) in self.stand_ins:
+            mine = turn.slots.get((id(c.obj), c.slot))
+            if any(v[1] is end and k != (id(c.obj), c.slot) for k, v in kept.items()) or mine is None:
+                self.refuse("a tensor of an earlier turn is kept")
+            return
+        if id(end) not in turn.made:
+            self.refuse("a tensor from before the loop is put into a variable")
+        if sum(1 for k, v in kept.items() if any(w is end for w in flat(v[1]))) > 1:
+            self.refuse("two variables hold the same tensor after a turn")
+
+    def leave(self, c: Carried, out: Value | None, base: Store, ran: Any) -> None:
+        """What a slot holds after the loop: if there was no turn, what it held before."""
+        before = base.peek(c.obj, c.slot)
+        if c.slot == DATA:
+            base.write(c.obj, c.slot, out)
+            return
+        if c.kind == "number":
+            kind = {bool_: bool, int64: int}.get(c.type.dtype, float)
+            base.write(c.obj, c.slot, Number(out, kind, c.low, c.high))  # type: ignore[arg-type]
+            return
+        if out is None:
+            base.slots[id(c.obj), c.slot] = c.obj, POISON
+            return
+        numbers = {"born int": int, "born float": float, "born bool": bool}
+        made: Any = Number(out, numbers[c.kind], c.low, c.high) if c.kind in numbers else base.tensor(out)
+        if c.kind == "tensor" and is_tensor(before) and isinstance(ran, Value):
+            self.loop_ends[id(made)] = ran, out, self.value(before)
+        if ran is True:
+            base.write(c.obj, c.slot, made)
+        elif ran is False:
+            base.write(c.obj, c.slot, before)
+        elif before is POISON:
+            base.slots[id(c.obj), c.slot] = c.obj, POISON
+        else:
+            base.write(c.obj, c.slot, either(ran, made, before))
+
+
+@dataclass
+class Carried:
+    """A slot that a turn of a loop changes."""
+
+    obj: Any
+    slot: Slot
+    kind: str  # tensor: another tensor each turn; data: the data of one tensor; number; born: unknown before the loop
+    type: Any  # of the value that is carried
+    param: Value | None = None
+    low: int = 0
+    high: int = 0
+
+
+def flat(value: Any) -> list[Any]:
+    """A value and, if it is a tuple or either of two, all that is in it."""
+    if isinstance(value, Either):
+        return [*flat(value.yes), *flat(value.no)]
+    return [x for v in value for x in flat(v)] if type(value) is tuple else [value]

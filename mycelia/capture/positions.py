@@ -1,0 +1,42 @@
+"""Positions that must exist, and those that do anyway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.ir import Value
+from mycelia.sizes import Sym, divided, known_equal, known_less
+
+
+def exist_anyway(index: Value, extent: Any) -> bool:
+    """Whether positions were found by looking for them, in something no larger than what they are looked up in."""
+    bound = below(index)
+    return bound is not None and extent is not None and (known_equal(bound, extent) or known_less(bound, extent))
+
+
+def below(index: Value) -> Any:
+    """What positions that a mask gave are smaller than; None for others."""
+    if isinstance(index.op, p.Positions):
+        return index.op.size.most
+    if isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind == "i":
+        return below(index.inputs[0])
+    if not isinstance(index.op, p.Remainder | p.FloorDivide):
+        return None
+    whole, part = below(index.inputs[0]), size_of(index.inputs[1])
+    if part is None:
+        return None
+    if whole is None or isinstance(index.op, p.Remainder):
+        return None if whole is None else part
+    bound, rest = divided(whole, part)
+    return bound if type(rest) is int and rest == 0 else None
+
+
+def size_of(value: Value) -> Any:
+    """The positive whole number, or the size, that a value is; None if it is another."""
+    while isinstance(value.op, p.Broadcast):
+        (value,) = value.inputs
+    found: Any = (
+        value.op.number if isinstance(value.op, p.Full) else value.op.size if isinstance(value.op, p.Extent) else None
+    )
+    return found if type(found) is Sym or (type(found) is int and found > 0) else None

@@ -1,0 +1,274 @@
+"""Loops of the program: a fixpoint of what a turn changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CellType
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.capture.carrying import Carried, Carrying, flat
+from mycelia.capture.machine import KINDS, Position
+from mycelia.capture.regions import closed, now
+from mycelia.capture.slots import CONTENTS, DATA
+from mycelia.capture.statements import FALLS, Exit, Outcome, raises
+from mycelia.capture.store import Key, Store
+from mycelia.capture.values import Again, Break, Either, Number, UserError, alternatives, either
+from mycelia.capture.world import is_tensor
+from mycelia.ir import Value, fresh_params, region
+from mycelia.types import TupleType, bool_, int64
+
+
+class Rolling(Carrying):
+    """One loop out of the turns of Python's."""
+
+    def roll(
+        self,
+        test: Callable[[], Any],
+        body: Callable[[], Outcome],
+        orelse: Callable[[], Outcome],
+        runs: bool | None = None,
+        peels: int = 2,
+    ) -> Outcome:
+        """One loop of the program. `runs`: whether there is a first turn, None if only the program knows.
+
+        Where a variable is of another type before the first turn than after it, that turn stands in front of the loop.
+        """
+        try:
+            return self.forked(lambda: self.rolled(test, body, orelse, runs))
+        except TestWrites:
+            return self.roll_asked(test, body, orelse, peels)
+        except Again:
+            if not peels:
+                raise
+
+        def first() -> Outcome:
+            outcome = caught("continue", body())
+            return self.follow(outcome, lambda: self.roll(test, body, orelse, None, peels - 1))
+
+        return after(self.decide(as_number(test()), first, orelse, exits=raises))
+
+    def roll_asked(
+        self, test: Callable[[], Any], body: Callable[[], Outcome], orelse: Callable[[], Outcome], peels: int
+    ) -> Outcome:
+        """A loop whose test changes something: it is asked before the loop, and at the end of every turn."""
+        cell = self.store.make(CellType())
+
+        def ask() -> Outcome:
+            self.store.write(cell, CONTENTS, as_number(test()))
+            return FALLS
+
+        ask()
+        if isinstance(self.read(cell, CONTENTS), bool):
+            self.refuse("the test of a loop changes something")
+        return self.roll(
+            lambda: self.truth(self.read(cell, CONTENTS)),
+            lambda: self.follow(caught("continue", body()), ask),
+            orelse,
+            None,
+            peels,
+        )
+
+    def rolled(
+        self, test: Callable[[], Any], body: Callable[[], Outcome], orelse: Callable[[], Outcome], runs: bool | None
+    ) -> Outcome:
+        if self.calls.count("rolling") > 3:
+            self.refuse("loops are too deep inside one another")
+        leaving, given = self.store.make(CellType()), self.store.make(CellType())
+        self.store.write(leaving, CONTENTS, False)  # whether the loop was left in its middle
+        base, before, asked = self.store, set(self.store.world.fresh), dict(self.positions)
+        carried: dict[Key, Carried] = {}
+        exits: list[Exit] = []
+        for _ in range(12):
+            self.positions = dict(asked)
+            turn, going, happens = self.one_turn(base, carried, test, body, (leaving, given), exits)
+            kept = {k: v for k, v in turn.slots.items() if k[0] in before or k[0] not in base.world.fresh}
+            if not self.settle(base, carried, kept):
+                break
+        else:
+            self.refuse("what a loop changes does not settle")
+        return self.finish(base, turn, carried, kept, going, (leaving, given), exits, orelse, runs, happens, asked)
+
+    def one_turn(
+        self,
+        base: Store,
+        carried: dict[Key, Carried],
+        test: Any,
+        body: Any,
+        cells: tuple[CellType, CellType],
+        exits: list[Exit],
+    ) -> tuple[Store, Value, list[Value]]:
+        """A turn, on stand-ins for what earlier turns left: the store after it, whether there is one, effects."""
+        self.store = turn = base.fork()
+        rolling = self.rolling
+        self.rolling = now()
+        path, self.path = self.path, dict(self.path)
+        self.regions.enter(None, True)
+        self.calls.append("rolling")
+        exits.clear()
+        try:
+            with region() as inside:
+                for key, c in carried.items():
+                    turn.slots[key] = c.obj, self.held(c)
+                entry = {key: turn.slots[key][1] for key in carried}
+                left = turn.read(cells[0], CONTENTS)
+                asked = self.asked_again(left, test)
+                written = [k for k, v in turn.slots.items() if k in entry and v[1] is not entry[k]]
+                fresh = [k for k in turn.slots if k not in entry and k[0] not in turn.made]
+                if written or fresh or inside.effects:
+                    raise TestWrites("the test of a loop changes something", self.here())
+                going = p.full(asked, bool_, ()) if isinstance(asked, bool) else asked
+                outcome = caught("continue", body())
+                self.note_exits(outcome, cells, exits)
+        except UserError as raised:
+            raise Break(f"an error inside a loop: {raised.error!r}", self.here()) from None
+        finally:
+            self.store, self.path, self.rolling = base, path, rolling
+            self.calls.pop()
+            self.regions.leave()
+        if not all(isinstance(e.type, TupleType) for e in inside.effects):
+            self.refuse("a size comes out of data in every turn")
+        return turn, going, inside.effects
+
+    def asked_again(self, left: Any, test: Any) -> Any:
+        """The test of a loop, which is not asked after a turn that has left it."""
+        return test() if left is False else self.truth(self.decide(left, lambda: False, lambda: as_number(test())))
+
+    def note_exits(self, outcome: Outcome, cells: tuple[CellType, CellType], exits: list[Exit]) -> None:
+        """A turn that leaves the loop says so in a variable, which the test sees, and what it returns in another."""
+        found = [o for o in alternatives(outcome) if o is not FALLS]
+        if not found:
+            return
+        kinds = {o.kind for o in found}
+        if len(kinds) > 1 or not kinds <= {"break", "return"}:
+            self.refuse("a loop is left in several ways, or by an error")
+        exits += found[:1]
+        marked = mapped(outcome, lambda o: o is not FALLS)
+        self.store.write(cells[0], CONTENTS, marked if marked is True else self.number(marked, bool))
+        if kinds == {"return"}:
+            values = [o.value for o in found]
+            if all(v is None for v in values):
+                return
+            sample = self.joined(values[0])
+            if not is_tensor(sample):
+                self.refuse("a loop is left with something else than a tensor")
+            t = self.value(sample).tensor
+            zeros = self.store.tensor(p.zeros(t.dtype, t.shape))
+            chosen = mapped(outcome, lambda o: zeros if o is FALLS else o.value)
+            data = self.tensor_data(chosen) if isinstance(chosen, Either) else self.value(chosen)
+            self.store.write(cells[1], CONTENTS, self.store.tensor(data))
+
+    def finish(
+        self,
+        base: Store,
+        turn: Store,
+        carried: dict[Key, Carried],
+        kept: dict[Key, Any],
+        going: Value,
+        cells: tuple[CellType, CellType],
+        exits: list[Exit],
+        orelse: Callable[[], Outcome],
+        runs: bool | None,
+        happens: list[Value],
+        asked: dict[Position, Any],
+    ) -> Outcome:
+        """The loop as a value, and what the slots hold after it."""
+        starts: list[Value] = []
+        params: list[Value] = []
+        nexts: list[Value] = []
+        held: list[tuple[Carried, int | None]] = []
+        for key, c in carried.items():
+            end = self.end_of(c, kept[key][1], turn, carried, kept, base)
+            if c.kind.startswith("born"):
+                if end is None:
+                    held.append((c, None))
+                    continue
+                c.type = end.type
+                (param,) = fresh_params((end.type,))
+                start: Value = p.zeros(end.dtype, end.shape)
+            else:
+                if c.kind == "tensor" and any((id(t), DATA) in kept for t in flat(base.peek(c.obj, c.slot))):
+                    self.refuse("a tensor is written to in a loop, and its variable assigned to")
+                param = c.param  # type: ignore[assignment]  # made when the turn began
+                start = self.start_of(c, base)
+                if end is None or end.type != c.type or start.type != c.type:
+                    self.refuse("a value changes its type in a loop")
+            held.append((c, len(params)))
+            starts.append(start)
+            params.append(param)
+            nexts.append(end)
+        moment = min((q.serial for q in params), default=now())
+        region = self.regions.stack[-1].inner[-1]
+        moment = min(moment, region.start)
+        at, going = self.check_positions(asked, params, starts, nexts, going)
+        roots = self.regions.settled([*happens, going, *nexts], self.path)
+        happens, going, nexts = list(roots[: len(happens)]), roots[len(happens)], list(roots[len(happens) + 1 :])
+        own = set(params)
+        names, operands = self.regions.operands([*roots], moment, self.path)
+        names, operands = (
+            [x for x, v in zip(listed, names, strict=True) if v not in own] for listed in (names, operands)
+        )
+        condition, once = closed((*names, *params), [going]), closed((*names, *params), nexts, happens)
+        outs = p.While(condition, once, len(names))(*operands, *starts)
+        if at is not None:
+            self.positions[p.logical_not(outs[at]), None, tuple(self.path.items())] = self.here()
+        count = outs[len(params)]
+        ran: Any = runs if runs is not None else p.greater(count, p.full(0, int64, ()))
+        for c, place in held:
+            self.leave(c, None if place is None else outs[place], base, ran)
+        if not exits:
+            return after(orelse())
+        left = self.read(cells[0], CONTENTS)
+        if exits[0].kind == "break":
+            return self.decide(left, lambda: FALLS, orelse, exits=raises)
+        value = None if exits[0].value is None else self.store.tensor(self.given(cells[1], base))
+        return self.decide(left, lambda: Exit("return", value), orelse, exits=raises)
+
+    def check_positions(
+        self, asked: dict[Position, Any], params: list[Value], starts: list[Value], nexts: list[Value], going: Value
+    ) -> tuple[int | None, Value]:
+        """Positions that a turn asks for: a variable tells that one did not exist, and the loop ends there."""
+        new = [position for position in self.positions if position not in asked]
+        self.positions = asked
+        if not new:
+            return None, going
+        (flag,) = fresh_params((KINDS[bool],))
+        told: Value = flag
+        for index, extent, where in new:
+            told = p.logical_or(told, self.regions.wrong(index, extent, where, self.path))
+        params.append(flag)
+        starts.append(p.full(False, bool_, ()))
+        nexts.append(told)
+        return len(params) - 1, p.logical_and(going, p.logical_not(flag))
+
+    def given(self, cell: CellType, base: Store) -> Value:
+        """What a loop was left with: it is only asked where it was."""
+        held = base.read(cell, CONTENTS)
+        return self.value(held.yes if isinstance(held, Either) else held)
+
+
+class TestWrites(Break):
+    """The test of a loop changes something."""
+
+
+def mapped(outcome: Outcome, fn: Callable[[Exit], Any]) -> Any:
+    """The values of a function of whichever outcome it is."""
+    if isinstance(outcome, Either):
+        return either(outcome.cond, mapped(outcome.yes, fn), mapped(outcome.no, fn))
+    return fn(outcome)
+
+
+def as_number(truth: Any) -> Any:
+    return truth if isinstance(truth, bool) else Number(truth, bool, 0, 1)
+
+
+def after(outcome: Outcome) -> Outcome:
+    """The outcome of a loop whose body may break."""
+    return caught("break", outcome)
+
+
+def caught(kind: str, outcome: Outcome) -> Outcome:
+    """An outcome after something has seen to exits of this kind."""
+    if isinstance(outcome, Either):
+        return either(outcome.cond, caught(kind, outcome.yes), caught(kind, outcome.no))
+    return FALLS if outcome.kind == kind else outcome
