@@ -20,8 +20,6 @@ from mycelia.errors import CaptureError, MyceliaError
 from mycelia.primitives import replaying
 from mycelia.tree import flatten
 
-KINDS = 128  # kinds of calls, by the number of arguments and their names, whose programs are kept
-
 
 class Interpreted:
     """The programs of one jitted function."""

@@ -11,7 +11,6 @@ import numpy as np
 from mycelia import eager
 from mycelia import primitives as p
 from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
-from mycelia.eager.dispatch import settle
 from mycelia.eager.tape import recording
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
@@ -62,8 +61,6 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
 
     def __enter__(self) -> linearized:
         fn, args, kwargs, positions, has_aux = self.call
-        if Value in [w._data.__class__ for w in self.weights]:
-            settle()  # another thread captures, and would put the weights back as they were, without this tape
         self.recording.__enter__()
         try:
             args, self.leaves, self.structures = self._marked(args, positions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
-import operator
 from collections import OrderedDict, deque
 from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
@@ -263,6 +262,3 @@ class Builtins(Operators):
 def isinstance_of(cls: type, kinds: type) -> bool:
     """Whether instances of a class are instances of an abstract class of Python's own."""
     return issubclass(cls, kinds)
-
-
-INDEX = operator.index

@@ -11,7 +11,6 @@ from typing import Any
 from mycelia.capture.attributes import Super
 from mycelia.capture.machine import Frame, distributes
 from mycelia.capture.making import Making
-from mycelia.capture.models import TEXT
 from mycelia.capture.slots import CONTENTS, MAPPINGS
 from mycelia.capture.source import Definition, inner_code, owner
 from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom, is_plain
@@ -283,6 +282,3 @@ def unbound(name: str, free: bool) -> NameError:
             name=name,
         )
     return UnboundLocalError(f"cannot access local variable {name!r} where it is not associated with a value")
-
-
-KINDS_OF_TEXT = TEXT

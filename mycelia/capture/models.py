@@ -8,8 +8,8 @@ from __future__ import annotations
 import cmath
 import math
 import operator
-from collections import OrderedDict, deque
-from types import MappingProxyType, SimpleNamespace
+from collections import OrderedDict
+from types import MappingProxyType
 from typing import Any
 
 from mycelia.capture.values import Break, is_plain
@@ -230,4 +230,3 @@ CONTAINER_METHODS: dict[tuple[type, str], Any] = {
     (dict, "copy"): None,
     (MappingProxyType, "get"): _dict_get,
 }
-EMPTY = (deque, SimpleNamespace)

@@ -10,16 +10,13 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from mycelia.capture.capturing import Piece, capture_piece
+from mycelia.capture.capturing import capture_piece
 from mycelia.capture.slots import Frame
 from mycelia.capture.source import Definition
 from mycelia.capture.statements import FALLS, Exit
-from mycelia.capture.values import Break
-from mycelia.errors import Location
 
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
@@ -191,4 +188,3 @@ def mentions(stmts: list[ast.stmt], names: frozenset[str]) -> bool:
 
 
 CALLERS = frozenset(("locals", "vars", "dir", "eval", "exec", "super", "__class__", "globals"))
-TYPES = (Break, Callable, Location, Piece)

@@ -19,7 +19,7 @@ from mycelia.capture.slots import DATA, Slot, restore
 from mycelia.capture.source import definition
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.capture.texts import Later, Printing, replaced, said
-from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number, Sentinel, alternatives, is_atom
+from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number, alternatives, is_atom
 from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
@@ -336,6 +336,3 @@ def interpreter(world: World) -> Interpreter:
     from mycelia.capture.store import Store
 
     return Interpreter(Store(world))
-
-
-SENTINELS = Sentinel

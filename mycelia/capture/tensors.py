@@ -7,8 +7,8 @@ they are given is seen on the stand-in, and becomes a write to the store.
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict, deque
-from types import BuiltinFunctionType, FunctionType, NoneType
+from collections import OrderedDict
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from mycelia.capture.joining import Joining
 from mycelia.capture.machine import DATA, distributes
 from mycelia.capture.values import Break, Either, Host, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Concrete, Parameter, Tensor
+from mycelia.eager import Concrete, Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.promotion import common_with_number
 from mycelia.ir import Value, constant
@@ -76,8 +76,8 @@ class Tensors(Joining):
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
         given = [self.lowered(a, stand_ins) for a in args]
         named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
-        before = mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held
-        mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held = True, None, None, None, Held(self)
+        before = mode.capturing, mode.lift, mode.changing, mode.held
+        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, Held(self)
         around = innermost()
         effects = 0 if around is None else len(around.effects)
         self.located()
@@ -92,7 +92,7 @@ class Tensors(Joining):
                 raise Break(str(error), self.here()) from None
             raise UserError(error) from None
         finally:
-            mode.capturing, mode.lift, mode.changing, mode.may_raise, mode.held = before
+            mode.capturing, mode.lift, mode.changing, mode.held = before
         if around is not None and any(not isinstance(e.op, p.Positions) for e in around.effects[effects:]):
             self.check_effects()
         for original, stand_in, data in stand_ins.values():
@@ -315,4 +315,3 @@ OPERATORS = {
         "ixor",
     ]
 }
-KNOWN = (Tensor, Parameter, NoneType, deque)

@@ -33,29 +33,18 @@ class _Mode(threading.local):
     """Whether this thread is writing a graph down.
 
     Then even what depends on nothing becomes a part of the graph, `lift` says which value of the graph stands for
-    a tensor from outside (as a constant, if it is None), `changing` is told of a tensor that is about to hold
-    something else, and `may_raise` of a part of the graph that may raise. With `symbols`, tensors from outside hold
-    values of the graph while it is written, whatever they are given.
+    a tensor from outside (as a constant, if it is None), and `changing` is told of a tensor that is about to hold
+    something else.
     """
 
     capturing: bool = False
     lift: Callable[[Any], Value] | None = None
     changing: Callable[[Any], None] | None = None
-    may_raise: Callable[[], None] | None = None
-    symbols: bool = False
     held: Any = None  # reads and writes tensors of the library's own, such as the state of the random generator
     lanes: tuple[Any, ...] = ()  # of each `vmap` around: which example it is, for random numbers of its own
 
 
 mode = _Mode()
-captures = threading.RLock()  # held by the thread that captures: until it is done, the tensors it reads hold symbols
-PATIENCE = 60.0  # seconds to wait for that thread, which might be waiting for this one
-
-
-def settle() -> None:
-    """Wait until no other thread captures, so that tensors from outside hold their numbers again."""
-    if not mode.capturing and captures.acquire(timeout=PATIENCE):
-        captures.release()
 
 
 class Concrete(BaseException):  # which no program catches by accident

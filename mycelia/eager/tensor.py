@@ -11,7 +11,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.backends import home
 from mycelia.eager.convert import as_array, shown
-from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready, settle
+from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.eager.writing import writing, written
@@ -106,11 +106,9 @@ class Tensor(Operators):
 
     def become(self, other: Tensor) -> None:
         """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
-        # numbers too: an array would look like what the tensor came with
-        data = as_value(other) if mode.symbols else other._data
         if mode.changing is not None:
             mode.changing(self)
-        self._data, self._tape = data, other._tape
+        self._data, self._tape = other._data, other._tape
         if other._tape is not None:
             self._id = other._id
 
@@ -187,9 +185,6 @@ class Tensor(Operators):
         if data.__class__ is not Value:
             return written(data) if writing else data  # type: ignore[no-any-return]
         if not data.closed:
-            settle()
-            if self._data is not data:
-                return self.numbers()
             raise Concrete(f"{data.type} has no numbers before the program runs")
         return constant(data)  # type: ignore[no-any-return]
 
@@ -383,11 +378,6 @@ def _held(outline: Outline) -> tuple[DType, Any]:
 
 
 def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
-    if not mode.capturing:
-        before = [x._data for x in inputs if isinstance(x, Tensor) and x._data.__class__ is Value]
-        settle()
-        if before != [x._data for x in inputs if isinstance(x, Tensor) and x._data.__class__ is Value]:
-            return Tensor.apply(op, inputs)  # another thread gave a tensor its numbers back
     held = tuple([as_value(x) for x in inputs])
     value = Value(op, held)
     out = op.results(value)
