@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 FIRST = {
     "x": ["T([1., 2., 3.])", "T([-1., 0.5, 2.])"],
     "y": ["T([0.5, 0.5, -2.])", "x"],
-    "n": ["1", "2", "0", "3"],
-    "k": ["0.5", "2.0", "-1.0"],
+    "n": ["1", "2", "0", "3", "True"],
+    "k": ["0.5", "2.0", "-1.0", "0.0", "1.0"],
     "items": ["[T([1., 0., 1.]), T([2., -1., 0.5])]", "[x, x]", "[x]"],
     "table": ["{'a': T([1., 1., 2.])}", "{'a': x, 'b': T([0., 3., 1.])}"],
     "box": ["Box(0.5)", "Sub(2.0)"],
@@ -22,8 +22,8 @@ FIRST = {
 ANOTHER = {
     "x": ["T([4., -2., 1.])", "T([-3., -1., 0.5])", "T([0., 8., 2.])", "x * 2.", "x.copy()"],
     "y": ["T([2., 2., 2.])", "x", "T([-1., -1., -1.])"],
-    "n": ["n + 1", "n + 1", "7", "-1", "True", "100", "2.0", "0"],
-    "k": ["k * 2", "k + 0.5", "-k", "-0.0", "1", "0.0", "3.5"],
+    "n": ["n + 1", "n + 1", "n + 2", "7", "-1", "bool(n)", "100", "float(n)", "int(n)", "0", "-n"],
+    "k": ["k * 2", "k + 0.5", "-k", "-k", "-0.0", "1", "0.0", "3.5", "int(k)", "bool(k)"],
     "items": ["[x, y_]", "[T([0., 1., 0.])] * 2", "items + [x]", "list(items)"],
     "table": ["{'a': x}", "dict(table, c=x)", "{'a': T([2., 0., 2.]), 'b': x}"],
     "box": ["Box(1.5)", "Sub(0.5)", "Box(0.5)"],
@@ -45,7 +45,7 @@ CHANGES = {  # of what the arguments hold, in place
     "arr": ["arr[0] += 1.", "arr[:] = 0."],
 }
 OUTSIDE = [
-    "global G; G = G + 1.", "global GI; GI = GI * 2", "global GT; GT = GT * 2.", "CONF['k'] = 4.0", "Box.base = Box.base + 1.", "W.set_data(T([0., 1., 0.]))",
+    "global G; G = G + 1.", "global G; G = -G", "global G; G = 0.0", "global GI; GI = float(GI)", "global GI; GI = GI * 2", "global GT; GT = GT * 2.", "CONF['k'] = 4.0", "Box.base = Box.base + 1.", "W.set_data(T([0., 1., 0.]))",
     "global helper; helper = lambda z, k=1.: z - k", "Box.scaled = lambda self, z: z * 3.", "LOG.clear()", "NET.calls = 0", "GT[0] = 7.", "bump()",
     "Box.prop = property(lambda self: self.t * 5.)", "global rec; rec = lambda z, n: z * 2.", "Doubled.__get__ = lambda self, o, kind=None: o.t - 1.", "NET.w = P(T([1., 1., 1.]), name='v')",
     "HEAP.append(9)", "cached.cache_clear()", "del CONF['k']; CONF['k'] = 2.5",
@@ -64,9 +64,10 @@ def calls_of(writer: Writer, taken: list[str]) -> str:
     keyword = writer.random.random() < 0.2
     given = ", ".join(f"{name}={name}" if keyword and name != "x" else name for name in taken)
     global_names: list[str] = []
-    for call in range(writer.random.randint(2, 5)):
+    focus = choose(taken) if writer.random.random() < 0.5 else None  # what changes most
+    for call in range(writer.random.randint(2, 6)):
         for _ in range(writer.random.randint(0, 2) if call else 0):
-            line = _change(writer, taken)
+            line = _change(writer, taken, focus)
             if line.startswith("global "):
                 name, _, line = line[7:].partition("; ")
                 global_names.append(name)
@@ -100,10 +101,10 @@ def transformed_calls(writer: Writer, taken: list[str]) -> str:
     return "\n".join(["def main():", *[f"    {line}" for line in (*lines, "return out")]]) + "\n"
 
 
-def _change(writer: Writer, taken: list[str]) -> str:
+def _change(writer: Writer, taken: list[str], focus: str | None) -> str:
     choose, kind = writer.random.choice, writer.random.random()
-    if kind < 0.4:
-        name = choose(taken)
+    if kind < 0.4 or (focus is not None and writer.random.random() < 0.5):
+        name = focus or choose(taken)
         writer.used["argument changes"] += 1
         return f"{name} = {choose(ANOTHER[name])}"
     inside = [name for name in taken if name in CHANGES]

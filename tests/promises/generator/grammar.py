@@ -32,11 +32,11 @@ LITERALS = {
 EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
     "t": [
         ("tensor", "<L>"), ("name", "<v:t>"), ("name", "<v:t>"), ("name", "<v:t>"), ("attribute", "<v:o>.t"),
-        ("subscript", "<v:l>[-1]"), ("subscript", "<v:d>['a']"), ("array", "T(<v:a>)"), ("property", "<v:o>.prop"),
+        ("subscript", "<v:l>[-1]"), ("subscript", "<v:d>['a']"), ("array", "T(<v:a>)"), ("array with tensor", "<v:t> * T(<v:a>)"), ("property", "<v:o>.prop"),
         ("global", "GT"), ("view", "<v:t>[::-1]"), ("row", "<v:m>[1]"),
         ("arithmetic", "<t> <op> <t>"), ("arithmetic", "<t> <op> <f>"), ("arithmetic", "<f> <op> <t>"),
         ("number with tensor", "<t> * <i>"), ("number with tensor", "<t> + (<b>)"), ("tensor arithmetic", "<t> * <s>"),
-        ("op", "ops.relu(<t>)"), ("op", "ops.maximum(<t>, <t>)"), ("op", "ops.where(<t> > <C>, <t>, <t>)"),
+        ("op", "ops.relu(<t>)"), ("array in an operation", "(<t> + <v:a>)"), ("array in an operation", "ops.maximum(<t>, <v:a>)"), ("op", "ops.maximum(<t>, <t>)"), ("op", "ops.where(<t> > <C>, <t>, <t>)"),
         ("method of tensor", "(<t>).abs()"), ("op", "ops.clamp(<t>, -4., 4.)"), ("negation", "-(<t>)"),
         ("reduction", "(<m>).sum(0)"), ("op", "ops.cumsum(<t>, 0)"), ("dtype", "(<j>).astype('float32')"),
         ("conditional expression", "(<t> if <b> else <t>)"), ("conditional expression", "(<t> if <s> > <C> else <t>)"),
@@ -117,8 +117,8 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
 SIMPLE: list[tuple[str, str]] = [
     ("assignment", "<n:t> = <t>"), ("assignment", "<n:t> = <t>"), ("assignment", "<n:t> = <t>"), ("alias", "<n:t> = <v:t>"), ("assignment", "<n:i> = <i>"), ("assignment", "<n:f> = <f>"),
     ("assignment", "<n:b> = <b>"), ("assignment", "<n:m> = <m>"), ("assignment", "<n:j> = <j>"), ("augmented tensor", "<r:t> += <t>"),
-    ("augmented tensor", "<r:t> *= <F>"), ("augmented number", "<r:i> += <i>"), ("augmented number", "<r:f> *= <f>"), ("list", "<n:l> = [<t>, <t>]"),
-    ("write of tensor", "<v:t>[<i> % 3] = <f>"), ("write of tensor", "<v:t>[0] = <s>"), ("write of slice", "<v:t>[1:] = <F>"), ("write of slice", "<v:t>[:2] = (<t>)[1:]"),
+    ("augmented tensor", "<r:t> *= <F>"), ("augmented alias", "<n:t> = <v:t>\n<r:t> += <t>"), ("augmented alias", "<n:l> = <v:l>\n<r:l> += [<t>]"), ("augmented alias", "<v:o>.t = <v:t>\n<v:o>.t *= <F>"), ("augmented number", "<r:i> += <i>"), ("augmented number", "<r:f> *= <f>"), ("list", "<n:l> = [<t>, <t>]"),
+    ("write of tensor", "<v:t>[<i> % 3] = <f>"), ("write of tensor", "<v:t>[0] = <s>"), ("write of tensor", "<v:t>[1] = <f>"), ("write of slice", "<v:t>[1:] = <F>"), ("write of slice", "<v:t>[:2] = (<t>)[1:]"),
     ("write at positions", "<v:t>[ops.abs(<j>) % 3] = <f>"), ("write at mask", "<v:t>[<v:t> > <C>] = <F>"), ("write of row", "<v:m>[1] = <t>"),
     ("view", "<n:t> = <v:m>[0]"), ("view", "<u1> = <v:t>[1:]\n<u1>[0] = <f>"), ("view", "<n:t> = <v:t>.reshape(3)"),
     ("alias", "<n:l> = <v:l>"), ("alias", "<n:o> = <v:o>"), ("append", "<v:l>.append(<t>)"), ("append", "LOG.append(<i>)"), ("append", "LOG.append(<w>)"), ("append", "<v:o>.log.append(<y>)"), ("extend", "<v:l>.extend([<t>])"),
@@ -126,7 +126,7 @@ SIMPLE: list[tuple[str, str]] = [
     ("reverse", "<v:l>.reverse()"), ("item of dict", "<v:d>[<K>] = <t>"), ("update", "<v:d>.update(b=<t>)"), ("setdefault", "<n:t> = <v:d>.setdefault(<K>, <t>)"), ("pop of dict", "<v:d>.pop(<K>, None)"),
     ("set", "<v:q>.add(<i>)"), ("set", "<v:q>.discard(<i>)"), ("set", "<n:q> = <v:q> | {<i>}"), ("attribute", "<v:o>.t = <t>"), ("attribute", "<v:o>.k = <f>"), ("attribute", "<v:o>.n = <i>"),
     ("attribute", "<v:o>.n += 1"), ("attribute", "<v:o>.extra = <y>"), ("property", "<v:o>.level = <f>"), ("descriptor", "<v:o>.doubled = <t>"), ("setattr", "setattr(<v:o>, 'k', <f>)"),
-    ("unpacking", "<n:t>, <n:i> = <t>, <i>"), ("starred", "<n:t>, *<u1> = <v:l>"), ("swap", "<n:t>, <n:t> = <t>, <t>"), ("print", "print(<w>, <i>)"), ("print", "print('at', <i>, sep='')"),
+    ("unpacking", "<n:t>, <n:i> = <t>, <i>"), ("starred", "<n:t>, *<n:l> = <v:l>"), ("starred", "*<n:l>, <n:t> = <v:l>"), ("starred", "<n:t>, *<n:l>, <u1> = [<t>, *<v:l>, <i>]"), ("swap", "<n:t>, <n:t> = <t>, <t>"), ("print", "print(<w>, <i>)"), ("print", "print('at', <i>, sep='')"),
     ("print of tensor", "print(<v:j>)"), ("global", "global G\nG = <f>"), ("global of list", "CONF['k'] = <f>"), ("assert", "assert <i> < 40, 'large'"), ("closure", "<n:c> = lambda z: z * <f> + <t>"), ("method", "<n:c> = <v:o>.scaled"),
     ("delete", "<u1> = <t>\ndel <u1>"), ("call for effect", "note(<i>)"), ("call for effect", "bump()"), ("parameter", "ops.assign(W, <t>)"), ("parameter", "W.set_data(<t>)"), ("parameter", "NET(<t>)"),
     ("delete", "del <v:l>[0]"), ("write of array", "<v:a>[1] = <F>"), ("write", "sys.stdout.write(<w>)"), ("slice of list", "<v:l>[1:] = [<t>]"), ("sort", "<u1> = [<i>, <i>, <i>]\n<u1>.sort(key=lambda z: -z)\nLOG.append(<u1>)"),

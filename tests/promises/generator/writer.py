@@ -81,7 +81,7 @@ class Writer:
                 f"return {self.expression('t', 2)} + x * x",
             ]
         else:
-            body = [*self.block(2), f"return {self.expression('y', 2)}"]
+            body = [*self.block(2), f"return {self.result()}"]
         globals_ = [line for line in body if line.lstrip().startswith("global ")]
         body = [line for line in body if line not in globals_]
         declared = [*dict.fromkeys(line.strip() for line in globals_)]
@@ -89,6 +89,14 @@ class Writer:
         if self.pure:
             return f"{PRELUDE}{text}\n{transformed_calls(self, taken)}"
         return f"{PRELUDE}@J\n{text}\n{calls_of(self, taken)}"
+
+    def result(self) -> str:
+        """What the function returns: often some of its variables too, so that what was done to them is seen."""
+        said = self.expression("y", 2)
+        names = sorted({n for kind, names in self.scope.names.items() if kind != "c" for n in names})
+        if self.random.random() < 0.5:
+            return said
+        return ", ".join([said, *self.random.sample(names, min(len(names), 4))])
 
     # ---------------------------------------------------------------------------------------------------- statements
 
