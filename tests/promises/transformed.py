@@ -78,10 +78,15 @@ def vmap(fn: Any) -> Any:
 
 
 def stacked(results: list[Any]) -> Any:
-    """The results of examples as a batch."""
-    if isinstance(results[0], list | tuple):
-        return type(results[0])([stacked(list(parts)) for parts in zip(*results, strict=True)])
-    return ops.stack(results)
+    """The results of examples as a batch; what is no tensor must be the same for all."""
+    first = results[0]
+    if isinstance(first, list | tuple) and not hasattr(first, "_fields"):
+        return type(first)([stacked(list(parts)) for parts in zip(*results, strict=True)])
+    if isinstance(first, Tensor):
+        return ops.stack(results)
+    if any(type(r) is not type(first) or repr(r) != repr(first) for r in results):
+        raise TypeError("examples differ in something else than tensors")
+    return first
 
 
 def gradient_of_batch(fn: Any) -> Any:
