@@ -30,6 +30,12 @@ def test_the_page_shows_what_its_code_prints():
     assert without_counts(shown) == without_counts(page), "python docs/page.py docs/capture.md writes it anew"
 
 
+def test_the_page_names_every_file():
+    page = (DOCS / "capture.md").read_text()
+    files = {path.name for path in (DOCS.parent / "mycelia" / "capture").glob("*.py")} - {"__init__.py"}
+    assert {name for name in files if f"`{name}`" not in page} == set()
+
+
 def test_what_is_not_shown_is_an_error():
     with pytest.raises(ValueError, match="has no block of text"):
         tool().rendered("x.md", "```python\nx = 3\nprint(x)\n```\n")
