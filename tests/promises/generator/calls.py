@@ -26,7 +26,7 @@ ANOTHER = {
     "k": ["k * 2", "k + 0.5", "-k", "-k", "-0.0", "1", "0.0", "3.5", "int(k)", "bool(k)"],
     "items": ["[x, y_]", "[T([0., 1., 0.])] * 2", "items + [x]", "list(items)"],
     "table": ["{'a': x}", "dict(table, c=x)", "{'a': T([2., 0., 2.]), 'b': x}"],
-    "box": ["Box(1.5)", "Sub(0.5)", "Box(0.5)"],
+    "box": ["Sub(1.5)", "Sub(0.5)", "Box(0.5)", "(Box if type(box) is Sub else Sub)(box.k)"],
     "ints": ["{2, 3}", "set()", "ints | {9}"],
     "arr": ["np.array([2., 0.5, 1.], np.float32)", "arr * 2"],
 }
@@ -64,10 +64,9 @@ def calls_of(writer: Writer, taken: list[str]) -> str:
     keyword = writer.random.random() < 0.2
     given = ", ".join(f"{name}={name}" if keyword and name != "x" else name for name in taken)
     global_names: list[str] = []
-    focus = choose(taken) if writer.random.random() < 0.5 else None  # what changes most
     for call in range(writer.random.randint(2, 6)):
         for _ in range(writer.random.randint(0, 2) if call else 0):
-            line = _change(writer, taken, focus)
+            line = _change(writer, taken, writer.focus)
             if line.startswith("global "):
                 name, _, line = line[7:].partition("; ")
                 global_names.append(name)
@@ -103,13 +102,13 @@ def transformed_calls(writer: Writer, taken: list[str]) -> str:
 
 def _change(writer: Writer, taken: list[str], focus: str | None) -> str:
     choose, kind = writer.random.choice, writer.random.random()
-    if kind < 0.4 or (focus is not None and writer.random.random() < 0.5):
+    if kind < 0.35 or (focus is not None and writer.random.random() < 0.3):
         name = focus or choose(taken)
         writer.used["argument changes"] += 1
         return f"{name} = {choose(ANOTHER[name])}"
     inside = [name for name in taken if name in CHANGES]
-    if kind < 0.7:
+    if kind < 0.75:
         writer.used["contents change"] += 1
-        return choose(CHANGES[choose(inside)])
+        return choose(CHANGES[focus if focus in inside and writer.random.random() < 0.6 else choose(inside)])
     writer.used["outside changes"] += 1
     return choose(OUTSIDE)

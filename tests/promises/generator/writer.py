@@ -60,6 +60,7 @@ class Writer:
         self.fresh = 0
         self.said: list[tuple[str, str]] = []  # kinds and expressions that were written: equal ones are worth a try
         self.budget = 0
+        self.focus: str | None = None  # the argument that is used and changed most
         self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
 
     def program(self) -> str:
@@ -68,6 +69,7 @@ class Writer:
         self.closed = {tag for tag in every if self.random.random() < 0.35}
         kinds = "tif" if self.pure else "tifldoqa"
         taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.6)]
+        self.focus = self.random.choice(taken) if self.random.random() < 0.6 else None
         self.budget = self.random.choice((3, 5, 8, 11))
         self.scope = Scope()
         for name in taken:
@@ -116,7 +118,7 @@ class Writer:
         elif self.random.random() < (0.03 if depth >= 2 else 0.12):
             table = LEAVING
         for _ in range(60):
-            (tag, template) = self.random.choices(table, [4 if "tensor" in tag else 1 for tag, _ in table])[0]
+            tag, template = self.random.choices(table, [4 if "tensor" in tag else 1 for tag, _ in table])[0]
             if tag in self.closed or (self.pure and IMPURE.search(template)):
                 continue
             before = {kind: [*names] for kind, names in self.scope.names.items()}
@@ -188,9 +190,12 @@ class Writer:
             self.used["repeated expression"] += 1
             return self.random.choice(known)
         table = EXPRESSIONS[kind]
+        if self.focus is not None and self.random.random() < 0.25:
+            hole = f"<v:{PARAMETERS[self.focus]}>"
+            table = [e for e in table if hole in e[1]] or table
         leaves = [e for e in table if not any(h[1] in EXPRESSIONS for h in HOLE.finditer(e[1]))]
         for _ in range(40):
-            tag, template = self.random.choice(leaves if depth <= 0 or self.random.random() < 0.3 else table)
+            tag, template = self.random.choice((leaves if depth <= 0 or self.random.random() < 0.3 else table) or table)
             if (tag in self.closed and self.random.random() < 0.8) or (self.pure and IMPURE.search(template)):
                 continue
             try:
