@@ -17,6 +17,7 @@ from mycelia.capture.texts import Printing, keeping
 from mycelia.capture.world import Array, Read
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
+from mycelia.eager.views import root_of
 from mycelia.errors import MyceliaError
 from mycelia.ir import interpret, sized
 from mycelia.primitives import writing_down
@@ -35,6 +36,12 @@ class Replay:
         self.past = past
 
 
+def overlap(objects: Sequence[Any]) -> bool:
+    """Whether two of these are tensors that share memory."""
+    roots = [id(root_of(x)) for x in objects if isinstance(x, Tensor)]
+    return len(set(roots)) < len(roots)
+
+
 class Way:
     """A program, and the native function that runs it."""
 
@@ -50,6 +57,7 @@ class Way:
         self.value, self.before = plan.outcome, plan.before
         self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
         called = plan.called
+        self.targets = [world.index[id(obj)] for obj, slot, _ in plan.writes if slot == DATA and id(obj) in world.index]
         self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
@@ -87,6 +95,9 @@ class Way:
 
     def ran(self, found: Any) -> Any:
         objects, _, inputs, sizes = found
+        for n in self.targets:
+            if getattr(objects[n], "_kin", None) is not None and overlap(objects):
+                return NOT_RUN  # what it writes shares memory with something else that it knows
         for place, extent in self.program.plan.checks:
             if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):
                 return NOT_RUN

@@ -167,6 +167,12 @@ class Carrying(Matching):
             return
         if id(end) not in turn.made:
             self.refuse("a tensor from before the loop is put into a variable")
+        root = self.sharing.root(end)
+        others = [w for k, v in kept.items() for w in flat(v[1]) if w is not end and is_tensor(w)]
+        if id(end) in self.sharing.unclear or id(root) not in turn.made:
+            self.refuse("a part of a tensor from before the turn is put into a variable")
+        if any(self.sharing.root(w) is root for w in others):
+            self.refuse("two variables share memory after a turn")
         if sum(1 for k, v in kept.items() if any(w is end for w in flat(v[1]))) > 1:
             self.refuse("two variables hold the same tensor after a turn")
 

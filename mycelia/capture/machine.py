@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from mycelia import primitives as p
 from mycelia.capture.positions import exist_anyway
 from mycelia.capture.regions import Regions
+from mycelia.capture.sharing import Sharing
 from mycelia.capture.slots import CONTAINERS, DATA
 from mycelia.capture.store import Store
 from mycelia.capture.texts import Later
@@ -111,6 +112,7 @@ class Machine:
         self.path: dict[Value, bool] = {}
         self.regions = Regions(lambda n: self.select(n, KINDS[int]))
         self.stand_ins: set[int] = set()  # tensors whose identity is not known
+        self.sharing = Sharing()
         self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
         self.positions: dict[Position, Location | None] = {}
         self.calls: list[Any] = []  # the functions that are being called

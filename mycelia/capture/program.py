@@ -15,6 +15,7 @@ from mycelia.capture.attributes import Super
 from mycelia.capture.machine import Items, Machine, Method, View
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
+from mycelia.capture.sharing import Link
 from mycelia.capture.slots import DATA, Slot, restore
 from mycelia.capture.source import definition
 from mycelia.capture.statements import FALLS, Exit
@@ -23,6 +24,7 @@ from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number,
 from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
+from mycelia.eager.views import linked
 from mycelia.ir import Function, Param, Value, inner_functions, tells_sizes
 from mycelia.sizes import Name, Sym, comes_from_data
 from mycelia.types import int64
@@ -51,6 +53,7 @@ class Plan:
     before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
     fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
     called: tuple[p.Callee, ...] = ()  # functions of Python that it calls
+    kin: dict[int, Link] = field(default_factory=dict)  # of tensors that the program makes: what they share memory with
 
 
 class Finisher:
@@ -73,6 +76,7 @@ class Finisher:
                 outside.append((obj, slot, value))
         planned = self.converted(outcome)
         writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
+        kin = self.kin()
         checks, early, flags = self.positions()
         regions = self.machine.regions
         results: Sequence[Value] = regions.everywhere(list(self.places), {})
@@ -95,8 +99,40 @@ class Finisher:
         number = {v: i for i, v in enumerate(self.world.inputs)}
         before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
         return Plan(
-            planned, writes, self.slots, function, tuple(inputs), places, flags, before, fails or self.texts, called
+            planned,
+            writes,
+            self.slots,
+            function,
+            tuple(inputs),
+            places,
+            flags,
+            before,
+            fails or self.texts,
+            called,
+            kin,
         )
+
+    def kin(self) -> dict[int, Link]:
+        """What shares memory among the tensors that are there when the program has run."""
+        sharing, fresh = self.machine.sharing, self.world.fresh
+        alone: dict[int, list[Any]] = {}
+        for key in [k for k in self.slots if k in sharing.links]:
+            for x in sharing.either.get(key, ()):
+                if id(x) not in fresh or id(x) in self.slots:
+                    raise Break("a result shares memory with one of two tensors")
+            if sharing.above(fresh[key], self.stays) is None:
+                alone.setdefault(id(sharing.root(fresh[key])), []).append(fresh[key])
+        for views in alone.values():
+            if len(views) > 1:  # what they share is nobody's
+                self.converted(sharing.root(views[0]))
+        found = [sharing.above(fresh[k], self.stays) for k in self.slots if k in sharing.links]
+        if any(link is not None and not link.fixed for link in found):
+            raise Break("a result is a part of a tensor, and only the program knows which")
+        return {id(link.view): link for link in found if link is not None}
+
+    def stays(self, x: Any) -> bool:
+        """Whether somebody holds an object when the program has run."""
+        return id(x) not in self.world.fresh or id(x) in self.slots
 
     def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
         """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
@@ -258,6 +294,8 @@ class Builder:
                 held = self(value)
                 if held is not MISSING:
                     self.fill(out, slot, held)
+            if (link := self.plan.kin.get(id(blank))) is not None:
+                linked(self(link.base), out, link.how, link.put)
         return self.made[id(blank)]
 
     def blank(self, like: Any, fields: dict[str, Any]) -> Any:

@@ -201,6 +201,9 @@ class Recursion(Generators):
             values.append(self.value(one))
             targets: dict[int, Any] = {}
             for other in alternatives(self.settled(x)):
+                root = self.sharing.root(other)
+                if root is not other and id(root) not in inside:
+                    self.refuse("a recursive function returns a part of a tensor that it was given")
                 if id(other) not in inside:
                     place = next((i for i, g in enumerate(given) if g is other), id(other))
                     targets[place] = other

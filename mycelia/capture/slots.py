@@ -110,6 +110,8 @@ def restore(obj: Any, slot: Slot, value: Any) -> None:
     kind, name = slot
     if kind == "data":
         obj._data, obj._tape = value, None
+        if getattr(obj, "_kin", None) is not None:
+            obj.spread()
     elif kind == "items":
         _refill(obj, value)
     elif kind == "contents":

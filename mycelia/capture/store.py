@@ -65,6 +65,15 @@ class Store:
                 self.write(obj, slot, either(cond, *values) if len(values) == 2 else values[0])
         self.made |= yes.made | no.made
 
+    def knows(self, obj: Any) -> bool:
+        """Whether a tensor that the program made is there now: it was not made on a way that was left or tried only."""
+        layer: Store | None = self
+        while layer is not None:
+            if (id(obj), DATA) in layer.slots:
+                return True
+            layer = layer.parent
+        return False
+
     def peek(self, obj: Any, slot: Slot) -> Any:
         """What a slot holds, where it does not matter that it must not be read."""
         try:

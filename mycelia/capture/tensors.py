@@ -6,8 +6,10 @@ they are given is seen on the stand-in, and becomes a write to the store.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import OrderedDict
+from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -16,14 +18,17 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.capture.joining import Joining
 from mycelia.capture.machine import DATA, distributes
-from mycelia.capture.values import Break, Either, Host, Number, UserError, is_plain
+from mycelia.capture.values import Break, Either, Host, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Concrete, Tensor
 from mycelia.eager.dispatch import mode
+from mycelia.eager.indexing import getpart
 from mycelia.eager.promotion import common_with_number
+from mycelia.eager.tensor import wrap
+from mycelia.eager.views import put_back
 from mycelia.ir import Value, constant
 from mycelia.ir.region import innermost
-from mycelia.sizes import Sym
+from mycelia.sizes import NeedsSize, Sym
 from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
@@ -54,6 +59,15 @@ class Held:
         self.machine.asked(known, None)
 
 
+def pairs_of(out: Any, made: Any) -> Iterator[tuple[Tensor, Any]]:
+    """The tensors that an operation gave, each with what stands for it."""
+    if type(out) is Tensor:
+        yield out, made
+    elif isinstance(out, tuple):
+        for a, b in zip(out, made, strict=True):
+            yield from pairs_of(a, b)
+
+
 class Real:
     """An object that one of our functions is given as it is."""
 
@@ -74,6 +88,9 @@ class Tensors(Joining):
     def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of one of our own functions, on stand-ins."""
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
+        chosen = [
+            x for a in (*args, *kwargs.values()) if isinstance(a, Either) for x in alternatives(a) if is_tensor(x)
+        ]
         given = [self.lowered(a, stand_ins) for a in args]
         named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
         before = mode.capturing, mode.lift, mode.changing, mode.held
@@ -95,12 +112,44 @@ class Tensors(Joining):
             mode.capturing, mode.lift, mode.changing, mode.held = before
         if around is not None and any(not isinstance(e.op, p.Positions) for e in around.effects[effects:]):
             self.check_effects()
+        originals = {id(t): original for original, t, _ in stand_ins.values()}
         for original, stand_in, data in stand_ins.values():
             if stand_in._data is not data:
-                if id(original) in self.stand_ins:
-                    self.refuse("a tensor of an earlier turn is written to")
-                self.store.write(original, DATA, as_value(stand_in._data))
-        return self.raised(out, {id(t): original for original, t, _ in stand_ins.values()})
+                self.written(original, as_value(stand_in._data))
+        made = self.raised(out, originals)
+        ambiguous = dict.fromkeys(originals, chosen) if chosen else {}
+        for t, x in pairs_of(out, made):
+            self.sharing.tell(t, x, originals, ambiguous)
+        return made
+
+    def written(self, x: Any, value: Any) -> None:
+        """A tensor holds another value from now on, and with it all that share memory."""
+        if id(x) in self.stand_ins:
+            self.refuse("a tensor of an earlier turn is written to")
+        self.store.write(x, DATA, value)
+        sharing = self.sharing
+        if not sharing.shared(x):
+            return
+        if id(x) in sharing.unclear:
+            self.refuse("a write that may be seen by one of two tensors")
+        before = mode.capturing, mode.lift, mode.changing, mode.held
+        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, Held(self)
+        try:
+            for link in sharing.upwards(x):
+                put = link.put or functools.partial(put_back, link.how)
+                self.share(link.base, put(wrap(self.value(link.base)), wrap(self.value(link.view))))
+            for link in sharing.downwards(sharing.root(x)):
+                if self.store.knows(link.view):
+                    self.share(link.view, link.how(wrap(self.value(link.base))))
+        except NeedsSize:
+            self.refuse("a view whose size is not known is written to")
+        finally:
+            mode.capturing, mode.lift, mode.changing, mode.held = before
+
+    def share(self, x: Any, new: Tensor) -> None:
+        if id(x) in self.stand_ins or id(x) in self.sharing.unclear:
+            self.refuse("a write that may be seen by a tensor of an earlier turn, or by one of two")
+        self.store.write(x, DATA, as_value(new._data))
 
     def lowered(self, x: Any, stand_ins: dict[int, tuple[Any, Tensor, Any]]) -> Any:
         """A value of the interpreter as our functions take it."""
@@ -204,7 +253,9 @@ class Tensors(Joining):
     @distributes
     def get_part(self, x: Tensor, index: Any) -> Any:
         """`x[index]`."""
-        return self.native(operator.getitem, (x, self.as_index(x, index)), {})
+        parts = index if type(index) is tuple else (index,)
+        take = getpart if any(isinstance(i, Host | Number) for i in parts) else operator.getitem
+        return self.native(take, (x, self.as_index(x, index)), {})
 
     def set_part(self, x: Tensor, index: Any, value: Any) -> None:
         """`x[index] = value`."""

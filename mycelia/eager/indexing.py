@@ -20,6 +20,7 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.operators import operand
 from mycelia.eager.tape import tape_of
 from mycelia.eager.tensor import Tensor, cast, wrap
+from mycelia.eager.views import linked
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
 from mycelia.primitives.family import broadcast_shapes
@@ -34,15 +35,51 @@ class BoundsError(MyceliaError, IndexError):
 
 
 def getitem(x: Tensor, index: Any) -> Tensor:
-    """`x[index]`."""
+    """`x[index]`: a view, unless a tensor or a list chooses elements."""
+    if any(isinstance(i, Tensor) for i in (index if isinstance(index, tuple) else (index,))):
+        return _taken(x, _parts(index))
+    return getpart(x, index)
+
+
+def getpart(x: Tensor, index: Any) -> Tensor:
+    """`x[index]`, where tensors without axes in the index stand for numbers that only a program knows."""
     parts = _parts(index)
+    out = _taken(x, parts)
+    fixed = _fixed(parts)
+    if fixed is None:
+        return out
+    return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), fixed)
+
+
+def _fixed(parts: tuple[Any, ...]) -> bool | None:
+    """Whether an index that takes a part of memory is known already; None if it chooses elements."""
+    known = True
+    for i in parts:
+        kind = i.__class__
+        if kind is int or i is None or i is Ellipsis:
+            continue
+        if kind is slice:
+            known = known and not any(b.__class__ is Sym for b in (i.start, i.stop, i.step))
+        elif isinstance(i, Tensor):
+            if i.ndim or not i.dtype.is_integer:
+                return None
+            known = known and i._data.__class__ is not Value
+        else:
+            known = known and not isinstance(i, Sym)
+    return known
+
+
+def _taken(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     if _concrete(parts) and x._data.__class__ is not Value and tape_of((x,)) is None:
         return wrap(np.asarray(_numpy(x, parts)))
-    return _read(x, parts)
+    out = _read(x, parts)
+    return x.alias() if out is x else out
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """`x[index] = value`: from now on x holds other data; what was computed from the old data keeps it."""
+    """`x[index] = value`: from now on x, and all that share memory with it, hold other data; what was computed from the
+    old data keeps it.
+    """
     parts = _parts(index)
     given = operand(value)
     if given is None:
@@ -397,6 +434,8 @@ def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
             hint="aligned at the right, each extent of the data must be 1 or that of the place",
         ) from None
     x._data, x._tape = target, None
+    if getattr(x, "_kin", None) is not None:
+        x.spread()
 
 
 def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:

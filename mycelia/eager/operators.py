@@ -139,7 +139,7 @@ def short_way(
                 return slow(self, other)
             out = np.asarray(out)
         t = _new(Tensor)
-        t._data = out
+        t._data, t._kin = out, None
         tape = self._tape
         if tape is None:
             if its is None:

@@ -36,11 +36,13 @@ class Tensor(Operators):
     Tensor(shape=[2], dtype=Float32, value= [ 2.00000000e+00,  5.00000000e+00])
     """
 
-    __slots__ = ("__weakref__", "_data", "_id", "_tape")
+    __slots__ = ("__weakref__", "_data", "_id", "_kin", "_tape")
 
     _data: Any  # np.ndarray, never changed in place while anyone else holds it; or ir.Value
     _tape: Tape | None
     _id: int  # place on the tape; not set without one
+    _kin: Any  # tensors that share its memory, see `views`; None, or not set, without any
+    spread: Callable[[], None]  # tell them that it holds something else
     __array_priority__ = 100.0  # array + tensor is a tensor
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
@@ -53,7 +55,7 @@ class Tensor(Operators):
         shape: int | Shape | None = None,
         init: Callable[[Array], object] | None = None,
     ) -> None:
-        self._tape = None
+        self._tape = self._kin = None
         if isinstance(input_data, Tensor):
             same = dtype is None or as_dtype(dtype) is input_data.dtype
             self._data = input_data._data if same else cast(input_data, as_dtype(dtype))._data
@@ -105,7 +107,15 @@ class Tensor(Operators):
         return wrap(self._data, self._tape, -1 if self._tape is None else self._id)
 
     def become(self, other: Tensor) -> None:
-        """Hold what `other` holds, from now on; what was computed from the old data is not affected."""
+        """Hold what `other` holds, from now on, and with it all that share memory; what was computed from the old data
+        is not affected.
+        """
+        self.hold(other)
+        if getattr(self, "_kin", None) is not None:
+            self.spread()
+
+    def hold(self, other: Tensor) -> None:
+        """Hold what `other` holds; nobody else is told."""
         if mode.changing is not None:
             mode.changing(self)
         self._data, self._tape = other._data, other._tape
@@ -291,7 +301,7 @@ class Tensor(Operators):
 def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:
     """A tensor around an array or a graph value that nobody will change; on `tape` if it has a place there."""
     t = _new(Tensor)
-    t._data = data
+    t._data, t._kin = data, None
     if place >= 0:
         t._tape, t._id = tape, place
     else:

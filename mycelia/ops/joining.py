@@ -14,6 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, common, wrap
+from mycelia.eager.views import view as shares_memory
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import axis_of, method, sizes, tensor
 from mycelia.ops.movement import own, ravel, squeeze
@@ -72,6 +73,7 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 @method()
+@shares_memory
 def split(tensor: Any, split_size_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
     """Parts along an axis: of one size (the last may be smaller), or of these sizes.
 
@@ -98,6 +100,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], axis: int = 
 
 
 @method()
+@shares_memory
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """At most so many parts of one size along an axis; the last may be smaller.
 
@@ -109,6 +112,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 @method()
+@shares_memory
 def tensor_split(input: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
     """So many parts that differ in size by at most one; or parts that begin at these positions.
 
@@ -121,6 +125,7 @@ def tensor_split(input: Any, indices_or_sections: int | Sequence[int], axis: int
 
 
 @method("unbind")
+@shares_memory
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along an axis, without it.
 
@@ -192,6 +197,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 
 
 @method()
+@shares_memory
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """So many elements along an axis, from `start`.
 

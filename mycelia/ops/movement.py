@@ -14,6 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
+from mycelia.eager.views import view as shares_memory
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, method, sizes, tensor
 
@@ -53,6 +54,7 @@ def own(out: Any, x: Tensor) -> Tensor:
 
 
 @method()
+@shares_memory
 def reshape(input: Any, *shape: Any) -> Tensor:
     """The same elements, in order, under another shape; one extent may be -1 and is computed.
 
@@ -70,6 +72,7 @@ def reshape(input: Any, *shape: Any) -> Tensor:
 
 
 @method()
+@shares_memory
 def view(input: Any, *shape: Any) -> Tensor:
     """The same elements under another shape.
 
@@ -80,6 +83,7 @@ def view(input: Any, *shape: Any) -> Tensor:
 
 
 @method("view_as", "reshape_as")
+@shares_memory
 def view_as(input: Any, other: Any) -> Tensor:
     """The same elements under the shape of another tensor.
 
@@ -89,6 +93,7 @@ def view_as(input: Any, other: Any) -> Tensor:
     return reshape(input, tensor(other).shape)
 
 
+@shares_memory
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """Axes from `start_dim` to `end_dim` as one.
 
@@ -109,6 +114,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 
 @method("flatten")
+@shares_memory
 def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """All axes as one, or those from `start_dim` to `end_dim`.
 
@@ -119,6 +125,7 @@ def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int
 
 
 @method()
+@shares_memory
 def ravel(input: Any) -> Tensor:
     """All axes as one.
 
@@ -128,6 +135,7 @@ def ravel(input: Any) -> Tensor:
     return reshape(input, (-1,))
 
 
+@shares_memory
 def transpose(input: Any, dims: Sequence[int]) -> Tensor:
     """The axes in another order.
 
@@ -145,6 +153,7 @@ def transpose(input: Any, dims: Sequence[int]) -> Tensor:
 
 
 @method("transpose", "permute")
+@shares_memory
 def _transpose(self: Tensor, *axes: Any) -> Tensor:
     """The axes in another order; reversed, if none is said.
 
@@ -154,6 +163,7 @@ def _transpose(self: Tensor, *axes: Any) -> Tensor:
     return transpose(self, sizes(*axes) if axes and axes[0] is not None else tuple(reversed(range(self.ndim))))
 
 
+@shares_memory
 def permute(input: Any, axis: Sequence[int]) -> Tensor:
     """The axes in another order.
 
@@ -164,6 +174,7 @@ def permute(input: Any, axis: Sequence[int]) -> Tensor:
 
 
 @method("swapaxes", "swapdims")
+@shares_memory
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Two axes exchanged.
 
@@ -178,6 +189,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
 
 
 @method()
+@shares_memory
 def t(input: Any) -> Tensor:
     """A matrix with rows and columns exchanged; a vector as it is.
 
@@ -191,6 +203,7 @@ def t(input: Any) -> Tensor:
 
 
 @method("moveaxis", "movedim")
+@shares_memory
 def moveaxis(x: Any, source: Axis, destination: Axis) -> Tensor:
     """Axes taken out and put elsewhere.
 
@@ -208,6 +221,7 @@ def moveaxis(x: Any, source: Axis, destination: Axis) -> Tensor:
 
 
 @method("expand_dims", "unsqueeze")
+@shares_memory
 def expand_dims(input: Any, axis: int | Sequence[int]) -> Tensor:
     """A new axis of extent 1.
 
@@ -219,6 +233,7 @@ def expand_dims(input: Any, axis: int | Sequence[int]) -> Tensor:
     return p.expand_dims(x, [axis_of(x, a, more=len(many)) for a in many])
 
 
+@shares_memory
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """A new axis of extent 1.
 
@@ -229,6 +244,7 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
 
 
 @method()
+@shares_memory
 def squeeze(input: Any, axis: Axis = None) -> Tensor:
     """Without axes of extent 1: all of them, or those named.
 
@@ -241,6 +257,7 @@ def squeeze(input: Any, axis: Axis = None) -> Tensor:
 
 
 @method()
+@shares_memory
 def broadcast_to(input: Any, *shape: Any) -> Tensor:
     """Repeated to a shape; -1 keeps an extent.
 
@@ -258,6 +275,7 @@ method("expand")(broadcast_to)
 
 
 @method()
+@shares_memory
 def expand_as(input: Any, x: Any) -> Tensor:
     """Repeated to the shape of another tensor.
 
