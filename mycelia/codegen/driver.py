@@ -17,7 +17,7 @@ from hashlib import sha256
 from llvmlite import ir
 
 from mycelia.codegen.examples import examples, join, split
-from mycelia.codegen.heap import JUMP, TOO_DEEP, Heap, count, item_bytes
+from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
@@ -44,6 +44,7 @@ from mycelia.loops import (
     TileKind,
     Tiles,
 )
+from mycelia.loops.status import TOO_DEEP
 from mycelia.options import Options
 from mycelia.sizes import Atom, Dim, Name, Sym, known_equal, low
 from mycelia.types import TensorType

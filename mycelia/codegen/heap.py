@@ -17,6 +17,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from mycelia.codegen.scalar import FLOAT, INTEGER, i8, i32, i64, memory_type, room
+from mycelia.loops.status import NO_MEMORY, TOO_DEEP
 from mycelia.sizes import Dim
 from mycelia.types import FrameType, SequenceType, TensorType, Type, frame_fields
 
@@ -27,8 +28,6 @@ SEGMENT = 1 << 16  # bytes of the first segment
 LARGEST = 1 << 31  # bytes of a segment that is too large
 HEAD = 32  # bytes at the beginning of a segment
 JUMP = 32  # words that hold a place to go to; C's library needs 25
-TOO_DEEP, NO_MEMORY = 1 << 16, 1 << 17
-RAISED, INTERRUPTED = 1 << 18, 1 << 19  # by Python, which the program called; by the handler of a signal
 VOID = ir.VoidType()
 
 

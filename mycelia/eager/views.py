@@ -122,10 +122,16 @@ def put_back(how: How, base: Tensor, part: Tensor) -> Tensor:
 
 def view(fn: F) -> F:
     """A decorator: what the function gives for a tensor, its first argument, shares memory with it."""
+    first = fn.__code__.co_varnames[0]
 
     @functools.wraps(fn)
-    def taken(x: Any, *args: Any, **kwargs: Any) -> Any:
-        out = fn(x, *args, **kwargs)
+    def taken(*args: Any, **kwargs: Any) -> Any:
+        out = fn(*args, **kwargs)
+        if args:
+            x, *rest = args
+            args = tuple(rest)
+        else:
+            x = kwargs.pop(first)
         if not isinstance(x, Tensor):
             return out
         fixed = True

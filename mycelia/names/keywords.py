@@ -43,6 +43,7 @@ def listening(function: F) -> F:
                 raise own from None
         return call(*args, **named)
 
+    call.listens = True  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
 
@@ -66,7 +67,7 @@ def boundary(names: dict[str, Any]) -> None:
     for name, x in [*names.items()]:
         if name.startswith("_"):
             continue
-        if type(x) is FunctionType and x.__module__.startswith("mycelia.") and not hasattr(x, "__wrapped__"):
+        if type(x) is FunctionType and x.__module__.startswith("mycelia.") and not hasattr(x, "listens"):
             names[name] = listening(x)
 
 
@@ -83,7 +84,7 @@ def renamed(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, A
 
 
 def _arguments(function: Callable[..., Any]) -> set[str]:
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import INTERRUPTED, NO_MEMORY, RAISED, TOO_DEEP, WORDS
+from mycelia.codegen.heap import WORDS
 from mycelia.errors import MyceliaError, OutOfMemory
 from mycelia.loops import Note, Repeat
+from mycelia.loops.status import INTERRUPTED, NO_MEMORY, RAISED, TOO_DEEP
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.assemble import Assembled, Numbers, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import RAISED
 from mycelia.errors import ShapeError
 from mycelia.loops import Host
+from mycelia.loops.status import RAISED
 from mycelia.runtime.interrupts import in_pieces
 from mycelia.runtime.worker_thread import on_calling_thread
 from mycelia.types import Array, TensorType

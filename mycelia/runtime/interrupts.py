@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import INTERRUPTED
+from mycelia.loops.status import INTERRUPTED
 from mycelia.runtime.worker_thread import on_calling_thread
 
 PERIOD = 0.04  # seconds between two looks at signals: short for a person who waits, long for a processor
