@@ -58,10 +58,11 @@ def test_refuses_what_mindspore_refused(scope, expression, inputs):
         eval(expression, scope)(*map(np.array, inputs))
 
 
+OURS = {"HubTokenizer"}  # which MindSpore has not: its tests are test_hub.py's
 SPOKEN_OF = covered.mentioned([expression for expression, _, _ in KNOWN], "T", T)
 
 
-@pytest.mark.parametrize("name", covered.expected(T))
+@pytest.mark.parametrize("name", [n for n in covered.expected(T) if n not in OURS])
 def test_every_transform_option_and_mode_has_a_recorded_answer(name):
     assert name in SPOKEN_OF
     missing = covered.expected(T)[name] - SPOKEN_OF[name]
