@@ -64,6 +64,11 @@ class Native:
             made.chosen(*arrays)
         return made
 
+    def ready(self, arrays: Sequence[Array]) -> bool:
+        """Whether nothing has to be compiled for the sizes of `arrays`."""
+        made = self._made.get(self.backend or current())
+        return made is not None and (not isinstance(made, Resizable) or made.knows(*arrays))
+
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
         """The results at these arrays. A donated array that someone else holds is copied before."""
         run = self.prepare()

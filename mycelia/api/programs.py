@@ -19,13 +19,14 @@ from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import recording
 from mycelia.eager.views import root_of
 from mycelia.errors import MyceliaError
-from mycelia.ir import interpret, sized
+from mycelia.ir import Function, interpret, sized
 from mycelia.primitives import writing_down
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.interrupts import whole
 from mycelia.sizes import value as value_of
 from mycelia.types import Array as Array_
 
+KEPT = 256  # sizes for which a question is kept
 _numbers = count()
 
 
@@ -55,6 +56,7 @@ class Way:
                    and isinstance(r.expect, Array)}  # fmt: skip
         self.parents = [parents.get(i) for i in plan.inputs]
         self.value, self.before = plan.outcome, plan.before
+        self._asked: dict[tuple[int, ...], Function] = {}  # what is asked before, at the sizes that were met
         self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
         called = plan.called
         self.targets = [world.index[id(obj)] for obj, slot, _ in plan.writes if slot == DATA and id(obj) in world.index]
@@ -74,9 +76,12 @@ class Way:
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
         if self.sized:
-            found = self.guard(root)
-            if found is None:
-                return UNFIT
+            with Arena.turn:
+                found = self.guard(root)
+                if found is None:
+                    return UNFIT
+                if self.native.ready(found[2]):
+                    return self.run(found)
             self.native.prepare(found[2])
         elif not self.idle:
             self.native.prepare()
@@ -93,6 +98,15 @@ class Way:
         with whole():
             return self.ran(found)
 
+    def asked_at(self, asked: Function, sizes: dict[Any, int]) -> Function:
+        """What is asked before a run, at actual sizes; that of the last few sizes is kept."""
+        key = tuple(sizes.values())
+        if key not in self._asked:
+            if len(self._asked) >= KEPT:
+                self._asked.clear()
+            self._asked[key] = sized(asked, sizes)
+        return self._asked[key]
+
     def ran(self, found: Any) -> Any:
         objects, _, inputs, sizes = found
         for n in self.targets:
@@ -104,7 +118,7 @@ class Way:
         if self.before is not None:
             places, asked = self.before
             given = [inputs[i] for i in places]
-            if any(interpret(asked if sizes is None else sized(asked, sizes), *given)):
+            if any(interpret(asked if sizes is None else self.asked_at(asked, sizes), *given)):
                 return NOT_RUN
         if self.only is not None and not recording():
             out = self.results(objects, inputs)

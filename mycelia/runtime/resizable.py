@@ -44,6 +44,10 @@ class Resizable:
         """The results at these arrays."""
         return self.chosen(*arrays)(*arrays)
 
+    def knows(self, *arrays: Array) -> bool:
+        """Whether what runs at the sizes of these arrays is compiled."""
+        return self._solve(*[x.shape for x in arrays]) in self._chosen
+
     def chosen(self, *arrays: Array) -> Run:
         """The program for arrays of these sizes, compiled now if there is none."""
         sizes = self._solve(*[x.shape for x in arrays])
