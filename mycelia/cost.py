@@ -74,6 +74,15 @@ def _bound(work: float) -> int:
     return 1 << round(log2(work))
 
 
+def multiplied(products: float) -> float:
+    """As many products of the library, which keeps its units busy, in additions of a kernel, which does not.
+
+    >>> multiplied(1000)
+    100.0
+    """
+    return products * BUSY / 2  # two units, and a product and its addition are one operation
+
+
 def shared_from(target: Target) -> int:
     """Additions from which two threads are faster than one: half of them take longer than it takes to begin."""
     return _bound(2 * TEAM * rate(target))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import FrameType
 
-from mycelia.errors import ArgumentError, Location, is_library, is_ours
+from mycelia.errors import ArgumentError, CompileError, Location, is_library, is_ours
 
 KEPT = 1000  # different degradations; older ones are let go
 
@@ -36,9 +36,12 @@ class Instead(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A function of the user that degradations are about. Two of one name are two."""
+    """A function of the user that degradations are about. Two of one name are two. Of a strict one (`fullgraph`) it is
+    an error if there is no machine code.
+    """
 
     name: str
+    strict: bool = False
 
 
 ELSEWHERE = Subject("eager operations")
@@ -120,13 +123,17 @@ def concerning(subject: Subject) -> Iterator[None]:
 def degrade(kind: Instead, why: str, at: Location | None = None, *, warn: bool = False) -> None:
     """Write down that something happens instead of the fast way, and `warn` the first time."""
     new = Degradation(kind, subject(), why, at)
+    if kind is Instead.INTERPRETED and new.subject.strict:
+        raise CompileError(f"{new.subject.name} cannot be one native program: {why}", at=at)
     if RECORD.add(new) and warn:
         _warn(f"{new.subject.name}, {kind.value}: {why}")
 
 
 def fault(what: str, error: BaseException, at: Location | None = None) -> None:
-    """Write down a mistake of our own that a slower way makes good; raise it where faults are to be seen."""
-    if _settings["faults"] == "raise":
+    """Write down a mistake of our own that a slower way makes good; raise it where faults are to be seen, and where the
+    slower way is not wanted.
+    """
+    if _settings["faults"] == "raise" or subject().strict:
         raise error
     if RECORD.add(Degradation(Instead.FAULT, subject(), f"{what}: {type(error).__name__}: {error}", at)):
         _warn(f"{what}, which is a fault of ours: {error!r}")

@@ -180,6 +180,10 @@ class CompileError(MyceliaError, RuntimeError):
     """A program could not be turned into machine code."""
 
 
+class LibraryFailed(MyceliaError):
+    """A call of a library failed while a program ran, which went on: what it wrote since then may be anything."""
+
+
 class OutOfMemory(MyceliaError, MemoryError):
     """A compiled program asked for memory that there is not."""
 

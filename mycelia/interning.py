@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from typing import Generic, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any, Generic, TypeVar
+from weakref import _remove_dead_weakref, ref  # type: ignore[attr-defined]  # as weakref itself forgets
 
 Thing = TypeVar("Thing")
+
+
+class _Kept(ref[Thing]):
+    """A thing that somebody else holds, and its key."""
+
+    __slots__ = ("key",)
+
+    key: Hashable
 
 
 class Interned(Generic[Thing]):
@@ -21,17 +29,31 @@ class Interned(Generic[Thing]):
     (True, True, None)
     """
 
-    __slots__ = ("_known", "_lock", "get")
+    __slots__ = ("_forget", "_known", "_lock")
 
     def __init__(self) -> None:
-        self._known: WeakValueDictionary[Hashable, Thing] = WeakValueDictionary()
+        self._known: dict[Hashable, _Kept[Thing]] = {}
         self._lock = threading.RLock()  # a collection may run in between, and what it frees may come here
-        self.get = self._known.get
+
+        def forget(kept: Any, known: Any = self._known) -> None:
+            _remove_dead_weakref(known, kept.key)  # unless something else is there by now; nobody comes in between
+
+        self._forget = forget
+
+    def get(self, key: Hashable) -> Thing | None:
+        """What there is under the key."""
+        found = self._known.get(key)
+        return None if found is None else found()
 
     def keep(self, key: Hashable, made: Thing) -> Thing:
         """What there is under the key already, else `made`."""
+        kept = _Kept(made, self._forget)
+        kept.key = key
         with self._lock:
-            found = self._known.get(key)
-            if found is None:
-                found = self._known[key] = made
-            return found
+            found = self._known.setdefault(key, kept)
+            if found is not kept:
+                there = found()
+                if there is not None:
+                    return there
+                self._known[key] = kept
+        return made

@@ -74,7 +74,7 @@ def _unflatten(structure: Structure, leaves: Any) -> Any:
     if kind is type(None):
         return None
     if issubclass(kind, dict):
-        return kind(zip(structure.keys, children, strict=True))
+        return kind(dict(zip(structure.keys, children, strict=True)))  # of pairs, a Counter would count them
     if structure.keys:
         return kind(**dict(zip(structure.keys, children, strict=True)))
     if hasattr(kind, "_fields"):

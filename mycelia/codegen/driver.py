@@ -9,9 +9,9 @@ code can be kept on disk and used again by another process, and for other sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatchmethod
+from functools import reduce, singledispatchmethod
 from hashlib import sha256
 
 from llvmlite import ir
@@ -20,9 +20,10 @@ from mycelia.codegen.examples import examples, join, split
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
+from mycelia.codegen.records import Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature
-from mycelia.codegen.tiles import Size, emit_tiles, routine_name, routine_type
+from mycelia.codegen.tiles import emit_tiles, routine_name, routine_type
 from mycelia.cost import shared_from, worth
 from mycelia.loops import (
     Birth,
@@ -36,15 +37,18 @@ from mycelia.loops import (
     Kernel,
     Launch,
     Plan,
-    Program,
     Repeat,
     Routine,
     Runtime,
+    Slot,
+    Step,
+    Stop,
     Stream,
     TileKind,
     Tiles,
+    Unit,
 )
-from mycelia.loops.status import TOO_DEEP
+from mycelia.loops.status import STOPPED, TOO_DEEP
 from mycelia.options import Options
 from mycelia.sizes import Atom, Dim, Name, Sym, known_equal, low
 from mycelia.types import TensorType
@@ -54,33 +58,6 @@ FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in an
 GRADUAL = 0x1F80  # the same, with subnormal numbers
 NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with routines run
 RESERVE = 1 << 23  # of those, for kernels and libraries
-
-
-@dataclass(frozen=True)
-class Slots:
-    """Where the table keeps what is not a buffer."""
-
-    arena: int
-    heap: int
-    set_handle: int
-    execute: int
-    numbers: int
-    poll: int
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Everything that the driver is made from."""
-
-    program: Program
-    plan: Plan
-    routines: Mapping[str, Plan]
-    calls: Mapping[int, int]  # id of an Invoke -> slot of its list of words
-    hosts: Mapping[int, int]  # id of a Host -> slot of the function that calls Python
-    slots: Slots
-    streamed: frozenset[Buffer]
-    keeps_heap: bool  # results hold sequences or frames: the caller lets the heap go
-    clock: int | None = None  # slot of an array that is given the time before and after each step
 
 
 @dataclass(frozen=True)
@@ -108,6 +85,8 @@ class Driver:
 
     def __init__(self, module: ir.Module, unit: Unit, options: Options, name: str) -> None:
         self.module, self.unit, self.options, self.name = module, unit, options, name
+        self.slots = {slot: n for n, slot in enumerate(unit.binding.table)}
+        self.steps = enumerate(unit.program.walk())  # in the order in which they are written
         self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[ir.Module] = []
@@ -125,7 +104,7 @@ class Driver:
         self.release = self.heap.release(f"{self.name}.release")
         function = ir.Function(self.module, ir.FunctionType(i32, [pointer]), self.name)
         frame = Frame(self, function, function.args[0], self.unit.plan)
-        frame.base = frame.slot(self.unit.slots.arena)
+        frame.base = frame.pointed("arena")
         frame.flush_subnormals()
         if self.unit.program.routines:
             frame.bound_stack()
@@ -135,7 +114,7 @@ class Driver:
             frame.tick(n)
             frame.step(step)
         frame.tick(len(self.unit.program.block.steps))
-        if not self.unit.keeps_heap and self._uses_heap():
+        if not self.unit.binding.handles and self._uses_heap():  # else the caller lets the heap go
             frame.release()
         frame.finish()
         for routine in self.unit.program.routines:
@@ -318,6 +297,10 @@ class Frame:
             self.known[key] = self.top.load(where, typ=pointer)
         return self.known[key]
 
+    def pointed(self, kind: str, number: int = 0) -> ir.Value:
+        """The pointer of the table to what is said."""
+        return self.slot(self.driver.slots[Slot(kind, number)])
+
     def number(self, n: Dim | Sym) -> ir.Value:
         """A size: a constant, or what the table of numbers says."""
         if isinstance(n, int):
@@ -327,7 +310,7 @@ class Frame:
         return self.b.load(where, typ=i64)
 
     def numbers(self) -> ir.Value:
-        return self.slot(self.driver.unit.slots.numbers)
+        return self.pointed("numbers")
 
     def at(self, buffer: Buffer, nbytes: Dim = 0) -> ir.Value:
         """The address of a buffer, or of a byte inside it."""
@@ -341,7 +324,7 @@ class Frame:
         return place if known_equal(nbytes, 0) else Heap.beyond(self.b, place, self.number(nbytes))
 
     def heap_record(self) -> ir.Value:
-        return self.slot(self.driver.unit.slots.heap)
+        return self.pointed("heap")
 
     def flush_subnormals(self) -> None:
         self.before = room(self.top, i32)
@@ -402,9 +385,9 @@ class Frame:
 
     def tick(self, n: int) -> None:
         """Note the time, if somebody wants to know."""
-        if self.driver.unit.clock is not None:
+        if Slot("clock") in self.driver.slots:
             now = self.b.call(self.heap.external("llvm.readcyclecounter", i64), [])
-            Heap.set(self.b, self.slot(self.driver.unit.clock), n, now)
+            Heap.set(self.b, self.pointed("clock"), n, now)
 
     # -------------------------------------------------------------------------------------------- steps
 
@@ -412,12 +395,17 @@ class Frame:
         for step in block.steps:
             self.step(step)
 
+    def step(self, step: Step) -> None:
+        number, following = next(self.driver.steps)
+        assert following is step, f"{step} is written as step {number}, which is {following}"
+        self.write(step, number)
+
     @singledispatchmethod
-    def step(self, step: object) -> None:
+    def write(self, step: object, number: int) -> None:
         raise AssertionError(f"{step} is no step")
 
-    @step.register
-    def _(self, step: Launch) -> None:
+    @write.register
+    def _(self, step: Launch, number: int) -> None:
         extent = span(step.kernel)
         if known_equal(extent, 0):
             return
@@ -455,18 +443,17 @@ class Frame:
         run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
         self.b.call(run, [seen_as(self.driver.share(), pointer), work, i32(0), i32(0)])
 
-    @step.register
-    def _(self, step: Invoke) -> None:
-        unit = self.driver.unit
+    @write.register
+    def _(self, step: Invoke, number: int) -> None:
         operands = (*step.inputs, *step.outputs)
         places = [self.at(o.buffer, o.offset * o.buffer.type.dtype.itemsize) for o in operands]
-        own = self.plan.rooms.get(id(step))
+        own = self.plan.rooms.get(number)
         places.append(pointer(None) if own is None else Heap.beyond(self.b, self.base, self.number(own)))
         if isinstance(step.call, Tiles):
-            self._multiply(step.call.kind, self._pointers(places), self.slot(unit.calls[id(step)]))
+            self._multiply(step.call.kind, self._pointers(places), self.pointed("call", number))
             return
-        library = [self.slot(unit.slots.set_handle), self.slot(unit.slots.execute)]
-        given = [self.slot(unit.calls[id(step)]), self._pointers(places), i64(len(operands)), *library]
+        library = [self.pointed("set_handle"), self.pointed("execute")]
+        given = [self.pointed("call", number), self._pointers(places), i64(len(operands)), *library]
         code = self.b.call(invoke(self.heap), given)
         self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
 
@@ -484,8 +471,8 @@ class Frame:
                     Heap.set(self.b, work, n, value)
                 self.b.call(run, [seen_as(self.driver.share_tiles(), pointer), work, i32(0), i32(0)])
 
-    @step.register
-    def _(self, step: Copy) -> None:
+    @write.register
+    def _(self, step: Copy, number: int) -> None:
         self._copy(self.at(step.target), self.at(step.source), step.source.type.nbytes)
 
     def _copy(self, target: ir.Value, source: ir.Value, nbytes: Dim) -> None:
@@ -494,13 +481,19 @@ class Frame:
     def _clear(self, target: ir.Value, nbytes: Dim) -> None:
         self.heap.clear(self.b, target, nbytes if isinstance(nbytes, int) else self.number(nbytes))
 
-    @step.register
-    def _(self, step: Birth) -> None:
+    @write.register
+    def _(self, step: Birth, number: int) -> None:
         count = self.b.load(self.at(step.count), typ=i64)
         self.b.call(self.driver.birth(step.name), [self.numbers(), count])
 
-    @step.register
-    def _(self, step: Branch) -> None:
+    @write.register
+    def _(self, step: Stop, number: int) -> None:
+        flags = [self.b.load(self.at(flag), typ=i8) for flag in step.flags]
+        bad = self.b.icmp_unsigned("!=", reduce(self.b.or_, flags), i8(0))
+        self._leave_if(self.b.select(bad, i32(STOPPED), i32(0)))
+
+    @write.register
+    def _(self, step: Branch, number: int) -> None:
         taken = self.b.icmp_unsigned("!=", self.b.load(self.at(step.predicate), typ=i8), i8(0))
         with self.b.if_else(taken) as (then, otherwise):
             with then:
@@ -508,8 +501,8 @@ class Frame:
             with otherwise:
                 self.block(step.otherwise)
 
-    @step.register
-    def _(self, step: Repeat) -> None:
+    @write.register
+    def _(self, step: Repeat, number: int) -> None:
         b = self.b
         turns = self.at(step.count)
         b.store(i64(0), turns)
@@ -576,26 +569,26 @@ class Frame:
             with otherwise:
                 self._copy(self.at(s.item), self._element(s, where), size)
 
-    @step.register
-    def _(self, step: Enter) -> None:
+    @write.register
+    def _(self, step: Enter, number: int) -> None:
         table = self._pointers([self.at(buffer) for buffer in (*step.inputs, *step.outputs)])
         deeper = self.b.add(self.depth, i64(1))
         self._leave_if(self.b.call(self.driver.routines[step.routine], [self.table, table, deeper]))
 
-    @step.register
-    def _(self, step: Host) -> None:
+    @write.register
+    def _(self, step: Host, number: int) -> None:
         buffers = (*step.inputs, *step.outputs)
         table = self._pointers([self.at(buffer) for buffer in buffers])
         extents = [self.number(n) for buffer in buffers for n in buffer.type.shape]
         sizes = room(self.top, ir.ArrayType(i64, max(len(extents), 1)))
         for i, n in enumerate(extents):
             Heap.set(self.b, sizes, i, n)
-        python = seen_as(self.slot(self.driver.unit.hosts[id(step)]), ir.FunctionType(i32, [pointer] * 2).as_pointer())
+        python = seen_as(self.pointed("host", number), ir.FunctionType(i32, [pointer] * 2).as_pointer())
         self._leave_if(self._from_python(lambda: self.b.call(python, [table, sizes])))
 
     def poll(self) -> None:
         """If the word is set that tells of signals, let Python look at them, and give up if a handler raises."""
-        words = self.slot(self.driver.unit.slots.poll)
+        words = self.pointed("poll")
         word = self.b.load_atomic(words, "monotonic", 8, typ=i64)
         with self.b.if_then(self.b.icmp_unsigned("!=", word, i64(0)), likely=False):
             Heap.set(self.b, words, 0, i64(0))
@@ -617,8 +610,8 @@ class Frame:
                 self.release()
             self._leave(code)
 
-    @step.register
-    def _(self, step: Runtime) -> None:
+    @write.register
+    def _(self, step: Runtime, number: int) -> None:
         SERVICES[step.service](self, step)
 
     # -------------------------------------------------------------------------------------------- services
@@ -692,4 +685,4 @@ SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
     "join": Frame.join,
 }
 
-__all__ = ["NATIVE_STACK", "Emitted", "Slots", "Unit", "emit_program"]
+__all__ = ["NATIVE_STACK", "Emitted", "emit_program"]

@@ -22,7 +22,6 @@ from mycelia.sizes import Dim
 from mycelia.types import FrameType, SequenceType, TensorType, Type, frame_fields
 
 pointer = ir.PointerType()
-WORDS = 12
 SLAB = 1 << 20
 SEGMENT = 1 << 16  # bytes of the first segment
 LARGEST = 1 << 31  # bytes of a segment that is too large

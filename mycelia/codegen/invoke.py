@@ -2,49 +2,20 @@
 
     executions, then for each: primitive, stream, arguments, memories, then for each memory: object, operand, bytes
 
-So the code does not change when a call is prepared for other sizes: `list_of_words` writes what `invoke` reads. The
+So the code does not change when a call is prepared for other sizes: `records.list_of_words` writes what is read. The
 operands of a call lie in an array of pointers; the last is the room that belongs to the call itself, operand -1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 from llvmlite import ir
 
 from mycelia.codegen.heap import Heap, count
 from mycelia.codegen.scalar import i32, i64, room, seen_as
-from mycelia.types import Array
 
 pointer = ir.PointerType()
 SET_HANDLE = ir.FunctionType(i32, [pointer, pointer])
 EXECUTE = ir.FunctionType(i32, [pointer, pointer, i32, pointer])
-
-
-@dataclass(frozen=True)
-class Execution:
-    """One execution of a prepared primitive: addresses of what the library knows, and for each memory object the
-    operand that it gets, `bytes` further on.
-    """
-
-    primitive: int
-    stream: int
-    arguments: int
-    memories: tuple[tuple[int, int, int], ...]
-
-
-def list_of_words(executions: Sequence[Execution]) -> Array:
-    """What `invoke` is given.
-
-    >>> list_of_words([Execution(7, 8, 9, ((5, -1, 64),))])
-    array([ 1,  7,  8,  9,  1,  5, -1, 64])
-    """
-    words = [len(executions)]
-    for e in executions:
-        words += [e.primitive, e.stream, e.arguments, len(e.memories), *(w for m in e.memories for w in m)]
-    return np.array(words, np.int64)
 
 
 def invoke(heap: Heap) -> ir.Function:

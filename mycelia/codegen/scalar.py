@@ -179,7 +179,7 @@ def _extreme_float(sign: str) -> Callable[..., ir.Value]:
 def _sign_float(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     zero, one = ir.Constant(x.type, _filled(x, 0.0)), ir.Constant(x.type, _filled(x, 1.0))
     signed = intrinsic(b, "copysign", one, x)
-    return b.select(b.fcmp_unordered("une", x, zero), b.select(b.fcmp_unordered("uno", x, x), x, signed), x)
+    return b.select(b.fcmp_unordered("une", x, zero), b.select(b.fcmp_unordered("uno", x, x), x, signed), zero)
 
 
 def _sign_bit(b: ir.IRBuilder, x: ir.Value) -> ir.Value:

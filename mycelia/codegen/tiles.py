@@ -16,11 +16,11 @@ What is copied for rows and columns beyond the edge is that of the last one: it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from enum import IntEnum, auto
 
 from llvmlite import ir
 
 from mycelia.codegen import scalar
+from mycelia.codegen.records import TERMS, Size, left_rows
 from mycelia.codegen.scalar import i64, memory_type, register_type, splat
 from mycelia.loops import TileKind
 from mycelia.options import Options
@@ -28,35 +28,6 @@ from mycelia.types import DType
 
 pointer = ir.PointerType()
 UNROLLED = 4  # terms of a tile's loop
-TERMS = 256  # of a panel: one column of tiles of both panels stays in the first level of the cache
-LEFT = 128  # rows of the left panels
-
-
-class Size(IntEnum):
-    """The numbers that a routine is given, in order; from `lhs_batch` on they are addresses of tables of offsets."""
-
-    batch = 0
-    rows = auto()
-    columns = auto()
-    terms = auto()
-    job_rows = auto()
-    job_columns = auto()
-    threads = auto()  # that share the work; there is room for so many
-    lhs_batch = auto()
-    rhs_batch = auto()
-    out_batch = auto()
-    lhs_rows = auto()
-    lhs_terms = auto()
-    rhs_terms = auto()
-    rhs_columns = auto()
-    out_rows = auto()
-    out_columns = auto()
-    dense = auto()  # for each tile of columns: bit 0, those of rhs lie side by side; bit 1, those of out
-
-
-def left_rows(kind: TileKind) -> int:
-    """Rows of the left panels that are filled at once: they stay in the second level of the cache."""
-    return kind.rows * max(1, LEFT // kind.rows)
 
 
 def routine_name(kind: TileKind) -> str:
@@ -387,8 +358,3 @@ class _Writer:
 def rooms(kind: TileKind, columns: ir.Value, b: ir.IRBuilder) -> tuple[ir.Value, ir.Value]:
     """Bytes of the left and of the right panels of one thread, for jobs of so many columns."""
     return i64(left_rows(kind) * TERMS * kind.out.itemsize), b.mul(columns, i64(TERMS * kind.out.itemsize))
-
-
-def room_bytes(kind: TileKind, columns: int) -> int:
-    """The same of one thread together, for whoever makes the room."""
-    return (left_rows(kind) + columns) * TERMS * kind.out.itemsize

@@ -1,6 +1,7 @@
 """The graph IR: immutable typed values, closed functions, and how to rewrite them."""
 
 from mycelia.ir import algebra
+from mycelia.ir.digest import digest
 from mycelia.ir.function import Function, substitute, toposort, users
 from mycelia.ir.interpret import constant, interpret
 from mycelia.ir.op import (
@@ -46,6 +47,7 @@ __all__ = [
     "algebra",
     "asking",
     "constant",
+    "digest",
     "fresh_params",
     "inner_functions",
     "innermost",

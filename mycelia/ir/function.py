@@ -60,13 +60,13 @@ class Function:
         assert len(inside.effects) == len(effects), "a function reads effects of another one"
         return Function(tuple(canonical), closed[len(effects) :], closed[: len(effects)]), captured
 
-    @property
+    @cached_property
     def types(self) -> tuple[Type, ...]:
-        return tuple(p.type for p in self.params)
+        return tuple([p.type for p in self.params])
 
-    @property
+    @cached_property
     def result_types(self) -> tuple[Type, ...]:
-        return tuple(r.type for r in self.results)
+        return tuple([r.type for r in self.results])
 
     @property
     def roots(self) -> tuple[Value, ...]:
@@ -116,6 +116,12 @@ class Function:
                     new[v] = made
         return Function(self.params, tuple(new[r] for r in self.results), tuple(inside.effects))
 
+    def draw(self) -> str:
+        """The function as a picture: SVG, with data and order, functions inside ops and effects."""
+        from mycelia.ir.drawing import draw  # pictures know functions, and functions can be drawn
+
+        return draw(self)
+
     def __str__(self) -> str:
         from mycelia.ir.text import show  # the printer knows functions, and functions can be printed
 
@@ -158,18 +164,19 @@ def substitute(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Valu
     """The same results with some values replaced; what lies behind those is not looked at. Locations stay."""
     done = dict(new)
     stack = list(reversed(roots))
-    while stack:
-        v = stack[-1]
-        if v in done:
-            stack.pop()
-            continue
-        missing = [x for x in v.inputs if x not in done]
-        if missing:
-            stack.extend(reversed(missing))
-            continue
-        with located(v.location):
+    with located(None) as place:
+        while stack:
+            v = stack[-1]
+            if v in done:
+                stack.pop()
+                continue
+            missing = [x for x in v.inputs if x not in done]
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            place.location = v.location
             done[stack.pop()] = v.again(tuple([done[x] for x in v.inputs]))
-    return tuple(done[r] for r in roots)
+    return tuple([done[r] for r in roots])
 
 
 def users(roots: Iterable[Value]) -> dict[Value, list[Value]]:

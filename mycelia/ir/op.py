@@ -23,10 +23,11 @@ A class that neither defines a rule nor says why does not import.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from mycelia.errors import GradientError
@@ -107,8 +108,23 @@ def _static(attribute: Any) -> bool:
     return type(attribute) is not Sym and getattr(attribute, "static", True)  # types and functions know it
 
 
+class OpClass(ABCMeta):
+    """The type of classes of ops. None is registered as if it were another's subclass: the quick answer is the right
+    one, and it is asked for at every node.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
+
+
+@cache
+def _names(kind: type[Op]) -> tuple[str, ...]:
+    """The names of the attributes of an op."""
+    return tuple(f.name for f in fields(kind))
+
+
 @dataclass(frozen=True)
-class Op(ABC):
+class Op(metaclass=OpClass):
     """Base of every primitive."""
 
     name: ClassVar[str]
@@ -146,7 +162,7 @@ class Op(ABC):
     @property
     def static(self) -> bool:
         """Whether its attributes are numbers; with a symbolic size among them it is computed when the program runs."""
-        return all(_static(getattr(self, f.name)) for f in fields(self))
+        return all(_static(getattr(self, name)) for name in _names(type(self)))
 
     def results(self, value: Value) -> Any:
         """A value as its results: itself, or a tuple of projections."""
@@ -197,7 +213,7 @@ class Op(ABC):
         return ()
 
     def attributes(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: getattr(self, name) for name in _names(type(self))}
 
     def __str__(self) -> str:
         shown = {k: v.short if isinstance(v, DType) else v for k, v in self.attributes().items()}

@@ -50,6 +50,8 @@ def sizes_of(fn: Function, arrays: Sequence[Array]) -> Sizes:
 
 def tells_sizes(fn: Function) -> bool:
     """Whether the shapes of its arguments tell all the sizes in a function."""
+    if fn.static:
+        return True
     wanted = {n: None for v in fn.values() for n in names_in(v) if n.most is None}  # others come out of data
     try:
         solver([t.shape if isinstance(t, TensorType) else () for t in fn.types], tuple(wanted))
@@ -69,8 +71,8 @@ def names_of(fn: Function) -> tuple[Name, ...]:
 
 def names_in(v: Value) -> frozenset[Name]:
     """The names of sizes in the type of a value and in its op, also in the functions inside."""
-    found = _mentioned(v.type)
-    return found | _mentioned(v.op) if isinstance(v.op, Op) else found
+    found = frozenset[Name]() if v.type.static else _mentioned(v.type)
+    return found | _mentioned(v.op) if isinstance(v.op, Op) and not v.op.static else found
 
 
 def _mentioned(thing: Any) -> frozenset[Name]:

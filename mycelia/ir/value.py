@@ -52,15 +52,21 @@ def watched(again: Callable[[Value], None]) -> Iterator[None]:
         _here.again = before
 
 
-@contextmanager
-def located(location: Location | None) -> Iterator[None]:
+class located:
     """New values inside the block are said to come from `location`."""
-    before = _here.location, _here.ask
-    _here.location, _here.ask = location, False
-    try:
-        yield
-    finally:
-        _here.location, _here.ask = before
+
+    __slots__ = ("before", "location")
+
+    def __init__(self, location: Location | None) -> None:
+        self.location = location
+
+    def __enter__(self) -> _Here:
+        self.before = _here.location, _here.ask
+        _here.location, _here.ask = self.location, False
+        return _here
+
+    def __exit__(self, *_: object) -> None:
+        _here.location, _here.ask = self.before
 
 
 @contextmanager
@@ -160,7 +166,11 @@ class Value(Arithmetic):
             made.type, made.closed = op.type, False
         else:
             made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
-            made.closed = op.purity is Purity.TOTAL and all(x.closed for x in inputs)
+            made.closed = op.purity is Purity.TOTAL
+            for x in inputs:
+                if not x.closed:
+                    made.closed = False
+                    break
             made.closed = made.closed and made.type.static and op.static  # type: ignore[union-attr]
         return _interned.keep(key, made)
 

@@ -2,6 +2,7 @@
 
 from mycelia.loops.calls import Axis, Convolution, Layout, LibraryCall, Matmul, TileKind, Tiles, Window
 from mycelia.loops.convert import converted, stepping_stone
+from mycelia.loops.equality import equal
 from mycelia.loops.expr import (
     Buffer,
     Expr,
@@ -18,10 +19,13 @@ from mycelia.loops.expr import (
 )
 from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable, datum, index
 from mycelia.loops.kernel import Kernel, Stage, Store, Update, mention, mention_index
+from mycelia.loops.parser import parse_kernel, parse_program
+from mycelia.loops.printer import show
 from mycelia.loops.program import (
     Birth,
     Block,
     Branch,
+    Called,
     Copy,
     Enter,
     Host,
@@ -38,15 +42,21 @@ from mycelia.loops.program import (
     Runtime,
     Stack,
     Step,
+    Stop,
     Stream,
 )
+from mycelia.loops.unit import Binding, Callback, Recipe, Slot, Unit
+from mycelia.loops.unit_text import parse_binding, parse_unit, show_binding, show_unit
 
 __all__ = [
     "Axis",
+    "Binding",
     "Birth",
     "Block",
     "Branch",
     "Buffer",
+    "Callback",
+    "Called",
     "Convolution",
     "Copy",
     "Datum",
@@ -68,17 +78,21 @@ __all__ = [
     "Plan",
     "Program",
     "Quotient",
+    "Recipe",
     "Remainder",
     "Repeat",
     "Routine",
     "Runtime",
+    "Slot",
     "Stack",
     "Stage",
     "Step",
+    "Stop",
     "Store",
     "Stream",
     "TileKind",
     "Tiles",
+    "Unit",
     "Update",
     "Variable",
     "Window",
@@ -87,14 +101,22 @@ __all__ = [
     "const",
     "converted",
     "datum",
+    "equal",
     "folded",
     "index",
     "load",
     "mention",
     "mention_index",
     "neutral",
+    "parse_binding",
+    "parse_kernel",
+    "parse_program",
+    "parse_unit",
     "position",
     "select",
+    "show",
+    "show_binding",
+    "show_unit",
     "stepping_stone",
     "unary",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from mycelia.sizes import Dim
 from mycelia.types import DType, Shape
@@ -28,6 +29,11 @@ class Matmul:
     out: Layout
     bias: bool = False
 
+    @property
+    def multiplications(self) -> Dim:
+        """How many products it adds up."""
+        return prod(self.out.shape) * self.lhs.shape[-1]
+
 
 @dataclass(frozen=True)
 class Window:
@@ -43,7 +49,8 @@ class Window:
 class Convolution:
     """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
 
-    The layouts are those of x, w and out; w is always dense.
+    The layouts are those of x, w and out; w is always dense. `packed` are the operands, in the order of the call, that
+    it pays to pack as the library likes them, when that was decided; the library then needs memory for them.
     """
 
     direction: str
@@ -52,6 +59,12 @@ class Convolution:
     out: Layout
     window: Window
     bias: bool = False
+    packed: tuple[int, ...] | None = None
+
+    @property
+    def multiplications(self) -> Dim:
+        """How many products it adds up, whichever of the three it is."""
+        return prod(self.out.shape) * prod(self.w.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,11 @@ class Tiles:
     rows: tuple[Axis, ...]
     columns: tuple[Axis, ...]
     summed: tuple[Axis, ...]
+
+    @property
+    def multiplications(self) -> Dim:
+        """How many products it adds up."""
+        return prod(axis.extent for axis in (*self.batch, *self.rows, *self.columns, *self.summed))
 
 
 LibraryCall = Matmul | Convolution | Tiles

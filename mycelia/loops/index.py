@@ -8,6 +8,7 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from math import gcd
@@ -146,9 +147,7 @@ class Index:
         step, coarse = rest._coarse(divisor)
         if step > 1:
             return whole + coarse // (divisor // step)
-        key = ("quotient", rest, divisor)
-        atom = _interned.keep(key, Quotient(rest, divisor))
-        return whole + Index(0, ((atom, 1),))
+        return whole + Index(0, ((divided_atom(Quotient, rest, divisor), 1),))
 
     def __mod__(self, divisor: Dim) -> Index:
         if known_equal(divisor, 1):
@@ -159,8 +158,7 @@ class Index:
         step, coarse = rest._coarse(divisor)
         if step > 1:
             return coarse % (divisor // step) * step + (rest - coarse * step)
-        key = ("remainder", rest, divisor)
-        return Index(0, ((_interned.keep(key, Remainder(rest, divisor)), 1),))
+        return Index(0, ((divided_atom(Remainder, rest, divisor), 1),))
 
     def _split(self, divisor: Dim) -> tuple[Index, Index]:
         """`(whole, rest)` with self = whole * divisor + rest, and as much as possible in `whole`."""
@@ -259,6 +257,24 @@ def _replaced(atom: Atom, new: dict[Atom, Index]) -> Index:
 def index(of: Variable | Dim) -> Index:
     """A loop variable or a number as an index."""
     return Index(0, ((of, 1),)) if isinstance(of, Variable) else Index(of)
+
+
+def divided_atom(kind: type[Quotient] | type[Remainder], of: Index, divisor: Dim) -> Atom:
+    """The quotient or the remainder of an index of which nothing is known that would simplify it."""
+    key = ("quotient" if kind is Quotient else "remainder", of, divisor)
+    return _interned.keep(key, kind(of, divisor))
+
+
+def atoms_summed(terms: Iterable[tuple[Atom | None, Dim]]) -> Index:
+    """The sum of atoms with their coefficients, and of constants, which have no atom; simplified no further."""
+    constant: Dim = 0
+    found: list[tuple[Atom, Dim]] = []
+    for atom, c in terms:
+        if atom is None:
+            constant += c
+        else:
+            found.append((atom, c))
+    return Index(constant, tuple(sorted(found, key=lambda t: t[0].uid)))
 
 
 def datum(value: Expr, low: Dim, high: Dim) -> Index:

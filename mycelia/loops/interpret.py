@@ -6,7 +6,7 @@ an index that leaves its buffer, or a number of the data that leaves its bounds,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -18,7 +18,7 @@ from mycelia.loops.convert import converted
 from mycelia.loops.expr import Buffer, Expr, Fold, neutral
 from mycelia.loops.functions import ELEMENTARY
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, Variable
-from mycelia.loops.kernel import Kernel, Store, Update
+from mycelia.loops.kernel import Kernel, Stage, Store, Update, mention, mention_index
 from mycelia.types import Array, DType
 
 Memory = dict[Buffer, Array]  # the elements of each buffer, in the order of its strides
@@ -43,14 +43,56 @@ def run(kernel: Kernel, memory: Memory) -> None:
     folds: dict[Fold, Array] = {}
     with np.errstate(all="ignore"):
         for stage in kernel.stages:
+            if chained(stage):
+                _one_by_one(kernel, stage, memory, scratch, folds)
+                continue
             inner = _Iterations(kernel.rows, stage.columns, memory, scratch, folds)
-            for action in stage.actions:
-                inner.act(action)
-            for fold, e in stage.folds:
-                folds[fold] = inner.fold(fold, e)
-            outer = _Iterations(kernel.rows, (), memory, scratch, folds)
-            for last in stage.after:
-                outer.act(last)
+            if _folds_what_it_stores(stage):
+                inner.act(stage.actions)
+                folds.update({fold: inner.fold(fold, e) for fold, e in stage.folds})
+            else:  # what is stored may lie in the memory of what is folded
+                found = {fold: inner.fold(fold, e) for fold, e in stage.folds}
+                inner.act(stage.actions)
+                folds.update(found)
+            _Iterations(kernel.rows, (), memory, scratch, folds).act(stage.after)
+
+
+def chained(stage: Stage) -> bool:
+    """Whether a turn of the loops reads what an earlier one has stored, as running sums do: at another place, or at one
+    that several turns have in common.
+    """
+    places: dict[Buffer, list[Index]] = {}
+    for a in stage.actions:
+        places.setdefault(a.buffer, []).append(a.offset)
+    found: dict[Buffer, None] = {}
+    for a in stage.actions:
+        mention_index(a.offset, found)
+        for x in a.value.walk():
+            if x.kind == "load":
+                buffer, at = x.attribute
+                mention_index(at, found)
+                own = at.variables() >= set(stage.columns)
+                if any(at != where or not own for where in places.get(buffer, ())):
+                    return True
+    return not places.keys().isdisjoint(found)
+
+
+def _folds_what_it_stores(stage: Stage) -> bool:
+    found: dict[Buffer, None] = {}
+    for _, e in stage.folds:
+        mention(e, found)
+    return any(a.buffer in found for a in stage.actions)
+
+
+def _one_by_one(
+    kernel: Kernel, stage: Stage, memory: Memory, scratch: Mapping[Buffer, Array], folds: dict[Fold, Array]
+) -> None:
+    """A stage in the order of its loops; rows still all at once."""
+    assert not stage.folds, "a stage that reads what it has stored folds nothing"
+    for turn in np.ndindex(*[v.extent for v in stage.columns]):
+        at = {v: np.asarray(i) for v, i in zip(stage.columns, turn, strict=True)}
+        _Iterations(kernel.rows, (), memory, scratch, folds, at).act(stage.actions)
+    _Iterations(kernel.rows, (), memory, scratch, folds).act(stage.after)
 
 
 def evaluate(e: Expr, at: Mapping[Variable, Array], memory: Memory) -> Array:
@@ -82,19 +124,35 @@ class _Iterations:
         for axis, v in enumerate(loops):
             self.at[v] = np.arange(v.extent).reshape([-1 if i == axis else 1 for i in range(len(loops))])
         self.known: dict[Expr, Array] = {}
+        self.real = self._real(loops)
 
-    def act(self, action: Store | Update) -> None:
-        value = np.broadcast_to(stored(self.value(action.value), action.buffer.type.dtype), self.shape)
-        where, flat = self.place(action.buffer, action.offset)
-        where = np.broadcast_to(where, self.shape)
-        if isinstance(action, Store) or action.combine == "set":
-            flat[where] = value  # of several at one place the last one stays
-        else:
-            COMBINE[action.combine].at(flat, where, value)
+    def _real(self, loops: Sequence[Variable]) -> Array | None:
+        """Which iterations there are, where the last block of a loop is cut short; None: all of them."""
+        found = np.ones(self.shape, bool)
+        for v in {*loops, *self.at}:
+            if v.within is not None and v.within[0] in self.at:
+                block, total = v.within
+                found &= np.broadcast_to(self.at[block] * v.extent + self.at[v] < total, self.shape)
+        return None if found.all() else found
+
+    def act(self, actions: Sequence[Store | Update]) -> None:
+        """Compute all values, then store: what is stored may lie in the memory of what is read."""
+        values = [stored(self.value(a.value), a.buffer.type.dtype) for a in actions]
+        places = [self.place(a.buffer, a.offset) for a in actions]
+        for action, value, (where, flat) in zip(actions, values, places, strict=True):
+            value, where = (np.broadcast_to(x, self.shape) for x in (value, where))
+            if self.real is not None:
+                value, where = value[self.real], where[self.real]
+            if isinstance(action, Store) or action.combine == "set":
+                flat[where] = value  # of several at one place the last one stays
+            else:
+                COMBINE[action.combine].at(flat, where, value)
         self.known.clear()
 
     def fold(self, fold: Fold, e: Expr) -> Array:
         value = np.broadcast_to(self.value(e), self.shape)
+        if self.real is not None:
+            value = np.where(self.real, value, np.asarray(neutral(fold.combine, fold.dtype), value.dtype))
         axes = tuple(range(len(self.rows), len(self.shape)))
         start = np.asarray(neutral(fold.combine, fold.dtype), value.dtype)
         return np.asarray(COMBINE[fold.combine].reduce(value, axes, initial=start), value.dtype)
@@ -133,6 +191,8 @@ class _Iterations:
             private = self.scratch[buffer]
             row = np.arange(len(private)).reshape([v.extent for v in self.rows] + [1] * len(self.columns))
             where, flat = where + row * private.shape[1], private.reshape(-1)
+        if self.real is not None:
+            where = np.where(self.real, where, 0)
         inside = where.size == 0 or 0 in self.shape or (where.min() >= 0 and where.max() < flat.size)
         assert inside, f"{buffer}[{offset}] leaves the buffer, which has {flat.size} elements"
         return where, flat

@@ -78,15 +78,9 @@ class Kernel:
         return tuple(b for b in out if b not in self.scratch)
 
     def __str__(self) -> str:
-        lines = [f"kernel rows({', '.join(f'{v}<{v.extent}' for v in self.rows)})"]
-        for stage in self.stages:
-            lines.append(f"  for ({', '.join(f'{v}<{v.extent}' for v in stage.columns)})")
-            lines += [f"    {f} = fold {f.combine} {e}" for f, e in stage.folds]
-            for a in stage.actions:
-                sign = "=" if isinstance(a, Store) else f"{a.combine}="
-                lines.append(f"    {a.buffer}[{a.offset}] {sign} {a.value}")
-            lines += [f"  {a.buffer}[{a.offset}] = {a.value}" for a in stage.after]
-        return "\n".join(lines)
+        from mycelia.loops.printer import show  # the printer knows kernels, and kernels can be printed
+
+        return show(self)
 
 
 def mention(e: Expr, found: dict[Buffer, None]) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
+from mycelia.cost import Cost, multiplied
 from mycelia.errors import Location
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
-from mycelia.sizes import Dim, Name
-from mycelia.types import Array, Type
+from mycelia.sizes import Dim, Name, hint
+from mycelia.types import Array, TensorType, Type
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,12 @@ class Launch:
 
     kernel: Kernel
     work: Dim
+    dear: ClassVar[bool] = False  # it passes over memory, and can be done again for little more than that
+
+    @property
+    def cost(self) -> Cost:
+        """What running it takes."""
+        return Cost(flops=hint(self.work), bytes=_moved(self), launches=1)
 
     def reads(self) -> tuple[Buffer, ...]:
         return self.kernel.read()
@@ -42,6 +49,12 @@ class Invoke:
     call: Any
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
+    dear: ClassVar[bool] = True  # many operations for each number that it moves
+
+    @property
+    def cost(self) -> Cost:
+        """What running it takes."""
+        return Cost(flops=multiplied(hint(self.call.multiplications)), bytes=_moved(self), launches=1)
 
     def reads(self) -> tuple[Buffer, ...]:
         return tuple(o.buffer for o in self.inputs)
@@ -56,12 +69,24 @@ class Copy:
 
     source: Buffer
     target: Buffer
+    dear: ClassVar[bool] = False
+
+    @property
+    def cost(self) -> Cost:
+        """What running it takes."""
+        return Cost(bytes=_moved(self), launches=1)
 
     def reads(self) -> tuple[Buffer, ...]:
         return (self.source,)
 
     def writes(self) -> tuple[Buffer, ...]:
         return (self.target,)
+
+
+def _moved(step: Launch | Invoke | Copy) -> int:
+    """The bytes that a step reads and writes, each once."""
+    touched = dict.fromkeys((*step.reads(), *step.writes()))
+    return sum(hint(b.type.size) * b.type.dtype.itemsize for b in touched)
 
 
 @dataclass(frozen=True)
@@ -150,13 +175,22 @@ class Runtime:
 ALIGN = 64  # bytes: where buffers begin
 
 
+class Called(Protocol):
+    """A Python function that programs call: from arrays to arrays of these types. In written programs it has a name."""
+
+    @property
+    def written(self) -> str: ...
+
+    def __call__(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> Sequence[Array]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Host:
-    """Call Python, on the thread that runs the program. `call` takes arrays of the inputs, and gives as many arrays as
-    there are outputs; an exception ends the program.
+    """Call Python, on the thread that runs the program, with arrays of the inputs. It gives arrays of the types of the
+    outputs; an exception ends the program.
     """
 
-    call: Callable[..., Sequence[Array]]
+    call: Called
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
 
@@ -181,7 +215,20 @@ class Birth:
         return ()
 
 
-Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host | Birth
+@dataclass(frozen=True)
+class Stop:
+    """End the program here if one of these bools holds."""
+
+    flags: tuple[Buffer, ...]
+
+    def reads(self) -> tuple[Buffer, ...]:
+        return self.flags
+
+    def writes(self) -> tuple[Buffer, ...]:
+        return ()
+
+
+Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host | Birth | Stop
 
 
 @dataclass(frozen=True)
@@ -240,8 +287,16 @@ class Program:
     handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
     notes: tuple[Note, ...] = ()
 
+    def walk(self) -> Iterator[Step]:
+        """Every step, of the main block and then of routines. The number of a step is its place among them."""
+        yield from self.block.walk()
+        for routine in self.routines:
+            yield from routine.block.walk()
+
     def __str__(self) -> str:
-        return "\n".join(str(s.kernel) if isinstance(s, Launch) else str(s) for s in self.block.steps)
+        from mycelia.loops.printer import show  # the printer knows programs, and programs can be printed
+
+        return show(self)
 
 
 @dataclass(frozen=True)
@@ -254,9 +309,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Item:
-    """Something that wants room from one step to another: a buffer, or a library call for itself."""
+    """Something that wants room from one step to another: a buffer, known by its name, or a library call for itself,
+    known by the number of its step.
+    """
 
-    who: Buffer | Invoke
+    who: str | int
     nbytes: Dim
     first: int
     last: int
@@ -300,6 +357,6 @@ class Plan:
     """
 
     places: Mapping[Buffer, Place]
-    rooms: Mapping[int, Dim]  # id of a step -> offset of its own room
+    rooms: Mapping[int, Dim]  # number of a step -> offset of its own room
     arena: Dim
     stack: Stack | None = None

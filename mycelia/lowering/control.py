@@ -9,7 +9,7 @@ from mycelia.loops import Block, Branch, Buffer, Enter, Host, Repeat, Routine, R
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step, may_end
-from mycelia.primitives import Cond, HostCall, Map, NamedCall, Recurse, Scan, While
+from mycelia.primitives import AllReduce, Cond, HostCall, Map, NamedCall, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.sizes import same
 from mycelia.types import TensorType, Type, int64, row_major
@@ -197,7 +197,12 @@ def _(op: NamedCall, v: Value, body: Body) -> None:
 @lower_step.register
 def _(op: HostCall, v: Value, body: Body) -> None:
     inputs = tuple(body.dense(x) for x in v.inputs)
-    body.steps.append(Host(op.reference, inputs, tuple(_outputs(v, body))))
+    body.steps.append(Host(op.callee, inputs, tuple(_outputs(v, body))))
+
+
+@lower_step.register
+def _(op: AllReduce, v: Value, body: Body) -> None:
+    body.steps.append(Host(op.exchange, (body.dense(v.inputs[0]),), (body.memory[v],)))
 
 
 @lower_step.register

@@ -1,8 +1,17 @@
-"""Groups: anchors that one kernel computes together.
+"""Groups: anchors that one kernel computes together (fusion).
 
 A group has a domain, the index space its loops run over, and possibly reduced axes. Its members are tensors over the
 whole domain, reductions over the reduced axes, and what is computed from those once per row. A member may be read
-inside the group only at the element where the loops stand; otherwise it does not fit.
+inside the group only at the element where the loops stand; otherwise it does not fit. Why, with what would be wrong:
+
+    y = sin(x);  exp(y.T)               reads y[j, i] when the loops stand at [i, j]: that element may not be there yet
+    s = sum(x, 0);  x - s               rows run side by side, and a sum over rows is finished when all of them are
+    s = sum(x, 1);  sum(y, 0)           a row of one is no row of the other: a kernel reduces one set of axes
+    k = max(i, 1);  x[k]                the place is known when the fold is finished: no loop can load it on the way
+    s = sum(x, 1);  cos(s[::-1])        row i would read what row n - i has yet to finish
+
+Not fitting costs a kernel and a trip through memory, never a result: each of these is `Unfit`, and all that is not
+shown to fit is.
 """
 
 from __future__ import annotations
@@ -88,7 +97,7 @@ class Group:
         (x,) = v.inputs
         if not same(x.shape, self.domain) or self.reduced not in (None, dims):
             raise Unfit
-        if self.members and self.reduced is None and self._keeps_inner(dims):
+        if self.members and self.reduced is None and self._keeps_inner(dims):  # its loops are of another kind
             raise Unfit
         expression = _placed(self.read(x, self.at))
         self.folds[v] = Fold(v.op.combine, v.dtype), expression  # type: ignore[union-attr]
@@ -126,11 +135,12 @@ class Group:
         if found is not None:
             return found
         if v in self.full:
-            if at != self.at:
+            if at != self.at:  # another turn of the loops makes it
                 raise Unfit
             return self.full[v]
         if v in self.folds or v in self.rows:
-            if self.is_column or not any(at == i for s, i in self._row_indices() if same(s, v.shape)):
+            own_row = any(at == i for s, i in self._row_indices() if same(s, v.shape))
+            if self.is_column or not own_row:  # not finished before the last row is, or made by another row
                 raise Unfit
             return folded(self.folds[v][0]) if v in self.folds else self.rows[v]
         if not is_expression(v) or self.is_anchor(v):

@@ -23,7 +23,7 @@ from mycelia.loops import (
     mention_index,
 )
 from mycelia.loops.index import Atom
-from mycelia.sizes import Dim, divided, hint, known_equal, known_less
+from mycelia.sizes import Dim, divided, hint, known_equal, known_less, low
 
 Written = TypeVar("Written", bound=Store | Update)
 
@@ -175,34 +175,82 @@ def _runs_on(outer: Variable, inner: Variable, indices: list[Index], mixed: set[
     return all(known_equal(at.coefficient(outer), at.coefficient(inner) * inner.extent) for at in indices)
 
 
+# ------------------------------------------------------------------------------------------------ in place
+
+
 def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
-    """Whether every element of `read` is last read when the same element of `written` is stored, so that both may
-    be one memory.
+    """Whether every element of `read` is read for the last time before the same element of `written` is stored, so that
+    both may be one memory. What is not shown here is not so.
+
+    Rows run side by side, in any order; in a row, stages follow one another, and in a stage, columns do. So an element
+    may be read by the row that stores it, in an earlier stage or right where it is stored, and by nobody else:
+
+        y = softmax(x)           each row reads and stores the same elements: one memory
+        y = z - sum(x.T, 1)      row 0 stores y[0, :] over x[0, :], and row 1 then adds up x[:, 1]: x[0, 1] is gone
+        y = z - sum(x[::-1], 1)  row 0 stores y[0, :], and the last row has yet to add up x[0, :]
+
+    The four steps: `written` is stored at one place in one stage, each element once; no index is read from `read`; in
+    that stage, `read` is loaded where `written` is stored; before it, from the elements that the row stores; after it,
+    not at all.
     """
-    stores = {a.offset for s in kernel.stages for a in (*s.actions, *s.after) if a.buffer is written}
-    if len(stores) != 1 or any(isinstance(a, Update) and a.buffer is written for s in kernel.stages for a in s.actions):
+    stored = [(n, a, a in s.after) for n, s in enumerate(kernel.stages) for a in (*s.actions, *s.after)
+              if a.buffer is written]  # fmt: skip
+    stages, offsets = {n for n, _, _ in stored}, {a.offset for _, a, _ in stored}
+    if len(stages) != 1 or len(offsets) != 1 or any(isinstance(a, Update) for _, a, _ in stored):
         return False
-    last = max(n for n, s in enumerate(kernel.stages) for a in (*s.actions, *s.after) if a.buffer is written)
+    (last,), (store,) = stages, offsets
+    columns = kernel.stages[last].columns
+    if not (all(late for _, _, late in stored) or _each_once(store, columns)):
+        return False
     for n, stage in enumerate(kernel.stages):
-        roots = [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]
-        found: dict[Index, None] = {}
-        for e in roots:
-            for x in e.walk():
-                if x.kind == "load" and x.attribute[0] is read:
-                    found[x.attribute[1]] = None
-        offsets: dict[Buffer, None] = {}
-        _data(stage, offsets)
-        if read in offsets or (n > last and found):
+        from_data: dict[Buffer, None] = {}
+        _data(stage, from_data)
+        loads = _loads(stage, read)
+        if read in from_data or (loads and n > last):
             return False
-        if n == last and any(at not in stores for at in found):
+        others = [at for at in loads if at != store]
+        if others and (n == last or not all(_in_row(at, store, kernel) for at in others)):
             return False
-        if n < last and any(at not in stores for at in found) and stage.columns != kernel.stages[last].columns:
-            return all(_row_of(at, kernel) == _row_of(next(iter(stores)), kernel) for at in found)
     return True
 
 
-def _row_of(at: Index, kernel: Kernel) -> Index:
-    return Index(0, tuple(t for t in at.terms if t[0] in kernel.rows))
+def _each_once(store: Index, columns: Sequence[Variable]) -> bool:
+    """Whether each turn of the columns stores another element, for all that is known."""
+    return all(known_equal(v.extent, 1) or not known_equal(store.coefficient(v), 0) for v in columns)
+
+
+def _loads(stage: Stage, read: Buffer) -> list[Index]:
+    """Where a stage loads from a buffer."""
+    found: dict[Index, None] = {}
+    for e in [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]:
+        found |= {x.attribute[1]: None for x in e.walk() if x.kind == "load" and x.attribute[0] is read}
+    return list(found)
+
+
+def _in_row(at: Index, store: Index, kernel: Kernel) -> bool:
+    """Whether a row loads no other elements than it stores: it starts at the same place, stays between the first and
+    the last element that it stores, and it stores all in between.
+    """
+    row, own = _parted(at, kernel), _parted(store, kernel)
+    if row[0] != own[0] or not _is_dense(own[1]):
+        return False
+    return low(row[1].low - own[1].low) >= 0 and low(own[1].high - row[1].high) >= 0
+
+
+def _parted(at: Index, kernel: Kernel) -> tuple[Index, Index]:
+    """An index as the part that rows decide, and the rest."""
+    rows = tuple(t for t in at.terms if t[0] in kernel.rows)
+    return Index(0, rows), Index(at.constant, tuple(t for t in at.terms if t[0] not in kernel.rows))
+
+
+def _is_dense(at: Index) -> bool:
+    """Whether an index of loop variables takes each number from its first to its last."""
+    step: Dim = 1
+    for atom, c in sorted(at.terms, key=lambda t: hint(t[1])):
+        if not isinstance(atom, Variable) or atom.within is not None or not known_equal(c, step):
+            return False
+        step = step * atom.extent
+    return True
 
 
 def _data(stage: Stage, found: dict[Buffer, None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mycelia.ir import Function
-from mycelia.loops import Block, Buffer, Copy, LibraryCall, Program, Step
+from mycelia.loops import Block, Buffer, Copy, LibraryCall, Program, Step, Stop
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import copy
 from mycelia.lowering.shared import Shared
@@ -15,13 +15,22 @@ from mycelia.types import TensorType, row_major
 
 
 def lower(
-    fn: Function, donated: Mapping[int, int], options: Options, refused: frozenset[LibraryCall] = frozenset()
+    fn: Function,
+    donated: Mapping[int, int],
+    options: Options,
+    refused: frozenset[LibraryCall] = frozenset(),
+    asked: Function | None = None,
 ) -> Program:
     """The program of `fn`. Result `i` takes over the memory of parameter `donated[i]`. What the library `refused` is
-    computed in another way.
+    computed in another way. The program stops before it does anything if something is true that is `asked` of the same
+    parameters.
     """
     shared = Shared(options, refused)
     inputs = [shared.buffer(p.type, hint="in") for p in fn.params]
+    first: list[Step] = []
+    if asked is not None:
+        first, flags = Body(asked, inputs, shared).run({}, outermost=True)
+        first.append(Stop(tuple(flags)))
     body = Body(fn, inputs, shared)
     steps, results = body.run(donated, outermost=True)
     outputs: list[Buffer] = []
@@ -44,5 +53,5 @@ def lower(
         outputs.append(takes_over or r)
     routines = tuple(r for r in shared.routines.values() if r is not None)
     handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
-    block, notes = Block((*steps, *late)), tuple(shared.notes)
+    block, notes = Block((*first, *steps, *late)), tuple(shared.notes)
     return Program(tuple(inputs), tuple(outputs), block, shared.constants, shared.aliases, routines, handles, notes)

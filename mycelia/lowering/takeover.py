@@ -4,7 +4,14 @@
 
 The memory of a parameter may be taken over only by the result that is to lie there in the end (a carry of a loop, a
 donated parameter), through any number of updates. Whoever else reads `a` must come first: that is asked of the order
-of nodes, and given up where it would go round in a circle.
+of nodes, and given up where it would go round in a circle. What must not be, and who sees to it:
+
+    b = update(a, ..., a[k:])       reads, while it writes, what it writes: `x in others`
+    b = update(a, ...);  c = f(a)   c comes before b: `_last`, and the order of nodes (`Body._order`)
+    b = update(a, ...);  c = update(a, f(b))      b cannot: c reads `a` too, and needs b first (`_last`); c can
+    return update(a, ...), a        the old `a` is a result: `looked_at`
+    b = update(p, ...);  return 0   `p` is the caller's, who wants it as it was: `_leads`
+    b = update(constant, ...)       the next call reads it again: `_fits`
 """
 
 from __future__ import annotations

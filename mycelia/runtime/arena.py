@@ -1,21 +1,56 @@
 """The memory in which programs compute: one arena for the process, as large as the largest program needs.
 
 Programs take turns, so one arena serves all of them. A program that is run by another one (a callback that calls a
-compiled function) gets an arena of the next depth.
+compiled function) gets an arena of the next depth. An arena that grows keeps its pages, which the kernel moves to other
+addresses if it must: the first touch of a page costs more than most of what is computed in it.
 """
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import os
 
-import numpy as np
-
-from mycelia.runtime.memory import ALIGN
 from mycelia.runtime.turn import Turn
-from mycelia.types import Array
+
+SMALLEST = 1 << 21  # bytes: a large page
 
 
-class Arena:
+class Room:
+    """Memory that grows, and holds nothing while it does."""
+
+    def __init__(self) -> None:
+        self.start, self.nbytes = 0, 0  # as many as were asked for; the rest was never touched
+        self._memory: mmap.mmap | None = None
+
+    def at_least(self, nbytes: int) -> int:
+        """The address of so many bytes, at the beginning of a page."""
+        if nbytes > self.nbytes or self._memory is None:
+            if self._memory is None or nbytes > len(self._memory):
+                self._grow(nbytes)
+            self.nbytes = nbytes
+        return self.start
+
+    def _grow(self, nbytes: int) -> None:
+        """Twice the addresses, so that it seldom grows; no more than needed where there are not so many."""
+        try:
+            self._take(max(1 << (nbytes - 1).bit_length(), SMALLEST))
+        except OSError:
+            try:
+                self._take(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
+            except OSError as error:
+                raise MemoryError(f"there are no {nbytes} bytes for a compiled program to compute in") from error
+
+    def _take(self, nbytes: int) -> None:
+        if self._memory is None:
+            self._memory = mmap.mmap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        else:
+            self._memory.resize(nbytes)
+        self._memory.madvise(mmap.MADV_HUGEPAGE)
+        self.start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+
+
+class _Arena:
     """The turn of a program to run, and the memory that it computes in.
 
     >>> with Arena.turn:
@@ -26,38 +61,31 @@ class Arena:
     (0, True)
     """
 
-    turn = Turn()  # held while a program runs
-    depth = 0
-    rooms: list[Array] = []
-    starts: list[int] = []
+    def __init__(self) -> None:
+        self.turn = Turn()  # held while a program runs
+        self.depth = 0
+        self.rooms: list[Room] = []
 
-    @classmethod
-    def take(cls, nbytes: int) -> int:
+    def take(self, nbytes: int) -> int:
         """The address of `nbytes` bytes, for the thread whose turn it is, until it gives them back."""
-        if cls.depth == len(cls.rooms):
-            cls.rooms.append(np.empty(0, np.uint8))
-            cls.starts.append(0)
-        if cls.rooms[cls.depth].nbytes < nbytes + ALIGN:
-            cls.rooms[cls.depth] = np.empty(0, np.uint8)  # the old one goes before the new one comes
-            cls.rooms[cls.depth] = np.empty(nbytes + ALIGN, np.uint8)
-            cls.starts[cls.depth] = -(-cls.rooms[cls.depth].ctypes.data // ALIGN) * ALIGN
-        cls.depth += 1
-        return cls.starts[cls.depth - 1]
+        if self.depth == len(self.rooms):
+            self.rooms.append(Room())
+        start = self.rooms[self.depth].at_least(nbytes)
+        self.depth += 1
+        return start
 
-    @classmethod
-    def give_back(cls) -> None:
+    def give_back(self) -> None:
         """What was taken last is free again."""
-        cls.depth -= 1
+        self.depth -= 1
 
-    @classmethod
-    def bytes(cls) -> int:
+    def bytes(self) -> int:
         """What the arenas of the process hold."""
-        return sum(room.nbytes for room in cls.rooms)
+        return sum(room.nbytes for room in self.rooms)
 
-    @classmethod
-    def _after_fork(cls) -> None:
+    def _after_fork(self) -> None:
         """In a child no other thread runs, whatever the parent's threads were doing."""
-        cls.turn, cls.depth = Turn(), 0
+        self.turn, self.depth = Turn(), 0
 
 
+Arena = _Arena()  # attributes of a class would be slow to change: Python forgets then all that it knows of the class
 os.register_at_fork(after_in_child=Arena._after_fork)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.heap import WORDS
-from mycelia.errors import MyceliaError, OutOfMemory
-from mycelia.loops import Note, Repeat
-from mycelia.loops.status import INTERRUPTED, NO_MEMORY, RAISED, TOO_DEEP
+from mycelia.codegen.records import WORDS
+from mycelia.errors import LibraryFailed, MyceliaError, OutOfMemory
+from mycelia.loops import Note, Slot
+from mycelia.loops.status import INTERRUPTED, NO_MEMORY, RAISED, STOPPED, TOO_DEEP, Stopped
 from mycelia.runtime.arena import Arena
-from mycelia.runtime.assemble import Assembled, Numbers, arrange
+from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.interrupts import Poll
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import address, maker
+from mycelia.runtime.seen import Seen
 from mycelia.runtime.threads import restricted, with_team
-from mycelia.sizes import Sym, evaluated, solver
+from mycelia.sizes import solver
 from mycelia.types import Array
 
 
@@ -44,10 +44,14 @@ class Kept:
         self._release(self._words.ctypes.data)
 
 
-class Calls:
+class _Calls:
     """How many native calls were made: one per step is what we promise."""
 
-    count = 0
+    def __init__(self) -> None:
+        self.count = 0
+
+
+Calls = _Calls()
 
 
 KEPT = 64  # arrangements of one program: sizes that come again cost nothing
@@ -57,75 +61,88 @@ class Running:
     """A program arranged for actual sizes, with what was learned of its arguments."""
 
     def __init__(self, executable: Executable, sizes: tuple[int, ...]) -> None:
-        assembled = executable.assembled
+        bound, binding = executable.bound, executable.binding
         self.sizes = sizes
-        self.arrangement = arrange(assembled, executable.numbers, sizes)
+        self.arrangement = arrange(bound, sizes)
         self.table = self.arrangement.table
         self.address = self.table.ctypes.data
-        program, unit = assembled.unit.program, assembled.unit
-        self.table[unit.slots.heap] = executable.heap.ctypes.data
-        if unit.clock is not None:
-            self.table[unit.clock] = executable.clock.ctypes.data
-        at = dict(zip(assembled.names, sizes, strict=True))
-        self.inputs = [  # those that are updated come first, so that the others can be compared with them
-            (i, s, b.type.dtype.numpy, b.type.shape if b.type.static else evaluated(b.type.shape, at))
-            for i, (s, b) in enumerate(zip(assembled.inputs, program.inputs, strict=True))
-        ]
-        self.inputs.sort(key=lambda about: about[0] not in executable.owned)
-        self.known: list[Callable[[], Array | None]] = [lambda: None] * len(self.inputs)
-        about = zip(assembled.outputs, program.outputs, self.arrangement.shapes, assembled.donated, strict=True)
+        for slot, words in executable.words:
+            self.table[slot] = words.ctypes.data
+        shapes = executable.numbers.taken(*sizes)
+        self.inputs = [(slot, dtype, shape) for (slot, dtype), shape in zip(executable.takes, shapes, strict=True)]
+        self.written: dict[int, int] = {}  # addresses of arrays that are updated
+        self.seen = Seen(len(self.inputs))  # whose addresses are in the table
+        self.arena = 0
+        about = zip(bound.outputs, binding.outputs, self.arrangement.shapes, binding.donated, strict=True)
         self.fresh = [
-            (i, s, maker(b.type.with_shape(shape))) for i, (s, b, shape, donor) in enumerate(about) if donor is None
+            (i, s, maker(t.with_shape(shape))) for i, (s, t, shape, donor) in enumerate(about) if donor is None
         ]
 
 
 class Executable:
     """A compiled function of arrays."""
 
-    def __init__(self, code: Code, assembled: Assembled, wanted: tuple[Sym, ...]) -> None:
-        self.code, self.assembled, self.numbers = code, assembled, Numbers(assembled, wanted)
-        self._wanted, self._busy = wanted, False
+    def __init__(self, code: Code, bound: Bound) -> None:
+        self.code, self.bound, self.binding, self.numbers = code, bound, bound.binding, bound.numbers
+        self._busy = False
         self._inner: Executable | None = None
-        unit = assembled.unit
-        run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), assembled.threads)
-        self._run = on_deep_stack(run) if unit.program.routines else with_team(run)
-        self._polls = bool(unit.program.routines) or any(isinstance(s, Repeat) for s in unit.program.block.walk())
+        binding = self.binding
+        run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), binding.threads)
+        self._run = on_deep_stack(run) if binding.routines else with_team(run)
+        self._polls = binding.loops
         self.heap = np.zeros(WORDS, np.int64)
-        if unit.program.routines:
+        if binding.routines:
             self.heap[6] = DEEPEST
-        self.clock = np.zeros(len(unit.program.block.steps) + 1, np.int64)  # in cycles, when it was asked for
-        self.owned = {d for d in assembled.donated if d is not None}
-        self._owned_slots = np.array([assembled.inputs[i] for i in sorted(self.owned)], np.intp)
+        self.clock = np.zeros(binding.steps + 1, np.int64)  # in cycles, when it was asked for
+        self.words = [(binding.slot("heap"), self.heap)]
+        if Slot("clock") in binding.table:
+            self.words.append((binding.slot("clock"), self.clock))
+        self._donated = [(i, donor) for i, donor in enumerate(binding.donated) if donor is not None]
+        self.owned = {donor for _, donor in self._donated}
+        self.takes = [(slot, t.dtype.numpy) for slot, t in zip(bound.inputs, binding.inputs, strict=True)]
+        # those that are updated come first, so that the others can be compared with them
+        self._order = sorted(range(len(self.takes)), key=lambda i: i not in self.owned)
+        self._arena_slot, self._numbers_slot = binding.slot("arena"), binding.slot("numbers")
         self._release = code.function(RELEASE, None, ctypes.c_void_p)
-        self._handles = [i for i, b in enumerate(unit.program.outputs) if b in unit.program.handles]
-        self._solve = solver([b.type.shape for b in unit.program.inputs], assembled.names)
+        self._handles = binding.handles
+        self._solve = solver([t.shape for t in binding.inputs], binding.names)
         self._running: dict[tuple[int, ...], Running] = {}
+        self._last: Running | None = None
+        self._results: tuple[Any, ...] = (None,) * len(binding.outputs)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a user should know of how the program computes."""
-        return self.assembled.unit.program.notes
+        return self.binding.notes
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results. Arrays are taken as they are when they are dense and of the right type, else copied. Programs
         take turns; another thread waits. Only Python that a program calls can call a program that runs: that call has a
         table of its own.
         """
-        wanted = len(self.assembled.inputs)
+        wanted = len(self.binding.inputs)
         assert len(arrays) == wanted, f"{len(arrays)} arrays where {wanted} were compiled"
-        with Arena.turn:
-            if self._busy:
-                self._inner = self._inner or Executable(self.code, self.assembled, self._wanted)
-                return self._inner(*arrays)
-            self._busy = True
-            try:
-                return self._call(self._at(arrays), arrays)
-            finally:
-                self._busy = False
+        turn = Arena.turn
+        if turn.mine():
+            return self._in_turn(arrays)
+        with turn:
+            return self._in_turn(arrays)
+
+    def _in_turn(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+        if self._busy:
+            self._inner = self._inner or Executable(self.code, self.bound.again())
+            return self._inner(*arrays)
+        self._busy = True
+        try:
+            return self._call(self._at(arrays), arrays)
+        finally:
+            self._busy = False
 
     def _at(self, arrays: tuple[Array, ...]) -> Running:
         """The program at the sizes of these arrays, made now if they are new."""
-        sizes = self._solve(*[x.shape for x in arrays]) if self.assembled.names else ()
+        if self._last is not None and not self.binding.names:
+            return self._last
+        sizes = self._solve(*[x.shape for x in arrays]) if self.binding.names else ()
         running = self._running.get(sizes)
         if running is None:
             running = self._running[sizes] = Running(self, sizes)
@@ -133,37 +150,26 @@ class Executable:
                 del self._running[next(iter(self._running))]
         elif len(self._running) > 1:  # the one that was used last goes last
             self._running[sizes] = self._running.pop(sizes)
+        if running is not self._last:
+            self._last = running
+            self.heap[8] = running.table[self._numbers_slot]
         return running
 
     def _call(self, running: Running, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-        table = running.table
-        held = list(arrays)
-        known = running.known
-        for i, slot, dtype, shape in running.inputs:
-            x = arrays[i]
-            if known[i]() is x:
-                continue
-            if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
-                assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
-                x = np.ascontiguousarray(x, dtype).reshape(shape)
-            pointer = address(x)
-            if i in self.owned:  # a parameter that is updated in place comes again
-                known[i] = weakref.ref(x)
-            elif self.owned and pointer in table[self._owned_slots]:
-                x = x.copy()  # it must not change while it is read
-                pointer = address(x)
-            held[i] = x
-            table[slot] = pointer
-        results: list[Any] = [None] * len(self.assembled.outputs)
+        table, held = running.table, arrays
+        if changed := running.seen.changed(arrays):
+            held = self._told(running, arrays, changed)
+        results = list(self._results)
         for i, slot, make in running.fresh:
             results[i] = out = make()
             table[slot] = address(out)
         Calls.count += 1
-        slots = self.assembled.unit.slots
-        self.heap[8] = table[slots.numbers]
         depth = Arena.depth
         try:
-            table[slots.arena] = Arena.take(running.arrangement.arena)
+            start = Arena.take(running.arrangement.arena)
+            if start != running.arena:
+                running.arena = start
+                table[self._arena_slot] = start
             status = self._polled(running.address) if self._polls else self._run(running.address)
         finally:
             Arena.depth = depth
@@ -171,9 +177,8 @@ class Executable:
             self._complain(status)
         if self.numbers.varying:
             self._cut(running, results)
-        for i, donor in enumerate(self.assembled.donated):
-            if donor is not None:
-                results[i] = held[donor]
+        for i, donor in self._donated:
+            results[i] = held[donor]
         if self._handles:
             owner = Kept(self.heap, self._release, self.code)
             for i in self._handles:
@@ -181,12 +186,43 @@ class Executable:
                 results[i].owner = owner
         return tuple(results)
 
+    def _told(self, running: Running, arrays: tuple[Array, ...], changed: Sequence[int]) -> tuple[Array, ...]:
+        """The arrays as the program takes them, when it knows the addresses of those that have changed."""
+        held = list(arrays)
+        copied: list[int] = []
+        if self.owned and not self.owned.isdisjoint(changed):
+            changed = self._order  # any of the others may be what is updated now
+        for i in changed:
+            slot, dtype, shape = running.inputs[i]
+            x = arrays[i]
+            if x.dtype != dtype or not x.flags.c_contiguous or x.shape != shape:
+                assert x.shape == shape, f"an array of shape {x.shape} where {shape} was compiled"
+                held[i] = x = np.ascontiguousarray(x, dtype).reshape(shape)
+                copied.append(i)
+            place = address(x)
+            if i in self.owned:
+                running.written[i] = place
+            elif place in running.written.values():
+                held[i] = x = x.copy()  # it must not change while it is read
+                place = address(x)
+                copied.append(i)
+            running.table[slot] = place
+        if copied:
+            changed = [i for i in changed if i not in copied]
+        running.seen.keep(arrays, changed)
+        return tuple(held)
+
     def _polled(self, address: int) -> int:
         """Run a program with loops, which look at signals."""
         before = Poll.running
         try:
-            Poll.enter()
+            Poll.running = before + 1
+            if Poll.thread is None:
+                Poll.start()
             return self._run(address)
+        except BaseException as error:  # of a handler: it came while this thread waited for the one with the deep stack
+            Poll.told = error
+            raise
         finally:
             Poll.running = before
 
@@ -198,10 +234,12 @@ class Executable:
             results[i] = results[i].reshape(-1)[: prod(shapes[i])].reshape(shapes[i]).copy()
 
     def _complain(self, status: int) -> None:
+        if status & STOPPED:
+            raise Stopped("a program was asked whether it can go on, and cannot")
         if status & RAISED:
-            raise self.assembled.raised.pop()
+            raise self.bound.raised.pop()
         if status & INTERRUPTED:
-            raise Poll.raised.pop()
+            raise Poll.tell()
         if status & TOO_DEEP:
             raise MyceliaError(
                 f"a recursive function went too deep: more than {DEEPEST} calls inside one another, or no room left",
@@ -212,4 +250,9 @@ class Executable:
                 "a compiled program needs more memory than there is, for what turns of loops and calls leave behind",
                 hint="check that the loop ends; with fewer turns, or gradients of fewer of them, it needs less",
             )
-        raise MyceliaError(f"a library call failed with status {status}")
+        if any(donor is not None for donor in self.binding.donated):
+            raise LibraryFailed(
+                f"a library call failed with status {status}, and parameters that the program updates may be wrong now",
+                hint="load them again; please report this",
+            )
+        raise LibraryFailed(f"a library call failed with status {status}", hint="please report this")

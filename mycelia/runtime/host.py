@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.errors import ShapeError
-from mycelia.loops import Host
+from mycelia.loops import Callback, Called
 from mycelia.loops.status import RAISED
 from mycelia.runtime.interrupts import in_pieces
 from mycelia.runtime.worker_thread import on_calling_thread
@@ -17,21 +17,22 @@ from mycelia.types import Array, TensorType
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 
 
-def entry_of(step: Host, raised: list[BaseException]) -> Any:
-    """The function that makes a call of Python, with memory as arrays, of tables of addresses and of extents. What it
+def entry_of(call: Callback, python: Called, raised: list[BaseException]) -> Any:
+    """The function that makes a call of `python`, with memory as arrays, of tables of addresses and of extents. What it
     raises is kept in `raised`, and raised where the program was called: an exception cannot pass through machine code.
     """
-    types = [b.type for b in (*step.inputs, *step.outputs)]
+    types = [*call.inputs, *call.outputs]
+    takes = len(call.inputs)
     rank = sum(t.rank for t in types)
     static = all(t.static for t in types)
 
-    def call(places: list[int], extents: list[int]) -> None:
+    def run(places: list[int], extents: list[int]) -> None:
         left = iter(extents)
         actual = types if static else [t.with_shape(next(left) for _ in range(t.rank)) for t in types]
         memory = [array_at(at, t) for at, t in zip(places, actual, strict=True)]
         with in_pieces():
-            given = step.call(*memory[: len(step.inputs)])
-        for target, result in zip(memory[len(step.inputs) :], given, strict=True):
+            given = python(memory[:takes], call.outputs)
+        for target, result in zip(memory[takes:], given, strict=True):
             if result.shape != target.shape:
                 raise ShapeError(
                     f"Python gave an array of shape {result.shape}, and the program expects {target.shape}"
@@ -42,7 +43,7 @@ def entry_of(step: Host, raised: list[BaseException]) -> Any:
         try:
             places = (ctypes.c_size_t * len(types)).from_address(table)[:]
             extents = (ctypes.c_int64 * rank).from_address(sizes)[:]
-            on_calling_thread(lambda: call(places, extents))
+            on_calling_thread(lambda: run(places, extents))
             return 0
         except BaseException as error:
             raised.append(error)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -33,50 +34,56 @@ ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32)
 SIGINT = int(signal.SIGINT)
 Handler = Callable[[int, Any], Any]
 # the functions without enums, which take ten times as long
-handler_of: Callable[[int], Any] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
-install: Callable[[int, Any], Any] = getattr(signal.signal, "__wrapped__", signal.signal)
+handler_of: Callable[[int], Any] = sys.modules["_signal"].getsignal
+install: Callable[[int, Any], Any] = sys.modules["_signal"].signal
 
 
-class Poll:
+class _Poll:
     """The word that loops look at, and the function that they call when it is set."""
 
-    raised: list[BaseException] = []
-    running = 0  # programs with loops
-    looking = False  # a handler may run a program itself
-    thread: threading.Thread | None = None
-    lock = threading.Lock()
+    def __init__(self) -> None:
+        self.raised: list[BaseException] = []
+        self.told: BaseException | None = None  # the last of these that has ended a program
+        self.running = 0  # programs with loops
+        self.looking = False  # a handler may run a program itself
+        self.thread: threading.Thread | None = None
+        self.lock = threading.Lock()
 
-    @classmethod
-    def enter(cls) -> None:
-        """A program with loops begins."""
-        cls.running += 1
-        if cls.thread is not None:
-            return
-        with cls.lock:
-            if cls.thread is None:
-                cls.thread = threading.Thread(target=cls._tick, daemon=True, name="mycelia-poll")
-                cls.thread.start()
+    def start(self) -> None:
+        """Begin to set the word, for a program with loops."""
+        with self.lock:
+            if self.thread is None:
+                self.thread = threading.Thread(target=self._tick, daemon=True, name="mycelia-poll")
+                self.thread.start()
 
-    @classmethod
-    def _tick(cls) -> None:
+    def _tick(self) -> None:
         idle = 0
         while True:
             time.sleep(PERIOD)
-            idle = 0 if cls.running else idle + 1
-            if cls.running:
-                WORDS[0] = not cls.looking
+            idle = 0 if self.running else idle + 1
+            if self.running:
+                WORDS[0] = not self.looking
             elif idle > PATIENCE:
-                with cls.lock:
-                    if not cls.running:
-                        cls.thread = None
+                with self.lock:
+                    if not self.running:
+                        self.thread = None
                         return
 
-    @classmethod
-    def forget(cls) -> None:
+    def tell(self) -> BaseException:
+        """What a handler raised, and ends a program."""
+        self.told = self.raised.pop()
+        return self.told
+
+    def has_told(self, error: BaseException) -> bool:
+        """Whether a program ended by this error of a handler, which nobody may take for its own."""
+        return self.told is error
+
+    def forget(self) -> None:
         """A forked process has no threads but one."""
-        cls.thread, cls.lock = None, threading.Lock()
+        self.thread, self.lock = None, threading.Lock()
 
 
+Poll = _Poll()
 os.register_at_fork(after_in_child=Poll.forget)
 
 
@@ -127,22 +134,38 @@ def deliver() -> None:
         _Noted.handler(SIGINT, _Noted.frame)
 
 
+class _Main:
+    """The thread that Python runs handlers on."""
+
+    ident = threading.main_thread().ident
+
+    @classmethod
+    def forked(cls) -> None:
+        cls.ident = threading.get_ident()
+
+
+os.register_at_fork(after_in_child=_Main.forked)
+
+
 def _on_main() -> bool:
-    return threading.get_ident() == threading.main_thread().ident
+    return threading.get_ident() == _Main.ident
 
 
-@contextmanager
-def whole() -> Iterator[None]:
+class whole:  # it is used like a function
     """Inside the block Ctrl-C is noted only; a loop that asks raises it, else the end of the block."""
-    if not _on_main() or _Noted.handler is not None or not callable(before := handler_of(SIGINT)):
-        yield
-        return
-    _Noted.handler = before
-    install(SIGINT, _note)
-    try:
-        yield
-    finally:
-        handler = _Noted.handler or before  # Python that was called may have put another one there
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before: Handler | None = None
+        if _Noted.handler is None and _on_main() and callable(before := handler_of(SIGINT)):
+            install(SIGINT, _note)
+            self.before = _Noted.handler = before
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is None:
+            return
+        handler = _Noted.handler or self.before  # Python that was called may have put another one there
         if handler_of(SIGINT) is _note:
             install(SIGINT, handler)
         due, _Noted.due, _Noted.handler = _Noted.due, False, None

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import count
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llvmlite
 from llvmlite import binding
 
 from mycelia.codegen.target import machine
+from mycelia.errors import CompileError
 from mycelia.options import Options
+from mycelia.runtime.store import HEAD, store
 from mycelia.runtime.threads import load_openmp
-from mycelia.runtime.workers import Workers
 from mycelia.target import Target
 
+if TYPE_CHECKING:
+    from mycelia.runtime.workers import Workers
+
 RELEASE = "run.release"
-DIGEST = 32  # bytes at the end of a cached object that prove it whole
 
 
 class Code:
     """Machine code in memory. It lives as long as this object."""
 
-    def __init__(self, images: Sequence[bytes], target: Target, names: tuple[str, ...]) -> None:
+    def __init__(self, images: Sequence[bytes], objects: Sequence[str], target: Target, names: tuple[str, ...]) -> None:
+        self.objects = tuple(objects)  # under which names they are kept
         self._engine = _engine(target)
         builder = binding.JITLibraryBuilder().add_current_process()
         for image in images:
@@ -60,47 +61,38 @@ def _initialise() -> None:
 
 def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
     """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
-    _initialise()
-    target, folder = options.target, options.cache
-    paths = [folder / f"{_key(text, target)}.o" if folder else None for text in texts]
-    images = [_read(path) if path else None for path in paths]
+    target, files = options.target, store(options.cache) if options.cache else None
+    keys = [_key(text, target) for text in texts]
+    images = [files.read(f"{key}.o") if files else None for key in keys]
     missing = [i for i, image in enumerate(images) if image is None]
     if missing:
         made = workers(target).compile(texts[i] for i in missing)
         for i, image in zip(missing, made, strict=True):
             images[i] = image
-            if path := paths[i]:
-                _write(path, image)
-    return Code([image for image in images if image is not None], target, names)
+            if files:
+                files.write(f"{keys[i]}.o", image)
+    return linked([image for image in images if image is not None], keys, target, names)
+
+
+def linked(
+    images: Sequence[bytes], objects: Sequence[str], target: Target, names: tuple[str, ...] = ("run", RELEASE)
+) -> Code:
+    """Objects as machine code in memory."""
+    _initialise()
+    try:
+        return Code(images, objects, target, names)
+    except (RuntimeError, ValueError) as error:
+        raise CompileError(f"LLVM cannot link generated code: {error}", hint="please report this") from error
 
 
 @lru_cache(maxsize=4)
 def workers(target: Target) -> Workers:
     """The processes that compile for a target."""
+    from mycelia.runtime.workers import Workers  # which are not needed where everything was compiled before
+
     return Workers(target)
 
 
-def _read(path: Path) -> bytes | None:
-    """An object from the cache; None if it is not there, or was cut short."""
-    try:
-        image = path.read_bytes()
-    except OSError:
-        return None
-    whole, mark = image[:-DIGEST], image[-DIGEST:]
-    return whole if hashlib.sha256(whole).digest() == mark else None
-
-
 def _key(text: str, target: Target) -> str:
-    about = (llvmlite.__version__, binding.llvm_version_info, target.triple, target.cpu, target.features)
+    about = (HEAD, llvmlite.__version__, binding.llvm_version_info, target.triple, target.cpu, target.features)
     return hashlib.sha256(f"{about}\n{text}".encode()).hexdigest()
-
-
-def _write(path: Path, image: bytes) -> None:
-    """Put a file there whole or not at all; a cache that cannot be written is no error."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as f:
-            f.write(image + hashlib.sha256(image).digest())
-        os.replace(f.name, path)
-    except OSError:
-        return

@@ -50,10 +50,10 @@ class _Pool:
         return _Block((ctypes.c_char * (size + ALIGN))(), size)
 
 
-_word = ctypes.c_size_t.from_address
+_words = (ctypes.c_size_t * (1 << 53)).from_address(0)  # all that a process can address, as numbers
 _PROBE = np.zeros(3)
 _DATA = object.__basicsize__  # where an array keeps the address of its elements: first thing after the object's head
-_DIRECT = _word(id(_PROBE) + _DATA).value == _PROBE.ctypes.data
+_DIRECT = _words[(id(_PROBE) + _DATA) >> 3] == _PROBE.ctypes.data
 
 
 def address(array: Array) -> int:
@@ -63,7 +63,7 @@ def address(array: Array) -> int:
     >>> address(x) == x.ctypes.data
     True
     """
-    return _word(id(array) + _DATA).value if _DIRECT else array.ctypes.data
+    return _words[(id(array) + _DATA) >> 3] if _DIRECT else array.ctypes.data
 
 
 def maker(t: TensorType) -> Callable[[], Array]:

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mycelia.degradations import Instead, degrade
 from mycelia.errors import CompileError
 from mycelia.ir import Function, interpret, sized, sizes_of
+from mycelia.loops.status import Stopped
 from mycelia.types import Array
 
 
 class Reference:
     """A function of arrays, interpreted."""
 
-    def __init__(self, fn: Function, donated: Mapping[int, int], failure: CompileError) -> None:
-        self.fn, self.donated = fn, dict(donated)
+    def __init__(self, fn: Function, donated: Mapping[int, int], failure: CompileError, asks: int = 0) -> None:
+        self.fn, self.donated, self.asks = fn, dict(donated), asks
         degrade(Instead.INTERPRETED, f"it runs without machine code, which is slow: {failure}", warn=True)
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results; donated parameters are overwritten, as machine code would do."""
-        results = list(interpret(sized(self.fn, sizes_of(self.fn, arrays)), *arrays))
+        results = answered(interpret(sized(self.fn, sizes_of(self.fn, arrays)), *arrays), self.asks)
         for result in self.donated:
             results[result] = np.array(results[result])
         for result, param in self.donated.items():
             arrays[param][...] = results[result]
             results[result] = arrays[param]
         return tuple(results)
+
+
+def answered(results: Sequence[Array], asks: int) -> list[Array]:
+    """The results behind the first ones, which are questions; a program stops if one of these is true."""
+    if any(results[:asks]):
+        raise Stopped("a program was asked whether it can go on, and cannot")
+    return list(results[asks:])

@@ -3,82 +3,126 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 
 from mycelia.codegen.driver import emit_program
-from mycelia.degradations import Instead, degrade
+from mycelia.degradations import Instead, degrade, subject
 from mycelia.errors import CompileError
 from mycelia.ir import Function, names_of
-from mycelia.loops import Invoke, Program
+from mycelia.loops import Host, Invoke, Launch, LibraryCall, Program
 from mycelia.lowering import lower
 from mycelia.options import Options
-from mycelia.passes import optimise
-from mycelia.runtime.assemble import assemble
-from mycelia.runtime.bind import refused
+from mycelia.passes import native_passes, optimise, told
+from mycelia.runtime.bind import Bound
 from mycelia.runtime.executable import Executable
+from mycelia.runtime.layout import layout
 from mycelia.runtime.link import machine_code, workers
+from mycelia.runtime.recipes import decided, prepared, refused
 from mycelia.runtime.reference import Reference
-from mycelia.runtime.resizable import Resizable
+from mycelia.schedule import in_good_order, memory_report, with_memory
 from mycelia.sizes import Hints, NeedsSize, evaluated
-
-
-def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable:
-    """`fn` as machine code. Result `i` may overwrite parameter `donated[i]`, which is then gone.
-
-    >>> import numpy as np
-    >>> from mycelia import primitives as p
-    >>> from mycelia.api.options import options
-    >>> from mycelia.types import TensorType, float32
-    >>> double = Function.build(lambda x: p.tanh(x) * 2.0, TensorType(float32, (3,)))
-    >>> compile(double, {}, options())(np.zeros(3, "f"))
-    (array([0., 0., 0.], dtype=float32),)
-    """
-    workers(options.target).start()  # they get ready meanwhile
-    if names := names_of(fn):
-        return Resizable(fn, names, lambda fn: compiled(fn, donated, options))
-    return compiled(fn, donated, options)
 
 
 def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
     """The stages, one after the other."""
-    show("graph", fn, options)
+    workers(options.target).start()  # they get ready meanwhile
+    if options.memory.budget is not None and (names := names_of(fn)):
+        raise NeedsSize(names[0].alone())  # what is within the budget at one size is not at another
+    show("graph", lambda: fn, options)
+    show("passes", lambda: told(fn, options, native_passes(options)), options)
     try:
-        program = written(fn, donated, options)
+        program, poor = written(fn, donated, options)
     except NeedsSize as reason:
         if any(name.most is None for name in reason.names):
             raise  # the size is known when the program is called
-        return Reference(fn, donated, CompileError(f"{reason}, and it comes out of data"))
-    show("program", program, options)
-    for note in program.notes:
-        degrade(Instead.SLOW, note.text, note.at)
-    unit = assemble(program, options)  # where everything lies in memory
-    show("memory", unit.unit.plan, options)
-    emitted = emit_program(unit.unit, options, "run")  # LLVM IR
-    show("llvm", "\n".join(emitted.modules), options)
-    try:
-        code = machine_code(emitted.modules, options)  # objects, from the cache or made now
-        return Executable(code, unit, emitted.numbers)
-    except CompileError as failure:
-        return Reference(fn, donated, failure)  # slower, and right
-
-
-def written(fn: Function, donated: Mapping[int, int], options: Options) -> Program:
-    """The program of `fn`. What the library has no real code for is computed by ours, and short types as wider ones."""
-    optimised = optimise(fn, options)  # the same function, with less to do
-    program = lower(optimised, donated, options)  # kernels and library calls, in order
-    blocks = [program.block, *(r.block for r in program.routines)]
-    calls = {evaluated(s.call, Hints()) for b in blocks for s in b.walk() if isinstance(s, Invoke)}
-    poor = frozenset(call for call in calls if refused(call, options.threads))
-    if not poor:
-        return program
+        return Reference(fn, donated, CompileError(f"{reason}, and it comes out of data"), options.asks)
+    program = scheduled(program, options)
+    show("program", lambda: program, options)
+    show("kernels", lambda: kernels(program), options)
+    show("memory", lambda: memory_report(program, room_for(options)), options)
     for call in sorted(map(str, poor)):
         degrade(Instead.LIBRARY, call)
+    for note in program.notes:
+        degrade(Instead.SLOW, note.text, note.at)
+    unit = layout(program, options)  # where everything lies in memory
+    emitted = emit_program(unit, options, "run")  # LLVM IR
+    show("llvm", lambda: "\n".join(emitted.modules), options)
+    binding = replace(unit.binding, numbers=emitted.numbers, refused=tuple(sorted(map(str, poor))))
+    python = {n: s.call for n, s in enumerate(program.walk()) if isinstance(s, Host)}
+    try:
+        code = machine_code(emitted.modules, options)  # objects, from the cache or made now
+        return Executable(code, Bound(binding, python))
+    except CompileError as failure:
+        return Reference(fn, donated, failure, options.asks)  # slower, and right
+
+
+def written(fn: Function, donated: Mapping[int, int], options: Options) -> tuple[Program, frozenset[LibraryCall]]:
+    """The program of `fn`, which stops at once if one of its first results is true, those that are questions; and the
+    calls that the library has no real code for: these are computed by ours, and short types as wider ones.
+    """
+    asked = Function(fn.params, fn.results[: options.asks]) if options.asks else None
+    asked = asked and optimise(asked, options)
+    fn = fn.with_results(fn.results[options.asks :])
+    optimised = optimise(fn, options)  # the same function, with less to do
+    program = lower(optimised, donated, options, asked=asked)  # kernels and library calls, in order
+    calls = {evaluated(s.call, Hints()) for s in program.walk() if isinstance(s, Invoke)}
+    poor = frozenset(call for call in calls if refused(call, options.threads))
+    if not poor:
+        return program, poor
     options = replace(options, target=replace(options.target, short_units=frozenset()))
-    return lower(optimise(fn, options), donated, options, poor)
+    return lower(optimise(fn, options), donated, options, poor, asked), poor
 
 
-def show(stage: str, what: object, options: Options) -> None:
+def scheduled(program: Program, options: Options) -> Program:
+    """The same steps in an order in which less memory lives at once, and some of them twice where that is asked for."""
+    room = room_for(options)
+    return with_memory(in_good_order(program, room), options.memory, options.target, room)
+
+
+def room_for(options: Options) -> Callable[[Invoke], int]:
+    """What a library call needs beside its operands, at the sizes that a program is written at."""
+
+    @cache
+    def room(call: LibraryCall) -> int:
+        (ready,) = prepared([evaluated(decided(call, options.threads), Hints())], options.threads)
+        return ready.room
+
+    return lambda step: room(step.call)
+
+
+# ------------------------------------------------------------------------------------------------ seeing the stages
+
+
+def show(stage: str, what: Callable[[], object], options: Options) -> None:
     """Print a stage of the compiler for whoever asked to see it."""
     if stage in options.show:
-        print(f"{stage}:\n{what}", file=sys.stderr)
+        print(f"{stage} of {subject().name}:\n{what()}", file=sys.stderr)
+
+
+def text_of(stage: str, fn: Function, donated: Mapping[int, int], options: Options) -> str:
+    """What a function is at a stage: the same text that is printed when it is compiled. Nothing is kept from then, all
+    is made again.
+    """
+    if stage == "graph":
+        return str(fn)
+    if stage == "passes":
+        return told(fn, options, native_passes(options))
+    try:
+        program = scheduled(written(fn, donated, options)[0], options)
+        if stage == "program":
+            return str(program)
+        if stage == "kernels":
+            return kernels(program)
+        if stage == "memory":
+            return memory_report(program, room_for(options))
+        return "\n".join(emit_program(layout(program, options), options, "run").modules)
+    except NeedsSize as reason:
+        return f"there is a program for each size: {reason}"
+
+
+def kernels(program: Program) -> str:
+    """The kernels of a program, each with the number of the step that runs it."""
+    found = [f"step {n}:\n{s.kernel}" for n, s in enumerate(program.walk()) if isinstance(s, Launch)]
+    return "\n".join(found) if found else "no kernels of ours"

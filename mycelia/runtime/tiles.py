@@ -8,7 +8,7 @@ from math import gcd, prod
 
 import numpy as np
 
-from mycelia.codegen.tiles import Size, room_bytes
+from mycelia.codegen.records import Size, room_bytes
 from mycelia.loops import Axis, TileKind, Tiles
 from mycelia.types import Array
 

@@ -32,7 +32,7 @@ class Turn:
     def __enter__(self) -> None:
         me = get_ident()
         if self._owner != me:
-            if self._waiting or not self._lock.acquire(blocking=False):
+            if self._waiting or not self._lock.acquire(False):
                 self._wait()
             self._owner = me
         self._depth += 1

@@ -8,7 +8,7 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.codegen.driver import emit_program
 from mycelia.codegen.signature import signature
-from mycelia.runtime.assemble import assemble
+from mycelia.runtime.layout import layout
 from mycelia.types import float64
 from tests.lowering.programs import check, f32, launches, lowered, softmax, typed
 
@@ -50,7 +50,7 @@ def layers(x, *weights):
 def test_layers_of_one_kind_are_emitted_once():
     square = f32(33, 33)
     one, six = (
-        len(emit_program(assemble(lowered(layers, X, *[square] * n), options()).unit, options(), "run").modules)
+        len(emit_program(layout(lowered(layers, X, *[square] * n), options()), options(), "run").modules)
         for n in (1, 6)
     )
     # the last layer writes a result, but that is the same code

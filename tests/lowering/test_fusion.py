@@ -135,3 +135,22 @@ def test_kernels_are_ordered_after_what_they_read():
         return p.reduce_sum(p.reshape(b, (64, 1)) * x + a, (0,)), a, b
 
     check(fn, X, tolerance=1e-5)
+
+
+UNFIT = {  # what the docstring of lowering/group.py says, one by one
+    "read at another element": (lambda x: (y := p.sin(x) * 2.0, p.exp(p.transpose(y, (1, 0)))), [f32(64, 64)]),
+    "finished with the last row": (lambda x: x - p.reduce_sum(x, (0,), keepdims=True), [X]),
+    "two sets of axes": (lambda x, y: (p.reduce_sum(x, (1,)), p.reduce_sum(y, (0,))), [X, X]),
+    "a place that a fold finds": (
+        lambda x, i: p.gather(x, p.reduce_max(p.maximum(p.minimum(i, 9), 0), (1,)), 0),
+        [f32(10), typed(int32, 64, 5)],
+    ),
+    "of another row": (lambda x: p.cos(p.flip(p.reduce_sum(x, (1,)), (0,))), [X]),
+}
+
+
+@pytest.mark.parametrize("why", UNFIT)
+def test_what_does_not_fit_a_kernel_gets_another_one(why):
+    fn, types = UNFIT[why]
+    assert len(launches(lowered(fn, *types))) == 2
+    check(fn, *types)

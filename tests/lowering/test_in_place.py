@@ -10,6 +10,8 @@ from mycelia.sizes import hint
 from mycelia.testing import compile, lower, optimise
 from mycelia.transforms import value_and_grad
 from mycelia.types import TensorType, float32, float64, int64
+from tests.fuzz.judge import difference
+from tests.fuzz.programs import random_case
 
 ROWS, COLUMNS = 6, 4
 T, N = TensorType(float64, (ROWS, COLUMNS)), TensorType(int64, ())
@@ -165,3 +167,56 @@ def test_random_programs_of_updates_are_right_as_bodies_of_loops(seed):
     x, y = rng.normal(size=(2, ROWS, COLUMNS))
     for got, want in zip(compile(fn)(x, y), interpret(fn, x, y), strict=True):
         np.testing.assert_allclose(got, want, 1e-9, 1e-12)
+
+
+SQUARE = TensorType(float32, (24, 24))
+ACROSS = {  # what one row reads and another one stores
+    "transposed": lambda x: p.transpose(x, (1, 0)),
+    "rows backwards": lambda x: p.flip(x, (0,)),
+    "columns backwards": lambda x: p.flip(x, (1,)),
+    "one row on": lambda x: p.concat((p.slice_(x, (1, 0), (24, 24)), p.slice_(x, (0, 0), (1, 24))), 0),
+    "one column on": lambda x: p.concat((p.slice_(x, (0, 1), (24, 24)), p.slice_(x, (0, 0), (24, 1))), 1),
+    "the first row": lambda x: p.Broadcast((24, 24))(p.slice_(x, (0, 0), (1, 24))),
+    "the first column": lambda x: p.Broadcast((24, 24))(p.slice_(x, (0, 0), (24, 1))),
+    "as it is": lambda x: x,
+}
+USES = {
+    "folded over columns": lambda x, z: z - p.reduce_sum(x, (1,), keepdims=True),
+    "folded over rows": lambda x, z: z - p.reduce_sum(x, (0,), keepdims=True),
+    "a maximum": lambda x, z: z * p.reduce_max(p.sin(x), (1,), keepdims=True),
+    "element by element": lambda x, z: z - x,
+    "softmax": lambda x, z: (
+        p.exp(x - p.reduce_max(x, (1,), keepdims=True)) / p.reduce_sum(p.exp(x), (1,), keepdims=True)
+    ),
+    "both ways": lambda x, z: z - x / p.reduce_sum(x * x + 1.0, (1,), keepdims=True),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("across", ACROSS)
+def test_a_donated_parameter_is_not_overwritten_before_all_rows_have_read_it(across, use):
+    fn = Function.build(lambda x, z: USES[use](ACROSS[across](x), z), SQUARE, SQUARE)
+    x, z = np.random.default_rng(0).standard_normal((2, 24, 24)).astype("f")
+    want = interpret(fn, x, z)[0]
+    np.testing.assert_allclose(compile(fn, {0: 0})(x.copy(), z)[0], want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("use", ["element by element", "softmax", "folded over columns"])
+def test_what_a_row_reads_and_stores_itself_is_one_memory(use):
+    program = lower(optimise(Function.build(USES[use], SQUARE, SQUARE)), {0: 0})
+    assert program.outputs == (program.inputs[0],)
+    assert not any(isinstance(s, Copy) for s in program.block.steps)
+
+
+def test_random_programs_with_donated_parameters_are_right():
+    for seed in range(60):
+        case = random_case(seed)
+        for i, result in enumerate(case.fn.result_types):
+            for k, param in enumerate(case.fn.types):
+                if result == param:
+                    found = difference(case, lambda fn, i=i, k=k: copying(compile(fn, {i: k})))
+                    assert found is None, f"program {seed}, result {i} over parameter {k}: {found}\n{case.fn}"
+
+
+def copying(run):
+    return lambda *arrays: run(*[np.array(x) for x in arrays])

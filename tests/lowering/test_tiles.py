@@ -11,10 +11,10 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.codegen.tiles import emit_tiles
 from mycelia.ir import Function, interpret
-from mycelia.loops import Invoke, Tiles
+from mycelia.loops import Tiles
 from mycelia.lowering.tiles import tile_kind
 from mycelia.sizes import Scope
-from mycelia.testing import compile
+from mycelia.testing import compile, lower, optimise
 from mycelia.transforms import vjp
 from mycelia.types import TensorType, dtype_named, float64, type_of
 
@@ -27,7 +27,7 @@ def drawn(rng, dtype, *shape):
 
 
 def calls(run):
-    return [s.call for s in run.assembled.unit.program.block.walk() if isinstance(s, Invoke)]
+    return [run.binding.calls[recipe.call] for recipe in run.binding.recipes]
 
 
 def check(fn, *inputs):
@@ -166,9 +166,9 @@ def test_a_matrix_times_a_vector_reads_along_the_lines_of_the_matrix(equation):
     left, right = operands.split(",")
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=[sizes[c] for c in letters]) for letters in (left, right)]
-    run = compile(Function.build(p.Contract(left, right, out), *map(type_of, inputs)))
-    np.testing.assert_allclose(run(*inputs)[0], np.einsum(equation, *inputs), rtol=1e-12, atol=1e-12)
-    program = run.assembled.unit.program
+    fn = Function.build(p.Contract(left, right, out), *map(type_of, inputs))
+    np.testing.assert_allclose(compile(fn)(*inputs)[0], np.einsum(equation, *inputs), rtol=1e-12, atol=1e-12)
+    program = lower(optimise(fn))
     matrix = max(program.inputs, key=lambda b: b.type.size)
     (launch,) = program.block.steps
     found = [(s, e) for s in launch.kernel.stages for e in (*(t for _, t in s.folds), *(a.value for a in s.actions))]

@@ -1,8 +1,12 @@
-"""Objects are compiled once and kept on disk; a cache that is broken or cannot be written harms nobody."""
+"""What was compiled is kept on disk; a cache that is broken, foreign or full costs time, never a result."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from errno import ENOSPC
 
 import numpy as np
 import pytest
@@ -10,6 +14,10 @@ import pytest
 from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.ir import Function
+from mycelia.passes import Runs
+from mycelia.runtime import kept as kept_module
+from mycelia.runtime import store as store_module
+from mycelia.runtime.store import Store, store
 from mycelia.runtime.workers import Workers
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32
@@ -28,9 +36,15 @@ def right(k: float = 2.0) -> None:
     np.testing.assert_allclose(rows, 7 * k, rtol=1e-6)
 
 
+def twice() -> None:
+    right()
+    right(3.0)
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MYCELIA_CACHE", str(tmp_path / "objects"))
+    monkeypatch.setenv("MYCELIA_WARM", "1")
     return tmp_path / "objects"
 
 
@@ -49,18 +63,42 @@ def compiled_texts(monkeypatch):
     return asked
 
 
-def test_the_second_compile_does_not_call_llvm(cache, compiled_texts):
-    right()
+def another_process() -> None:
+    """Forget what this process knows of folders."""
+    store.cache_clear()
+
+
+def passes_of(run) -> int:
+    before = Runs.count
+    run()
+    return Runs.count - before
+
+
+def files(cache, ending):
+    return [f for f in cache.iterdir() if f.suffix == ending]
+
+
+def test_the_second_compile_runs_no_pass_and_does_not_call_llvm(cache, compiled_texts):
+    assert passes_of(right) > 0
     assert compiled_texts
     compiled_texts.clear()
-    right()
+    assert passes_of(right) == 0
     assert not compiled_texts
 
 
-def test_objects_lie_in_the_folder_that_the_environment_says(cache):
+def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts):
+    right()
+    compiled_texts.clear()
+    monkeypatch.setenv("MYCELIA_WARM", "0")
+    assert passes_of(right) > 0
+    assert not compiled_texts  # objects are still found
+
+
+def test_files_lie_in_the_folder_that_the_environment_says_and_nothing_is_left_unfinished(cache):
     right()
     assert options().cache == cache
-    assert {f.suffix for f in cache.iterdir()} == {".o"}
+    assert {f.suffix for f in cache.iterdir()} == {".o", ".unit"}
+    assert all(len(f.stem) == 64 for f in cache.iterdir())
 
 
 def test_a_program_compiles_only_the_kernels_that_no_program_had_before(cache, compiled_texts):
@@ -71,41 +109,213 @@ def test_a_program_compiles_only_the_kernels_that_no_program_had_before(cache, c
     assert len(compiled_texts) <= 2  # the driver, and the running sum
 
 
-def test_other_numbers_are_other_objects(cache, compiled_texts):
+def test_other_numbers_are_other_programs(cache, compiled_texts):
     right(2.0)
     compiled_texts.clear()
     right(3.0)
     assert compiled_texts
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda b: b"", lambda b: b[: len(b) // 2], lambda b: b"\0" * len(b), lambda b: b + b"x"]
-)
-def test_a_damaged_object_is_compiled_again(cache, compiled_texts, damage):
+# ------------------------------------------------------------------------------------------------ what is wrong with it
+
+DAMAGE = {
+    "empty": lambda b: b"",
+    "cut": lambda b: b[: len(b) // 2],
+    "zeros": lambda b: b"\0" * len(b),
+    "longer": lambda b: b + b"x",
+    "one bit": lambda b: b[:-3] + bytes([b[-3] ^ 1]) + b[-2:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("ending", [".o", ".unit"])
+def test_a_damaged_file_is_made_again_and_said_once(cache, damage, ending):
     right()
-    for f in cache.iterdir():
+    for f in files(cache, ending):
         f.write_bytes(damage(f.read_bytes()))
-    compiled_texts.clear()
-    right()
-    assert compiled_texts
-    compiled_texts.clear()
-    right()
-    assert not compiled_texts
+    another_process()
+    with pytest.warns(RuntimeWarning, match="is damaged, and made again") as said:
+        right()
+    assert len(said) == 1
+    another_process()
+    assert passes_of(right) == 0
 
 
-def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
+TEXTS = {
+    "another form": lambda t: t.replace("unit 1", "unit 0", 1),
+    "no text": lambda t: "unit 1",
+    "an object that is not there": lambda t: t.replace(",", ",0", 1),
+    "a slot that is not there": lambda t: t.replace("table input 0", "table input 7"),
+    "another word": lambda t: t.replace("threads", "fibres"),
+    "no table": lambda t: t.replace("table", "threads"),
+    "Python": lambda t: t.replace("threads", "__import__('os').abort()"),
+}
+
+
+@pytest.mark.parametrize("change", TEXTS.values(), ids=TEXTS)
+def test_a_whole_file_that_says_something_else_is_made_again(cache, change):
+    right()
+    (unit,) = files(cache, ".unit")
+    files_of = Store(cache)
+    files_of.write(unit.name, change(files_of.read(unit.name).decode()).encode())
+    another_process()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        right()
+    assert len(said) <= 1
+    another_process()
+    assert passes_of(right) == 0
+
+
+def test_other_versions_do_not_meet(cache, monkeypatch):
+    right()
+    monkeypatch.setattr(kept_module, "_versions", lambda: ("another",))
+    assert passes_of(right) > 0
+    assert len(files(cache, ".unit")) == 2
+
+
+def test_a_library_that_needs_more_memory_than_planned_is_not_called(cache):
+    fn = Function.build(p.matmul, TensorType(float32, (64, 300)), TensorType(float32, (300, 70)))
+    x, y = np.ones((64, 300), "f"), np.ones((300, 70), "f")
+    run = compile(fn)
+    assert run.binding.calls
+    (unit,) = files(cache, ".unit")
+    files_of = Store(cache)
+    text = files_of.read(unit.name).decode()
+    room = run.binding.recipes[0].room
+    files_of.write(unit.name, text.replace(f" room {room}", " room -1").encode())
+    another_process()
+    with pytest.warns(RuntimeWarning, match="needs more memory"):
+        again = compile(fn)
+    np.testing.assert_array_equal(again(x, y)[0], run(x, y)[0])
+
+
+def test_a_folder_that_cannot_be_made_is_said_once(tmp_path, cache, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("MYCELIA_CACHE", str(tmp_path / "file" / "objects"))
-    right()
+    with pytest.warns(RuntimeWarning, match="cannot be used") as said:
+        twice()
+    assert len(said) == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_said_once(tmp_path, cache, monkeypatch):
     tmp_path.chmod(0o500)
     monkeypatch.setenv("MYCELIA_CACHE", str(tmp_path))
-    right()
+    with pytest.warns(RuntimeWarning, match="cannot be written") as said:
+        twice()
+    assert len(said) == 1
 
 
-def test_nothing_unfinished_is_left_in_the_folder(cache):
+def test_a_full_disk_is_said_once_and_nothing_unfinished_stays(cache, monkeypatch):
+    def full(*_, **__):
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store_module.os, "replace", full)
+    with pytest.warns(RuntimeWarning, match="No space left") as said:
+        twice()
+    assert len(said) == 1
+    assert not list(cache.iterdir())
+
+
+def test_a_folder_that_others_can_write_is_not_read(cache, compiled_texts):
     right()
-    assert all(f.name.endswith(".o") and len(f.stem) == 64 for f in cache.iterdir())
+    cache.chmod(0o777)
+    another_process()
+    compiled_texts.clear()
+    with pytest.warns(RuntimeWarning, match="can be written by others") as said:
+        right()
+    assert len(said) == 1
+    assert compiled_texts
+
+
+def test_a_file_that_others_can_write_is_not_read(cache, compiled_texts):
+    right()
+    for f in cache.iterdir():
+        f.chmod(0o666)
+    another_process()
+    compiled_texts.clear()
+    with pytest.warns(RuntimeWarning, match="written by somebody else") as said:
+        right()
+    assert len(said) == 1
+    assert compiled_texts
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_of_somebody_else_is_not_read(cache):
+    right()
+    for f in cache.iterdir():
+        os.chown(f, 12345, 12345)
+    another_process()
+    with pytest.warns(RuntimeWarning, match="written by somebody else"):
+        right()
+
+
+def test_what_is_made_belongs_to_this_user_alone(cache):
+    right()
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert {f.stat().st_mode & 0o077 for f in cache.iterdir()} == {0}
+
+
+# ------------------------------------------------------------------------------------------------ size and company
+
+
+def test_what_was_not_used_for_longest_goes_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "LIMIT", 10_000)
+    files_of = Store(tmp_path)
+    for i in range(8):
+        files_of.write(f"{i}.o", bytes(1000))
+        os.utime(tmp_path / f"{i}.o", (i, i))
+    os.utime(tmp_path / "0.o", (100, 0))  # used since
+    for i in range(8, 12):
+        files_of.write(f"{i}.o", bytes(1000))
+    left = {f.stem for f in tmp_path.iterdir()}
+    assert {"0", "8", "9", "10"} <= left
+    assert not {"1", "2"} & left
+    assert sum(f.stat().st_size for f in tmp_path.iterdir()) <= 10_000
+
+
+def test_reading_tells_that_a_file_is_used_and_leaves_when_it_was_written(tmp_path):
+    files_of = Store(tmp_path)
+    files_of.write("a.o", b"x")
+    os.utime(tmp_path / "a.o", (1, 1))
+    assert files_of.read("a.o") == b"x"
+    assert (tmp_path / "a.o").stat().st_atime > 1
+    assert (tmp_path / "a.o").stat().st_mtime == 1
+
+
+def test_files_that_nobody_finishes_go(tmp_path):
+    begun, fresh = tmp_path / "begun-1", tmp_path / "begun-2"
+    begun.write_bytes(b"")
+    fresh.write_bytes(b"")
+    os.utime(begun, (1, 1))
+    Store(tmp_path).write("a.o", b"x")
+    assert not begun.exists()
+    assert fresh.exists()
+
+
+def _many_writes(folder, number):
+    files_of = Store(folder)
+    good = {bytes([i]) * 50_000 for i in range(8)}
+    wrong = 0
+    for i in range(60):
+        files_of.write("same.o", bytes([(i + number) % 8]) * 50_000)
+        found = files_of.read("same.o")
+        wrong += found not in good
+    os._exit(wrong)
+
+
+def test_processes_that_write_the_same_at_once_read_whole_files(tmp_path):
+    context = multiprocessing.get_context("fork")
+    running = [context.Process(target=_many_writes, args=(tmp_path, i)) for i in range(4)]
+    for each in running:
+        each.start()
+    for each in running:
+        each.join()
+    assert [each.exitcode for each in running] == [0] * 4
+    assert [f.name for f in tmp_path.iterdir()] == ["same.o"]
+
+
+def test_threads_that_compile_the_same_at_once_agree(cache):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: right(), range(8)))

@@ -111,9 +111,15 @@ class Layout:
 class Packed:
     """A layout that oneDNN chose: opaque but for its size and its equality. It stands in a primitive's descriptor."""
 
+    __slots__ = ("address", "owner")
+
     def __init__(self, address: int, owner: Owned) -> None:
         self.address, self.owner = address, owner
-        self.bytes: int = library().value("dnnl_memory_desc_get_size", address)
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it spans."""
+        return int(library().value("dnnl_memory_desc_get_size", self.address))
 
     def _ask(self, what: Query, result: Any) -> Any:
         library().call("dnnl_memory_desc_query", self.address, what, ctypes.byref(result))

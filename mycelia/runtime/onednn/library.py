@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.metadata
 import sys
+from collections.abc import Callable
 from ctypes import POINTER, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
@@ -133,7 +133,7 @@ class Library:
     def call(self, name: str, *arguments: Any) -> None:
         """Call `name`; anything but success is an error that names the call and its status."""
         status = self.functions[name](*arguments)
-        if status != Status.success:
+        if status:
             refused = status in (Status.unimplemented, Status.invalid_arguments)
             raise (Refused if refused else OneDnnError)(
                 f"{name} answered {describe(status)}", hint="oneDNN's reasons are shown with ONEDNN_VERBOSE=all"
@@ -175,8 +175,8 @@ class Owned:
         if address:
             self.destroy(address)
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():  # the process gives everything back then; the library may be gone
+    def __del__(self, ends: Callable[[], bool] = sys.is_finalizing) -> None:  # at the end names are gone
+        if not ends():  # the process gives everything back then; the library may be gone
             self.close()
 
 
@@ -195,13 +195,17 @@ def dims(values: tuple[int, ...]) -> Any:
 
 
 def _find() -> Path:
-    """The path of the library inside the installed wheel."""
+    """The path of the library: where its wheel puts it, or where the wheel says."""
+    usual = Path(sys.prefix) / "lib" / SONAME
+    if usual.exists():
+        return usual.resolve()
+    from importlib import metadata  # which takes as long to load as all of this package
+
     try:
-        files = importlib.metadata.distribution(DISTRIBUTION).files or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.distribution(DISTRIBUTION).files or []
+    except metadata.PackageNotFoundError:
         files = []
-    candidates = [Path(str(f.locate())) for f in files if f.name == SONAME] + [Path(sys.prefix) / "lib" / SONAME]
-    for path in candidates:
+    for path in [Path(str(f.locate())) for f in files if f.name == SONAME]:
         if path.exists():
             return path.resolve()
     raise DependencyError(f"{SONAME} is not installed", hint=f"pip install {DISTRIBUTION}")

@@ -22,7 +22,7 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
     array([3., 3., 3., 3.], dtype=float32)
     """
     lhs, rhs = _unbroadcast(lhs), _unbroadcast(rhs)
-    per_column = Layout.rows((1,) * (len(out.dims) - 1) + out.dims[-1:], out.dtype)
+    per_column = Layout.rows((1,) * (len(out.dims) - 1) + out.dims[-1:], out.dtype) if bias else None
     attr = attributes(post_ops)
     lib = library()
     descriptor = describe_primitive(
@@ -30,7 +30,7 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
         lib.engine,
         lhs.address,
         rhs.address,
-        per_column.address if bias else None,
+        per_column.address if per_column else None,
         out.address,
         attr.address,
         asked={"lhs": lhs, "rhs": rhs, "out": out, "bias": bias, "post_ops": post_ops},
@@ -42,7 +42,7 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
 
 def _unbroadcast(operand: Layout) -> Layout:
     """A batch axis that repeats one matrix (stride 0), said in oneDNN's way: an axis of size 1."""
-    if operand.strides is None:
+    if operand.strides is None or 0 not in operand.strides:
         return operand
     batch = len(operand.dims) - 2
     repeats = [axis < batch and step == 0 for axis, step in enumerate(operand.strides)]

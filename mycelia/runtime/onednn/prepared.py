@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,20 @@ from mycelia.runtime.onednn.library import ExecArg, OneDnnError, Owned, Refused,
 from mycelia.runtime.onednn.post_ops import PostOp
 from mycelia.runtime.threads import with_team
 
+OPERAND, SCRATCHPAD = int(Query.operand), int(Arg.scratchpad)
 ALIGNMENT = 64  # of the scratchpad that `run` makes; a cache line
 
 
-@dataclass(frozen=True)
 class Slot:
     """One operand of an execution: set its memory's data handle, then execute."""
 
-    name: str
-    arg: int
-    layout: Packed
-    memory: int
-    owner: Owned = field(repr=False, compare=False)
+    __slots__ = ("arg", "layout", "memory", "name", "owner")
+
+    def __init__(self, name: str, arg: int, layout: Packed) -> None:
+        self.name, self.arg, self.layout = name, arg, layout
+        lib = library()
+        self.memory = lib.create("dnnl_memory_create", layout.address, lib.engine, None)
+        self.owner = Owned(self.memory, "dnnl_memory_destroy")
 
     @property
     def bytes(self) -> int:
@@ -46,24 +47,19 @@ class Prepared:
     def __init__(self, descriptor: Owned, operands: Iterable[tuple[str, int]], keep: tuple[Any, ...] = ()) -> None:
         lib = library()
         self.descriptor = descriptor
+        asked = lib.functions["dnnl_primitive_desc_query_md"]
         self._keep = keep
         self._primitive = Owned(lib.create("dnnl_primitive_create", descriptor.address), "dnnl_primitive_destroy")
         self.primitive = self._primitive.address
         self.stream = lib.stream
-        self.slots = tuple(
-            slot
-            for slot in (self._slot(name, arg) for name, arg in (*operands, ("scratchpad", Arg.scratchpad)))
-            if slot.bytes or slot.name != "scratchpad"
-        )
-        self._args = (ExecArg * len(self.slots))(*(ExecArg(slot.arg, slot.memory) for slot in self.slots))
+        slots = [Slot(name, arg, Packed(asked(descriptor.address, OPERAND, arg), descriptor)) for name, arg in operands]
+        scratchpad = Packed(asked(descriptor.address, OPERAND, SCRATCHPAD), descriptor)
+        self.scratch = scratchpad.bytes
+        if self.scratch:
+            slots.append(Slot("scratchpad", SCRATCHPAD, scratchpad))
+        self.slots = tuple(slots)
+        self._args = (ExecArg * len(slots))(*[ExecArg(slot.arg, slot.memory) for slot in slots])
         self.args = ctypes.addressof(self._args)
-
-    def _slot(self, name: str, arg: int) -> Slot:
-        lib = library()
-        asked = lib.value("dnnl_primitive_desc_query_md", self.descriptor.address, Query.operand, arg)
-        layout = Packed(asked, self.descriptor)
-        made = lib.create("dnnl_memory_create", layout.address, lib.engine, None)
-        return Slot(name, int(arg), layout, made, Owned(made, "dnnl_memory_destroy"))
 
     @property
     def implementation(self) -> str:

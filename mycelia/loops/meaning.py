@@ -1,0 +1,134 @@
+"""What library calls mean, in NumPy: the judge of those who make them. Sums have more digits than results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from mycelia.loops.calls import Axis, Convolution, Layout, Matmul, Tiles
+from mycelia.types import Array, DType
+
+
+@singledispatch
+def called(call: object, operands: Sequence[Array]) -> None:
+    """Do what a call does, in place; operands are flat, from the element on that it is given: inputs, then outputs.
+
+    >>> from mycelia.types import float32
+    >>> row = Layout((1, 2), (2, 1), float32)
+    >>> out = np.zeros(1, "f")
+    >>> column, one = Layout((2, 1), (1, 1), float32), Layout((1, 1), (1, 1), float32)
+    >>> called(Matmul(row, column, one), [np.ones(2, "f"), np.ones(2, "f"), out])
+    >>> out
+    array([2.], dtype=float32)
+    """
+    raise AssertionError(f"nobody knows what {call} means")
+
+
+@called.register
+def _(call: Matmul, operands: Sequence[Array]) -> None:
+    lhs, rhs, *bias, out = operands
+    total = wide(seen(lhs, call.lhs)) @ wide(seen(rhs, call.rhs))
+    if bias:
+        total = total + wide(bias[0][: call.out.shape[-1]])
+    seen(out, call.out)[...] = narrowed(total, call.out.dtype)
+
+
+@called.register
+def _(call: Convolution, operands: Sequence[Array]) -> None:
+    first, second, *bias, out = operands
+    if call.direction == "forward":
+        total = _forward(call, wide(seen(first, call.x)), wide(seen(second, call.w)))
+        if bias:
+            total = total + wide(bias[0][: call.out.shape[1]]).reshape(-1, *[1] * (total.ndim - 2))
+        seen(out, call.out)[...] = narrowed(total, call.out.dtype)
+    elif call.direction == "input":
+        total = _input_gradient(call, wide(seen(first, call.out)), wide(seen(second, call.w)))
+        seen(out, call.x)[...] = narrowed(total, call.x.dtype)
+    else:
+        total = _weight_gradient(call, wide(seen(first, call.x)), wide(seen(second, call.out)))
+        seen(out, call.w)[...] = narrowed(total, call.w.dtype)
+
+
+@called.register
+def _(call: Tiles, operands: Sequence[Array]) -> None:
+    lhs, rhs, out = operands
+    numbers = count()
+    batch, rows, columns, summed = (
+        [next(numbers) for _ in axes] for axes in (call.batch, call.rows, call.columns, call.summed)
+    )
+    kind = call.kind
+    x = _along(lhs, (*call.batch, *call.rows, *call.summed), "lhs").astype(kind.out.numpy)
+    y = _along(rhs, (*call.batch, *call.summed, *call.columns), "rhs").astype(kind.out.numpy)
+    total = np.einsum(x, [*batch, *rows, *summed], y, [*batch, *summed, *columns], [*batch, *rows, *columns])
+    _along(out, (*call.batch, *call.rows, *call.columns), "out")[...] = total
+
+
+def _along(memory: Array, axes: Sequence[Axis], operand: str) -> Array:
+    steps = [getattr(axis, operand) * memory.itemsize for axis in axes]
+    return as_strided(memory, [axis.extent for axis in axes], steps)
+
+
+def seen(memory: Array, layout: Layout) -> Array:
+    """Memory as an operand sees it."""
+    return as_strided(memory, layout.shape, [s * memory.itemsize for s in layout.strides])
+
+
+def wide(x: Array) -> Array:
+    """Numbers in a type in which sums are exact enough."""
+    return x.astype(np.int64 if x.dtype.kind in "iub" else np.float64)
+
+
+def narrowed(x: Array, dtype: DType) -> Array:
+    """The sums as they are stored."""
+    return x.astype(dtype.numpy)
+
+
+def _padded(x: Array, call: Convolution) -> Array:
+    return np.pad(x, ((0, 0), (0, 0), *call.window.padding))
+
+
+def _reached(call: Convolution, at: tuple[int, ...]) -> tuple[Any, ...]:
+    """The part of the padded image that one element of the kernel meets."""
+    window, extents = call.window, call.out.shape[2:]
+    spans = zip(at, window.dilation, window.strides, extents, strict=True)
+    return (slice(None), slice(None), *(slice(k * d, k * d + (n - 1) * s + 1, s) for k, d, s, n in spans))
+
+
+def _groups(call: Convolution, x: Array, axis: int) -> Array:
+    """An image or weights with an axis of its own for groups."""
+    g = call.window.groups
+    return x.reshape(*x.shape[:axis], g, x.shape[axis] // g, *x.shape[axis + 1 :])
+
+
+def _forward(call: Convolution, x: Array, w: Array) -> Array:
+    x = _padded(x, call)
+    total = np.zeros(_groups(call, np.empty(call.out.shape), 1).shape, x.dtype)
+    for at in np.ndindex(*call.w.shape[2:]):
+        part = _groups(call, x[_reached(call, at)], 1)
+        total += np.einsum("ngi...,goi->ngo...", part, _groups(call, w[(..., *at)], 0))
+    return total.reshape(call.out.shape)
+
+
+def _input_gradient(call: Convolution, ct: Array, w: Array) -> Array:
+    padded = np.zeros(_padded(np.empty(call.x.shape), call).shape, ct.dtype)
+    for at in np.ndindex(*call.w.shape[2:]):
+        part = np.einsum("ngo...,goi->ngi...", _groups(call, ct, 1), _groups(call, w[(..., *at)], 0))
+        where = _reached(call, at)
+        padded[where] += part.reshape(padded[where].shape)
+    inner = [slice(low, low + n) for (low, _), n in zip(call.window.padding, call.x.shape[2:], strict=True)]
+    return padded[(slice(None), slice(None), *inner)]
+
+
+def _weight_gradient(call: Convolution, x: Array, ct: Array) -> Array:
+    x = _padded(x, call)
+    total = np.zeros(call.w.shape, x.dtype)
+    for at in np.ndindex(*call.w.shape[2:]):
+        part, wanted = (_groups(call, y, 1) for y in (x[_reached(call, at)], ct))
+        part, wanted = (y.reshape(*y.shape[:3], -1) for y in (part, wanted))  # all places in one axis
+        total[(..., *at)] = np.einsum("ngis,ngos->goi", part, wanted).reshape(call.w.shape[:2])
+    return total

@@ -1,0 +1,203 @@
+"""Recipes of library calls, and calls made ready: a description becomes primitives and the pointers they want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, singledispatch
+
+from mycelia.codegen.records import Execution, list_of_words
+from mycelia.loops import Convolution, LibraryCall, Matmul, Tiles
+from mycelia.loops import Layout as Strided
+from mycelia.runtime import onednn
+from mycelia.runtime.onednn import DataType, Prepared
+from mycelia.runtime.threads import at_most
+from mycelia.runtime.tiles import Tiled, tiled
+from mycelia.sizes import Hints, evaluated
+from mycelia.types import Array
+
+ROOM = -1  # not an operand: memory that belongs to the call
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Primitives to execute one after the other, each with `(operand, bytes)` for every slot, and the room needed."""
+
+    primitives: tuple[tuple[Prepared, tuple[tuple[int, int], ...]], ...]
+    room: int
+
+    @cached_property
+    def words(self) -> Array:
+        """What machine code is told."""
+        return list_of_words(
+            [
+                Execution(
+                    p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.slots, where, strict=True))
+                )
+                for p, where in self.primitives
+            ]
+        )
+
+
+def prepared(calls: Iterable[LibraryCall], threads: int) -> list[Ready | Tiled]:
+    """Calls made ready, each once for all programs: they take turns. It remembers how many threads it was made for."""
+    with at_most(threads):
+        return [_tiled(call, threads) if isinstance(call, Tiles) else _bound(call, threads) for call in calls]
+
+
+_tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
+
+
+@lru_cache(maxsize=1024)
+def _bound(call: LibraryCall, threads: int) -> Ready:
+    return bind(call)
+
+
+def decided(call: LibraryCall, threads: int) -> LibraryCall:
+    """The call with what is fastest at the sizes that the program is written at, for all sizes: so other processes, and
+    other sizes, need not look for it.
+    """
+    if not isinstance(call, Convolution) or call.packed is not None:
+        return call
+    with at_most(threads):
+        return replace(call, packed=_winner(evaluated(call, Hints()), threads))
+
+
+def refused(call: LibraryCall, threads: int) -> bool:
+    """Whether the library has nothing for a call but its reference code, hundreds of times slower than ours."""
+    try:
+        (made,) = prepared([decided(call, threads)], threads)
+    except onednn.Refused:
+        return True
+    return isinstance(made, Ready) and any(primitive.reference for primitive, _ in made.primitives)
+
+
+@singledispatch
+def bind(call: object) -> Ready:
+    """Prepare a library call."""
+    raise AssertionError(f"no library for {call}")
+
+
+@lru_cache(maxsize=1024)
+def _layout(layout: Strided) -> onednn.Layout:
+    """The layout as the library knows it, described to it once: many calls have it."""
+    return onednn.Layout(layout.shape, DataType.named(layout.dtype.numpy.name), layout.strides)
+
+
+def forget() -> None:
+    """Describe layouts to the library anew, for whoever writes down what it is told."""
+    _layout.cache_clear()
+
+
+def one(prepared: Prepared, operands: int) -> Ready:
+    """A call that is one primitive, whose slots are the operands in order and perhaps a scratchpad."""
+    where = [(i, 0) for i in range(operands)]
+    if prepared.scratch:
+        where.append((ROOM, 0))
+    return Ready(((prepared, tuple(where)),), prepared.scratch)
+
+
+@bind.register
+def _(call: Matmul) -> Ready:
+    lhs, rhs, out = (_layout(x) for x in (call.lhs, call.rhs, call.out))
+    prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
+    return one(prepared, 3 + call.bias)
+
+
+@bind.register
+def _(call: Convolution) -> Ready:
+    """The best implementation among plain and packed operands; packing and unpacking happen in the call's own room."""
+    plain = _plain(call)
+    main = _best(call, plain)
+    room = 0
+    before: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
+    after: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
+    where: list[tuple[int, int]] = []
+    for i, (slot, given) in enumerate(zip(main.slots, plain, strict=False)):
+        if slot.layout.plain == given:
+            where.append((i, 0))
+            continue
+        where.append((ROOM, room))
+        if i < 2:  # an input that is packed; the bias is plain
+            before.append((onednn.reorder(given, slot.layout), ((i, 0), (ROOM, room))))
+        else:
+            after.append((onednn.reorder(slot.layout, given), ((ROOM, room), (i, 0))))
+        room += -(-slot.bytes // 64) * 64
+    if main.scratch:
+        where.append((ROOM, room))
+    return Ready((*before, (main, tuple(where)), *after), room + main.scratch)
+
+
+def _plain(call: Convolution) -> list[onednn.Layout]:
+    """The operands as they lie in memory: two inputs, the bias, the output."""
+    plain = [_layout(layout) for layout in _operands(call)]
+    weight = _operands(call).index(call.w)
+    plain[weight] = plain[weight].grouped(call.window.groups)
+    if call.bias:
+        channels = call.out.shape[1:2]
+        plain.insert(2, _layout(Strided(channels, (1,), call.out.dtype)))
+    return plain
+
+
+def _best(call: Convolution, plain: list[onednn.Layout]) -> Prepared:
+    """The fastest kind of implementation: what was decided, where the library has that at these sizes."""
+    if call.packed is not None:
+        made = _variant(call, call.packed)
+        if made is not None and not made.reference:
+            return made
+    variants = _variants(call)
+    return variants[_fastest(variants, plain)]
+
+
+@lru_cache(maxsize=1024)
+def _winner(call: Convolution, threads: int) -> tuple[int, ...]:
+    """Which operands it pays to pack, with so many threads."""
+    return _fastest(_variants(call), _plain(call))
+
+
+def _variants(call: Convolution) -> dict[tuple[int, ...], Prepared]:
+    """What the library offers, by the operands that are packed; weights always are."""
+    weight = _operands(call).index(call.w)
+    choices: list[tuple[int, ...]] = [(), (0,), (2,), (0, 2)]
+    tries = {packed: _variant(call, packed) for packed in choices if weight not in packed}
+    made = {packed: t for packed, t in tries.items() if t is not None}
+    if not made:
+        raise onednn.Refused("oneDNN refuses this convolution", given={"call": call})
+    return made
+
+
+def _fastest(variants: dict[tuple[int, ...], Prepared], plain: list[onednn.Layout]) -> tuple[int, ...]:
+    return min(variants, key=lambda packed: _rank(variants[packed], plain))
+
+
+def _operands(call: Convolution) -> list[Strided]:
+    """The layouts of the operands in the order of the call: two inputs, one output."""
+    orders = {"forward": (call.x, call.w, call.out), "input": (call.out, call.w, call.x)}
+    return list(orders.get(call.direction, (call.x, call.out, call.w)))
+
+
+def _variant(call: Convolution, packed: tuple[int, ...]) -> Prepared | None:
+    """The primitive with weights, and the operands numbered in `packed`, laid out as oneDNN likes them."""
+    layouts = [_layout(layout) for layout in _operands(call)]
+    free = [onednn.Layout.chosen(layout.dims, layout.dtype) for layout in layouts]
+    weight = _operands(call).index(call.w)
+    a, b, c = (free[i] if i in packed or i == weight else layouts[i] for i in range(3))
+    before, after = (tuple(p[side] for p in call.window.padding) for side in (0, 1))
+    window = onednn.Window(call.window.strides, call.window.dilation, before, after)
+    groups = call.window.groups
+    try:
+        if call.direction == "forward":
+            return onednn.convolution(a, b, c, window, groups=groups, bias=call.bias)
+        if call.direction == "input":
+            return onednn.convolution_source_gradient(c, b, a, window, groups=groups)
+        return onednn.convolution_weights_gradient(a, c, b, window, groups=groups)
+    except onednn.Refused:
+        return None
+
+
+def _rank(prepared: Prepared, plain: list[onednn.Layout]) -> float:
+    """Lower is faster: generated code, then matrix products, then plain loops; each repacking costs a little."""
+    name = prepared.implementation
+    kind = 9 if name.startswith("ref") else 3 if "gemm:" in name else 1 if name.startswith("brg") else 0
+    packs = sum(s.layout.plain != given for s, given in zip(prepared.slots, plain, strict=False))
+    return kind + 0.4 * packs

@@ -1,0 +1,119 @@
+"""Arrays that come again: most inputs of a program are the same objects at each call, and are not looked at again."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+from mycelia.types import Array
+
+PATIENCE = 3  # changes, after which a place is expected to change each time
+
+
+class Seen:
+    """The arrays of the last call, by their identity, as long as they live: all are compared at once, without a loop in
+    Python. Places where another array comes each time are left out of that.
+
+    >>> import numpy as np
+    >>> weight, seen = np.zeros(3), Seen(2)
+    >>> for i in range(5):
+    ...     arrays = (weight, np.full(2, i))
+    ...     places = seen.changed(arrays)
+    ...     seen.keep(arrays, places)
+    ...     print(list(places))
+    [0, 1]
+    [1]
+    [1]
+    [1]
+    [1]
+    """
+
+    def __init__(self, count: int) -> None:
+        self._changes = [-1] * count
+        self._watch = _Watch(range(count), ())
+
+    def changed(self, arrays: tuple[Array, ...]) -> Sequence[int]:
+        """The places of arrays that are other objects than those that were kept, or may be."""
+        watch = self._watch  # another thread may put another one in its place
+        now = watch.take(arrays)
+        if identities(now) == watch.all:
+            return watch.restless
+        moved = [i for i, x, known in zip(watch.places, now, watch.ids, strict=True) if id(x) != known]
+        return sorted([*watch.restless, *moved])
+
+    def keep(self, arrays: tuple[Array, ...], places: Sequence[int]) -> None:
+        """Know the arrays at these places from now on, which have changed, and are as they should be."""
+        watch = self._watch
+        if places is watch.restless:
+            return
+        for i in places:
+            self._changes[i] += 1
+        if any(self._changes[i] >= PATIENCE and i in watch.position for i in places):
+            known = [i for i in watch.places if self._changes[i] < PATIENCE]
+            places = [i for i in known if i in places or watch.ids[watch.position[i]] == id(arrays[i])]
+            watch = _Watch(known, tuple([i for i, n in enumerate(self._changes) if n >= PATIENCE]))
+        watch.note(arrays, places)
+        self._watch = watch
+
+
+class _Watch:
+    """Which places are compared, and what is known of them."""
+
+    def __init__(self, places: Sequence[int], restless: tuple[int, ...]) -> None:
+        self.places, self.restless = places, restless
+        self.position = {i: k for k, i in enumerate(places)}
+        self.take: Callable[[tuple[Array, ...]], tuple[Array, ...]] = taker(places) if restless else tuple
+        self.ids = [0] * len(places)
+        self.all: bytes | list[int] | None = None  # the identities as they are compared, while all arrays live
+        self.references: list[Any] = [None] * len(places)
+
+    def note(self, arrays: tuple[Array, ...], places: Sequence[int]) -> None:
+        """Know the arrays at these places."""
+        for i in places:
+            if (k := self.position.get(i)) is not None:
+                self.references[k] = weakref.ref(arrays[i], partial(self.gone, k))
+                self.ids[k] = id(arrays[i])
+        now = self.take(arrays)
+        self.all = identities(now) if list(map(id, now)) == self.ids else None
+
+    def gone(self, k: int, _: object) -> None:
+        """An array goes, and its identity may soon be another one's."""
+        self.ids[k], self.all = 0, None
+
+
+FEW = 8  # things whose identities Python lists as quickly as they can be copied
+_ITEMS = tuple.__basicsize__  # where a tuple refers to its elements: behind the object's head
+_WORD = ctypes.sizeof(ctypes.c_void_p)
+_PROBE = object(), object()
+_raw = getattr(ctypes, "_string_at", ctypes.string_at)  # without a function of Python around it
+_DIRECT = _raw(id(_PROBE) + _ITEMS, 2 * _WORD) == b"".join(id(x).to_bytes(_WORD, sys.byteorder) for x in _PROBE)
+
+
+def identities(things: tuple[Any, ...]) -> bytes | list[int]:
+    """The identities of things, in a form that is compared quickly.
+
+    >>> x, y = object(), object()
+    >>> identities((x, y)) == identities((x, y)), identities((x, y)) == identities((y, x))
+    (True, False)
+    """
+    count = len(things)
+    return _raw(id(things) + _ITEMS, count * _WORD) if count > FEW and _DIRECT else list(map(id, things))
+
+
+def taker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """A function that gives the elements of a tuple at these places.
+
+    >>> taker([2, 0])((5, 6, 7)), taker([1])((5, 6, 7)), taker([])((5, 6, 7))
+    ((7, 5), (6,), ())
+    """
+    if len(places) > 1:
+        return itemgetter(*places)
+    if places:
+        (only,) = places
+        return lambda things: (things[only],)
+    return lambda things: ()

@@ -1,0 +1,63 @@
+"""Arrays are known by themselves while they live, and never by what another one has left behind."""
+
+import random
+from itertools import count
+
+import numpy as np
+
+from mycelia.runtime.seen import PATIENCE, Seen
+
+
+def test_what_is_not_reported_as_changed_is_the_array_that_was_kept():
+    random.seed(0)
+    numbers = count()
+
+    def new():
+        return np.full(3, next(numbers))  # by which it can be known when it is gone
+
+    for _ in range(50):
+        places = random.randrange(6)
+        seen, kept = Seen(places), {}
+        pool = [new() for _ in range(4)]
+        for _ in range(60):
+            if random.random() < 0.5:
+                pool[random.randrange(4)] = new()  # where another one was, perhaps
+            arrays = tuple(random.choice(pool) for _ in range(places))
+            changed = seen.changed(arrays)
+            for i, x in enumerate(arrays):
+                assert i in changed or kept[i] == x[0]
+            if random.random() < 0.8:
+                some = [i for i in changed if random.random() < 0.8]
+                seen.keep(arrays, changed if len(some) == len(changed) else some)
+                kept |= {i: arrays[i][0] for i in some}
+
+
+def test_an_array_that_lies_where_another_one_lay_is_new():
+    many, arrays = [Seen(1) for _ in range(2000)], [np.zeros(2) for _ in range(2000)]
+    for seen, x in zip(many, arrays, strict=True):
+        seen.keep((x,), [0])
+        assert list(seen.changed((x,))) == []
+    here = {id(x): seen for x, seen in zip(arrays, many, strict=True)}
+    arrays, x = [], None
+    reused = [y for y in [np.zeros(2) for _ in range(4000)] if id(y) in here]
+    assert reused, "no array came to lie where another one was: the test shows nothing"
+    for y in reused:
+        assert list(here[id(y)].changed((y,))) == [0]
+
+
+def test_arrays_that_stay_are_known_beside_one_that_always_changes():
+    stay, seen = [np.zeros(1) for _ in range(3)], Seen(4)
+    for n in range(2 * PATIENCE):
+        arrays = (stay[0], stay[1], np.full(1, n), stay[2])
+        changed = seen.changed(arrays)
+        assert list(changed) == ([0, 1, 2, 3] if not n else [2])
+        seen.keep(arrays, changed)
+
+
+def test_all_may_be_replaced_a_few_times():
+    seen = Seen(3)
+    for _ in range(PATIENCE):
+        arrays = tuple(np.zeros(1) for _ in range(3))
+        for wanted in ([0, 1, 2], []):
+            assert list(seen.changed(arrays)) == wanted
+            seen.keep(arrays, wanted)
