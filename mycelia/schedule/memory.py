@@ -7,49 +7,71 @@ lifetimes again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from mycelia.loops import Block, Branch, Buffer, Invoke, Item, Place, Plan, Repeat, Stack, Step
+from mycelia.loops import Block, Branch, Buffer, Invoke, Item, Place, Plan, Program, Repeat, Stack, Step
 from mycelia.loops.program import ALIGN
 from mycelia.sizes import Dim, Scope, Sym, hint, known_equal
 
 
 def plan_memory(
-    block: Block, fixed: Mapping[Buffer, int], shared: Mapping[Buffer, Buffer], room: Callable[[Invoke], int]
+    block: Block,
+    fixed: Mapping[Buffer, int],
+    shared: Mapping[Buffer, Buffer],
+    room: Callable[[Invoke], int],
+    first: int = 0,
 ) -> Plan:
     """Give every buffer of `block` a place. `fixed` ones have a slot of their own; `shared` ones lie in another's.
-    `room` is what a library call needs for itself.
+    `room` is what a library call needs for itself. `first` is the number of the first step.
     """
-    spans = _Spans(shared)
+    spans = _Spans(shared, first)
     spans.visit(block)
-    items = [
-        Item(buffer, buffer_bytes(buffer), first, last)
-        for buffer, (first, last) in spans.life.items()
-        if buffer not in fixed
-    ]
-    symbolic = any(isinstance(item.nbytes, Sym) for item in items) or any(_sized(step) for step, _ in spans.calls)
-    items += [Item(step, room(step), when, when) for step, when in spans.calls if symbolic or room(step)]
-    items.sort(key=lambda item: (-hint(item.nbytes), item.first))
+    known = {buffer.name: buffer for buffer in spans.life}
+    assert len(known) == len(spans.life), "two buffers have one name"
+    items, symbolic = _wanted(spans, fixed, room)
     offsets, arena = _placed(items)
-    stack = _stacked(items, offsets) if symbolic else None
+    stack = _stacked(items, offsets, first) if symbolic else None
     if stack is not None:
-        found: dict[Buffer | int, Dim] = {}
+        found: dict[str | int, Dim] = {}
         for item, name in zip(stack.items, stack.names, strict=True):
-            found[_key(item.who)] = Sym((((name,), 1),))  # type: ignore[assignment]  # a size is typed as an int
+            found[item.who] = Sym((((name,), 1),))  # type: ignore[assignment]  # a size is typed as an int
         arena = Sym((((stack.arena,), 1),))  # type: ignore[assignment]
     else:
-        found = {_key(item.who): at for item, at in zip(items, offsets, strict=True)}
+        found = {item.who: at for item, at in zip(items, offsets, strict=True)}
     places = {b: Place(slot) for b, slot in fixed.items()}
-    places |= {who: Place(None, at) for who, at in found.items() if isinstance(who, Buffer)}
+    places |= {known[who]: Place(None, at) for who, at in found.items() if isinstance(who, str)}
     for b in shared:
         if (home := spans.home(b)) in places:
             places[b] = places[home]
-    rooms = {who: at for who, at in found.items() if isinstance(who, int)}
-    return Plan(places, rooms, arena, stack)
+    return Plan(places, {who: at for who, at in found.items() if isinstance(who, int)}, arena, stack)
 
 
-def _key(who: Buffer | Invoke) -> Buffer | int:
-    return who if isinstance(who, Buffer) else id(who)
+def placed_items(
+    block: Block, fixed: Collection[Buffer], shared: Mapping[Buffer, Buffer], room: Callable[[Invoke], int]
+) -> tuple[list[tuple[Item, int]], int]:
+    """What wants room in the arena, with its offset, and the size of the arena: at the sizes that a program is written
+    at, as `plan_memory` places them.
+    """
+    spans = _Spans(shared, 0)
+    spans.visit(block)
+    items, _ = _wanted(spans, fixed, room)
+    offsets, arena = _placed(items)
+    return list(zip(items, offsets, strict=True)), arena
+
+
+def _wanted(spans: _Spans, fixed: Collection[Buffer], room: Callable[[Invoke], int]) -> tuple[list[Item], bool]:
+    """What wants room, in the order in which it is given it; and whether it depends on sizes how much."""
+    items = [Item(b.name, buffer_bytes(b), first, last) for b, (first, last) in spans.life.items() if b not in fixed]
+    symbolic = any(isinstance(item.nbytes, Sym) for item in items) or any(map(_sized, spans.calls.values()))
+    rooms = {number: room(step) for number, step in spans.calls.items()}
+    items += [Item(number, n, spans.when[number], spans.when[number]) for number, n in rooms.items() if symbolic or n]
+    items.sort(key=lambda item: (-hint(item.nbytes), item.first))
+    return items, symbolic
+
+
+def arena_bytes(program: Program, room: Callable[[Invoke], int]) -> int:
+    """The arena that a program is given, at the sizes that it was written at."""
+    return placed_items(program.block, {*program.inputs, *program.outputs, *program.constants}, program.shared, room)[1]
 
 
 def _sized(step: Invoke) -> bool:
@@ -87,7 +109,7 @@ def _first_fit(size: int, busy: Sequence[tuple[int, int]]) -> int:
     return at
 
 
-def _stacked(items: Sequence[Item], offsets: Sequence[int]) -> Stack:
+def _stacked(items: Sequence[Item], offsets: Sequence[int], first: int) -> Stack:
     """Which items must stay below which, as they lie at the sizes that the program is written at.
 
     Two items that are alive together lie one above the other, and must do so at all sizes. What follows from two such
@@ -103,7 +125,7 @@ def _stacked(items: Sequence[Item], offsets: Sequence[int]) -> Stack:
                 kept.append(m)
         below.append(tuple(kept))
     scope = Scope()
-    names = [scope.name(f"o{n}", low=0) for n in range(len(order) + 1)]
+    names = [scope.name(f"at{first}_{n}", low=0) for n in range(len(order) + 1)]
     (*places, arena) = (next(iter(name.names())) for name in names)
     return Stack(tuple(places), tuple(items[i] for i in order), tuple(below), arena)
 
@@ -115,11 +137,13 @@ def _aligned(n: int) -> int:
 class _Spans:
     """From when to when each buffer is alive, in numbers of steps."""
 
-    def __init__(self, shared: Mapping[Buffer, Buffer]) -> None:
+    def __init__(self, shared: Mapping[Buffer, Buffer], first: int) -> None:
         self.shared = shared
         self.clock = 0
+        self.number = first
         self.life: dict[Buffer, tuple[int, int]] = {}
-        self.calls: list[tuple[Invoke, int]] = []
+        self.calls: dict[int, Invoke] = {}
+        self.when: dict[int, int] = {}
 
     def visit(self, block: Block) -> None:
         for step in block.steps:
@@ -138,6 +162,7 @@ class _Spans:
         self.life[buffer] = min(first, when), max(last, when)
 
     def step(self, step: Step) -> None:
+        number, self.number = self.number, self.number + 1
         if isinstance(step, Branch):
             self.touch(step.predicate, self.clock)
             self.visit(step.then)
@@ -146,7 +171,7 @@ class _Spans:
             self._loop(step)
         else:
             if isinstance(step, Invoke):
-                self.calls.append((step, self.clock))
+                self.calls[number], self.when[number] = step, self.clock
             for buffer in (*step.reads(), *step.writes()):
                 self.touch(buffer, self.clock)
 

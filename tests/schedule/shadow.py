@@ -5,11 +5,11 @@ Every byte of the arena remembers which buffer was written there last. What is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
-from mycelia.loops import Block, Branch, Buffer, Invoke, Launch, Plan, Repeat, Step, Store
+from mycelia.loops import Block, Branch, Buffer, Invoke, Launch, Plan, Program, Repeat, Step, Store
 from mycelia.schedule import buffer_bytes
 
 
@@ -23,10 +23,9 @@ def _stored(step: Step) -> set[Buffer]:
 class Shadow:
     """The arena of one plan. `choose` decides branches."""
 
-    def __init__(
-        self, plan: Plan, shared: Mapping[Buffer, Buffer], room: Callable[[Invoke], int], choose: Callable[[], bool]
-    ) -> None:
-        self.plan, self.shared, self.room, self.choose = plan, shared, room, choose
+    def __init__(self, plan: Plan, program: Program, room: Callable[[Invoke], int], choose: Callable[[], bool]) -> None:
+        self.plan, self.shared, self.room, self.choose = plan, program.shared, room, choose
+        self.steps = {id(s): n for n, s in enumerate(program.walk())}
         self.owner = np.zeros(plan.arena, np.int64)
         self.numbers: dict[object, int] = {}
 
@@ -69,7 +68,7 @@ class Shadow:
             for b in step.writes():
                 self.write(b)
             if isinstance(step, Invoke) and (size := self.room(step)):
-                start = self.plan.rooms[id(step)]
+                start = self.plan.rooms[self.steps[id(step)]]
                 self.owner[start : start + size] = self.number(id(step))
             for b in (*step.reads(), *step.writes()):  # while it runs, everything it uses is there at once
                 self.read(b, step)

@@ -9,8 +9,8 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.ir import Function
 from mycelia.loops import Buffer, Invoke
-from mycelia.runtime.assemble import assemble
-from mycelia.runtime.bind import bind
+from mycelia.runtime.layout import layout
+from mycelia.runtime.recipes import bind, decided
 from mycelia.schedule import buffer_bytes, plan_memory
 from mycelia.testing import lower, optimise
 from mycelia.transforms import vjp
@@ -22,17 +22,17 @@ from tests.schedule.shadow import Shadow
 
 
 def room(step: Invoke) -> int:
-    return bind(step.call).room
+    return bind(decided(step.call, options().threads)).room
 
 
 def check_plans(fn: Function, seed: int = 0) -> None:
     """Whatever way the program takes, it finds what it put down."""
     program = lower(optimise(fn), {})
-    unit = assemble(program, options()).unit
+    unit = layout(program, options())
     rng = np.random.default_rng(seed)
     for _ in range(3):
         for block, plan in [(program.block, unit.plan), *((r.block, unit.routines[r.name]) for r in program.routines)]:
-            Shadow(plan, program.shared, room, lambda: bool(rng.integers(2))).run(block)
+            Shadow(plan, program, room, lambda: bool(rng.integers(2))).run(block)
 
 
 @pytest.mark.parametrize("seed", range(0, 60, 20))
@@ -61,10 +61,10 @@ def test_plans_of_loops_and_recursion_hold_for_every_order(fn, order):
 
 def test_the_judge_notices_a_plan_in_which_everything_lies_at_one_place():
     program = lowered(network, *NETWORK)
-    plan = assemble(program, options()).unit.plan
+    plan = layout(program, options()).plan
     broken = type(plan)({b: type(q)(q.slot, 0) for b, q in plan.places.items()}, plan.rooms, plan.arena)
     with pytest.raises(AssertionError, match="but there lies"):
-        Shadow(broken, program.shared, room, lambda: True).run(program.block)
+        Shadow(broken, program, room, lambda: True).run(program.block)
 
 
 NETWORK = f32(32, 64), f32(64, 64)
@@ -82,7 +82,7 @@ def total(program, plan) -> int:
 
 def test_the_arena_of_a_deep_network_holds_two_layers_only():
     program = lowered(network, *NETWORK)
-    plan = assemble(program, options()).unit.plan
+    plan = layout(program, options()).plan
     assert total(program, plan) >= 19 * 32 * 64 * 4
     rooms = max([room(s) for s in program.block.walk() if isinstance(s, Invoke)])
     assert plan.arena <= 2 * 32 * 64 * 4 + rooms + 64
@@ -90,7 +90,7 @@ def test_the_arena_of_a_deep_network_holds_two_layers_only():
 
 def test_the_arena_of_a_gradient_is_smaller_than_everything_in_it():
     program = lower(optimise(vjp(Function.build(network, *NETWORK))), {})
-    plan = assemble(program, options()).unit.plan
+    plan = layout(program, options()).plan
     assert plan.arena < 0.8 * total(program, plan)
 
 
