@@ -1,0 +1,128 @@
+"""What a function is to C: arguments, results, and state that it reads and changes; from a captured program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mycelia import primitives as p
+from mycelia.capture.capturing import capture
+from mycelia.capture.program import Result
+from mycelia.capture.slots import DATA, Call
+from mycelia.capture.statements import Exit
+from mycelia.capture.values import Break
+from mycelia.capture.world import Array, Read
+from mycelia.eager import Tensor
+from mycelia.errors import ArgumentError
+from mycelia.ir import Function
+from mycelia.types import TensorType
+
+
+@dataclass(frozen=True)
+class Described:
+    """A function as C sees it. Inputs of the graph are arguments ("argument", place) or state ("state", tensor)."""
+
+    name: str
+    function: Function
+    donated: dict[int, int]
+    inputs: tuple[tuple[str, Any], ...]  # for each parameter of the function
+    arguments: tuple[TensorType, ...]
+    results: tuple[int, ...]  # which results of the function C gets
+    writes: tuple[tuple[Tensor, int], ...]  # state, and the result that becomes its data
+    flags: tuple[int, ...]  # results that say that a position does not exist
+    asking: Function | None  # the function, with results in front that say so before it does anything
+
+    @property
+    def state(self) -> list[Tensor]:
+        """The tensors that live between calls, those that are only written too."""
+        read = [what for kind, what in self.inputs if kind == "state"]
+        found = {id(t): t for t in (*read, *[t for t, _ in self.writes])}
+        return list(found.values())
+
+
+def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> Described:
+    """`fn` at arguments like these. Nothing is run, and nothing changes."""
+    if not all(isinstance(a, Tensor) for a in args):
+        raise ArgumentError(
+            f"{name} is exported with tensors as arguments",
+            given={"arguments": ", ".join(type(a).__name__ for a in args)},
+            hint="what is no tensor is a constant of the exported function: bind it with functools.partial or a lambda",
+        )
+    if len({id(a) for a in args}) < len(args):
+        raise ArgumentError(f"{name} is exported with different tensors as arguments", hint="give each one of its own")
+    inner = getattr(fn, "__captured__", fn)
+    call = Call(lambda *given: leaves(inner(*given)), tuple(args), {})
+    try:
+        program = capture(call, frozenset())
+    except Break as reason:
+        raise ArgumentError(
+            f"{name} cannot be exported, because Python would have to run a part of it: {reason.why}", at=reason.at,
+            hint="jit(fn, fullgraph=True) says the same for a call",
+        ) from None  # fmt: skip
+    world, plan = program.world, program.plan
+    owners = {
+        r.expect.input: world.objects[r.parent]
+        for r in world.reads
+        if isinstance(r, Read) and r.slot == DATA and isinstance(r.expect, Array)
+    }
+    places = {id(a): i for i, a in enumerate(args)}
+    inputs: list[tuple[str, Any]] = []
+    for i in plan.inputs:
+        owner = owners.get(i)
+        if owner is None:
+            raise ArgumentError(f"{name} reads numbers that are neither an argument nor a tensor", hint="use a Tensor")
+        inputs.append(("argument", places[id(owner)]) if id(owner) in places else ("state", owner))
+    if plan.function.effects:
+        raise ArgumentError(
+            f"{name} calls Python or other processes, and C has none", given={"effects": len(plan.function.effects)}
+        )
+    writes = []
+    for obj, slot, value in plan.writes:
+        if slot != DATA or not isinstance(value, Result) or id(obj) in places:
+            raise ArgumentError(
+                f"{name} changes something else than a tensor that is kept between calls",
+                given={"changed": f"{type(obj).__name__}: {slot[0]} {slot[1]}"},
+                hint="in an exported function parameters change, and nothing else",
+            )
+        writes.append((obj, value.place))
+    return Described(
+        name, plan.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
+        _results(name, plan), tuple(writes), plan.flags, plan.asking,
+    )  # fmt: skip
+
+
+def leaves(nest: Any) -> tuple[Any, ...]:
+    """What a function returns, one after the other, as tensors of their own: C gets numbers, and no aliases.
+
+    >>> [x.tolist() for x in leaves([Tensor([1.0]), {"a": Tensor([2.0])}])]
+    [[1.0], [2.0]]
+    """
+    if isinstance(nest, dict):
+        nest = tuple(nest.values())
+    if isinstance(nest, tuple | list):
+        found: tuple[Any, ...] = ()
+        for part in nest:
+            found = found + leaves(part)
+        return found
+    return (p.stop_gradient(nest),) if isinstance(nest, Tensor) else (nest,)
+
+
+def _results(name: str, plan: Any) -> tuple[int, ...]:
+    """Which results of the graph are returned, in order."""
+    outcome = plan.outcome
+    if not isinstance(outcome, Exit) or outcome.kind != "return":
+        raise ArgumentError(f"{name} may raise, or return different things", hint="return tensors on every way")
+    found = []
+    for leaf in outcome.value:
+        held = plan.slots.get(id(leaf), [])
+        place = next((v for slot, v in held if slot == DATA), None)
+        if not isinstance(leaf, Tensor) or not isinstance(place, Result):
+            raise ArgumentError(
+                f"{name} returns a {type(leaf).__name__}, and C gets tensors",
+                hint="an exported function returns tensors, alone or in tuples, lists and dictionaries",
+            )
+        found.append(place.place)
+    if not found and not plan.writes:
+        raise ArgumentError(f"{name} returns no tensor and changes none")
+    return tuple(found)

@@ -1,0 +1,92 @@
+"""A unit that another process can bind: its machine code, its table, and what to tell the library, as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mycelia.codegen.driver import emit_program
+from mycelia.errors import ArgumentError
+from mycelia.ir import Function, names_of
+from mycelia.loops import Binding, LibraryCall, Tiles
+from mycelia.options import Options
+from mycelia.runtime.bind import Bound, arrange
+from mycelia.runtime.layout import layout
+from mycelia.runtime.onednn.recorded import Record, recorded
+from mycelia.runtime.recipes import Ready, bind, forget, prepared
+from mycelia.runtime.stages import scheduled, written
+from mycelia.runtime.threads import at_most
+from mycelia.runtime.tiles import Tiled
+from mycelia.types import Array
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution of a primitive: numbers of objects, and for each memory its role, operand, and bytes into it."""
+
+    primitive: int
+    memories: tuple[tuple[int, int, int, int], ...]  # object, role, operand, bytes
+
+
+@dataclass(frozen=True)
+class Call:
+    """A library call, as executions; or one of our own tiled products, as words and the tables that they point to."""
+
+    executions: tuple[Execution, ...] = ()
+    words: Array | None = None
+    tables: tuple[tuple[int, Array], ...] = ()  # the word that holds the address, and the table
+
+
+@dataclass(frozen=True)
+class Program:
+    """All that C needs of one function."""
+
+    name: str
+    modules: tuple[str, ...]  # LLVM IR
+    binding: Binding
+    arena: int
+    numbers: Array
+    record: Record
+    calls: tuple[Call, ...]
+
+
+def program(name: str, fn: Function, donated: Mapping[int, int], options: Options) -> Program:
+    """`fn` compiled for another process."""
+    if names_of(fn):
+        raise ArgumentError(f"{name} is exported at fixed sizes", hint="give arguments whose shapes are numbers")
+    unit = layout(scheduled(written(fn, donated, options)[0], options), options)
+    emitted = emit_program(unit, options, name)
+    binding = replace(unit.binding, numbers=emitted.numbers)
+    if binding.callbacks:
+        raise ArgumentError(f"{name} calls Python, and C has none")
+    if binding.routines or binding.handles:
+        raise ArgumentError(
+            f"{name} calls itself, or keeps what loops leave behind, which exported functions cannot yet"
+        )
+    arrangement = arrange(Bound(binding, {}), ())
+    forget()
+    with recorded() as record, at_most(options.threads):
+        calls = tuple(_call(c, options.threads, record) for c in binding.calls)
+    return Program(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
+
+
+def _call(call: LibraryCall, threads: int, record: Record) -> Call:
+    if isinstance(call, Tiles):
+        (made,) = prepared([call], threads)
+        assert isinstance(made, Tiled)
+        address = {t.ctypes.data: t for t in made.tables}
+        tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
+        return Call(words=np.array(made.words), tables=tables)
+    ready: Ready = bind(call)
+    executions = []
+    for p, where in ready.primitives:
+        memories = zip(p.slots, where, strict=True)
+        executions.append(
+            Execution(
+                record.objects[p.primitive],
+                tuple((record.objects[s.memory], s.arg, operand, nbytes) for s, (operand, nbytes) in memories),
+            )
+        )
+    return Call(tuple(executions))
