@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from mycelia.api import value_and_grad
+from mycelia.communication import get_group_size
 from mycelia.eager import Parameter, ParameterTuple, Tensor
 from mycelia.errors import ArgumentError
 from mycelia.nn.cell import Cell
 from mycelia.nn.optim import Optimizer
+from mycelia.ops.communication import all_reduce
+from mycelia.primitives import WORLD
 
 
 class WithLossCell(Cell):
@@ -113,3 +116,35 @@ class TrainOneStepCell(Cell):
         """The loss as it is differentiated, and as it is."""
         loss = self.network(*inputs)
         return loss * self.sens, loss
+
+
+class DistributedGradReducer(Cell):
+    """Gradients of all processes, added up, or their mean: what data-parallel training gives to the optimizer.
+
+    >>> reduced = DistributedGradReducer([Parameter([1.0])])((Tensor([4.0]),))
+    >>> reduced[0].tolist()
+    [4.0]
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Parameter],
+        mean: bool | None = None,
+        degree: int | None = None,
+        fusion_type: int = 1,
+        group: str = WORLD,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if degree is not None and (type(degree) is not int or degree < 1):
+            raise ArgumentError(f"degree is how many processes there are, not {degree!r}")
+        if fusion_type != 1:
+            raise ArgumentError("gradients are reduced one by one here", hint="leave out fusion_type")
+        self.count, self.group = len(list(parameters)), group
+        self.mean, self.degree = mean is None or mean, degree
+
+    def construct(self, grads: Any) -> tuple[Tensor, ...]:
+        if len(grads) != self.count:
+            raise ArgumentError(f"{len(grads)} gradients for {self.count} parameters")
+        share = 1.0 / (self.degree or get_group_size(self.group))
+        reduced = [all_reduce(g, "sum", self.group) for g in grads]
+        return tuple([g * share for g in reduced] if self.mean else reduced)

@@ -3,6 +3,7 @@
 # ruff: noqa: F403  # each module lists what it offers in its own __all__
 from mycelia.primitives.barrier import *
 from mycelia.primitives.binary import *
+from mycelia.primitives.collective import *
 from mycelia.primitives.comparison import *
 from mycelia.primitives.contraction import *
 from mycelia.primitives.control import *

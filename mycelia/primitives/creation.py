@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,14 +93,15 @@ class Numbered(Op, abstract=True):
 
     purity: ClassVar[Purity] = Purity.TOTAL
 
+    @cached_property
     def _key(self) -> tuple[object, ...]:
         return type(self), *(repr(a) if isinstance(a, float) else a for a in self.attributes().values())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Numbered) and self._key() == other._key()
+        return isinstance(other, Numbered) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self._key)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,17 +12,8 @@ from mycelia import primitives as p
 from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
-from mycelia.transforms import Structured, batch, chosen, depends, jvp, saves, split, spread, vjp
+from mycelia.transforms import Structured, batch, chosen, depends, jvp, nothing, saves, split, spread, vjp
 from mycelia.types import TensorType, TupleType, Type, float64
-
-
-def nothing(value: Value) -> bool:
-    """The policy that saves nothing: all is computed again on the way back.
-
-    >>> nothing(p.zeros(float64, ()))
-    False
-    """
-    return False
 
 
 def _again(x: Value, cotangents: Sequence[Any]) -> Any:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from mycelia.errors import BranchError
+from mycelia import primitives as p
+from mycelia.errors import BranchError, CaptureError
 from mycelia.ir import Function, Value, algebra
 from mycelia.primitives.control.map import zeros_for
+from mycelia.sizes import Name, names
 from mycelia.transforms import Split, batch, chosen, depends, in_step, jvp, lockstep, reaches, split, spread, vjp
-from mycelia.types import Type, cotangent_type
+from mycelia.types import TensorType, Type, cotangent_type
 
 Mask = tuple[bool, ...]
 
@@ -122,6 +124,16 @@ def _in_step(news: Sequence[Type], olds: Sequence[Type], size: int) -> bool:
     return all(in_step(new, old, size) for new, old in zip(news, olds, strict=True))
 
 
+def _check_streams(parts: Split, born: set[Name]) -> None:
+    """What the way back needs of a turn must have one size in all turns: it lies in one tensor."""
+    for t in parts.backward.types[: len(parts.residuals)]:
+        if isinstance(t, TensorType) and any(not born.isdisjoint(names(n)) for n in t.shape):
+            raise CaptureError(
+                "a gradient goes through many examples at once, each with results of another size",
+                hint="take the gradient of each example, vmap(grad(f)), or choose with ops.where in place of x[mask]",
+            )
+
+
 @dataclass(frozen=True)
 class Pullback:
     """A loop body that streams its residuals, and the body of the scan that goes back over them."""
@@ -167,6 +179,8 @@ class Pullback:
         To cotangents of carries, sums; cotangents of xs.
         """
         body, parts = self.body, self.parts
+        if born := {v.op.size for v in body.fn.values() if isinstance(v.op, p.Positions)}:
+            _check_streams(parts, born)
         held = dict(zip(parts.residuals, parts.backward.types, strict=False))
         carries = [cotangent_type(t) for t in chosen(self.carries, body.carry_types)]
         sums = [cotangent_type(t) for t in chosen(self.constants, body.fn.types[: body.constants])]
