@@ -211,7 +211,7 @@ class Walk:
         self.ended = bool(self.told[1]) or not self.told[0] or self.at >= self.size
         return True
 
-    def finished(self) -> tuple[Shard, list[int]]:
+    def finished(self) -> tuple[Shard, Array]:
         """The samples that are whole, and the marks of their stems; the last one may go on until the archive ends."""
         files, stems = self.files, self.files[:, 2]
         begins = np.flatnonzero(np.append(True, stems[1:] != stems[:-1])[: len(files)])
@@ -222,7 +222,7 @@ class Walk:
             self.files = self.files[:0]
         endings, first = files[:, 3].astype(np.int32), np.append(begins, len(files))
         shard = Shard(files[:, 0] + BLOCK, files[:, 1].copy(), endings, self.words, first, None)
-        return shard, stems[begins].tolist()
+        return shard, stems[begins]
 
 
 def shard_of(raw: FileBytes) -> Shard:
@@ -240,7 +240,7 @@ def shard_of(raw: FileBytes) -> Shard:
         if not walk.step(np.frombuffer(raw[walk.at : walk.at + WINDOW], np.uint8)):
             return by_library(raw.path)
     found, stems = walk.finished()
-    apart = len({*stems}) < len(stems)  # files of one sample
+    apart = len(np.unique(stems)) < len(stems)  # files of one sample
     return by_library(raw.path) if apart or (not len(found) and len(raw)) else found
 
 

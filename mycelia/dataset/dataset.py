@@ -120,7 +120,9 @@ class Dataset(Readable):
         listed = tuple(operations) if isinstance(operations, list | tuple) else (operations,)
         wrong = [o for o in listed if not callable(o)]
         if not listed or wrong:
-            raise ArgumentError(f"map takes functions, and got {wrong or 'none'}")
+            raise ArgumentError(
+                f"map takes functions, and got {wrong or 'none'}", hint="for example map(lambda x: x * 2, ['x'])"
+            )
         for kind in (o for o in listed if isinstance(o, type) and any("__call__" in vars(k) for k in o.__mro__)):
             name = kind.__name__
             raise ArgumentError(f"{name} is a class of functions", hint=f"call it to make a function: {name}()")
@@ -152,6 +154,10 @@ class Dataset(Readable):
         >>> [int(r["x"]) for r in d.create_dict_iterator(1, output_numpy=True)]
         [1, 3]
         """
+        if not callable(predicate):
+            raise ArgumentError(
+                f"filter takes a function, not a {type(predicate).__name__}", hint="for example filter(lambda x: x > 0)"
+            )
         before = names_of(input_columns)
         self.plan.index_of(before, "filter")
         node = FilterNode(predicate, before, children=(self.plan,), workers=_workers(num_parallel_workers))
@@ -355,7 +361,11 @@ class Dataset(Readable):
         """
         before, after = names_of(input_columns), names_of(output_columns)
         if len(before) != len(after):
-            raise ArgumentError("rename: as many new names as old ones", given={"old": before, "new": after})
+            raise ArgumentError(
+                "rename: as many new names as old ones",
+                given={"old": before, "new": after},
+                hint="for example rename(['a', 'b'], ['x', 'y'])",
+            )
         node = RenameNode(before, after, children=(self.plan,))
         assert node.names, "names are checked when they are made"
         return RenameDataset(node)
@@ -367,6 +377,10 @@ class Dataset(Readable):
         >>> ds.NumpySlicesDataset({"a": [1], "b": [2]}).project("b").get_col_names()
         ['b']
         """
+        if not names_of(columns):
+            raise ArgumentError(
+                "project keeps columns, and got no name", hint=f"there are {', '.join(self.plan.columns)}"
+            )
         node = ProjectNode(names_of(columns), children=(self.plan,))
         assert node.kept, "names are checked when they are made"
         return ProjectDataset(node)
@@ -669,7 +683,11 @@ def zip_datasets(datasets: Sequence[Dataset]) -> Dataset:
     ['x', 'y']
     """
     if len(datasets) < 2 or not all(isinstance(d, Dataset) for d in datasets):
-        raise ArgumentError("zip takes two datasets or more", given={"got": [type(d).__name__ for d in datasets]})
+        raise ArgumentError(
+            "zip takes two datasets or more",
+            given={"got": [type(d).__name__ for d in datasets]},
+            hint="give them in a tuple: ds.zip((first, second))",
+        )
     node = ZipNode(children=tuple(d.plan for d in datasets))
     assert node.names, "names are checked when they are made"
     return ZipDataset(node)
@@ -757,7 +775,10 @@ def _padding(given: Padding | None, plan: Node) -> Padding:
 def _parts(sizes: Sequence[float], total: int) -> list[int]:
     if all(isinstance(s, float) for s in sizes):
         if not np.isclose(sum(sizes), 1) or min(sizes) <= 0:
-            raise ArgumentError(f"fractions must be positive and sum to 1, and are {list(sizes)}")
+            raise ArgumentError(
+                f"fractions must be positive and sum to 1, and are {list(sizes)}",
+                hint="for example [0.8, 0.2]; whole numbers are numbers of rows",
+            )
         counts = [round(s * total) for s in sizes]
         counts[0] += total - sum(counts)
     else:

@@ -39,7 +39,11 @@ def listed(files: Files, purpose: str, later: bool = False) -> list[str]:
         else:
             matching = [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
         if not matching:
-            raise ArgumentError(f"{purpose}: there is no such file", given={"files": name})
+            raise ArgumentError(
+                f"{purpose}: there is no such file",
+                given={"files": name},
+                hint="a path that is not absolute is looked for in the folder of the session",
+            )
         found += matching
     if not found:
         raise ArgumentError(f"{purpose}: no file was given")

@@ -171,6 +171,11 @@ class Iterator:
         left of the epoch is shared anew. The readers must have stood at the same step, and the steps after the source
         must be maps, projections, renamings and batches of one size.
         """
+        damaged = (
+            [k for k, kinds in STATE.items() if not _fits(state, k, kinds)] if isinstance(state, dict) else ["all"]
+        )
+        if damaged:
+            raise DataError("this is no state of an iterator, or a damaged one", given={"wrong": damaged})
         family = state.get("family")
         anew = (
             family is not None
@@ -229,6 +234,24 @@ class Iterator:
         if self.pipeline is None:
             raise DataError("nothing has run yet", hint="read some rows first")
         return profile(self.pipeline)
+
+
+# the parts of a state, and what each may be; numbers are those that orders and draws take
+STATE: dict[str, tuple[type, ...]] = {
+    "version": (int,), "plan": (str,), "family": (str, type(None)), "seed": (int,), "seeded": (bool,),
+    "epoch": (int,), "step": (int,), "start": (int,), "together": (int,), "orders": (dict,),
+}  # fmt: skip
+
+
+def _fits(state: dict[str, Any], part: str, kinds: tuple[type, ...]) -> bool:
+    """Whether a part of a state is what it must be; states of older versions may lack some."""
+    if part in ("start", "together", "orders", "family") and part not in state:
+        return True
+    value = state.get(part)
+    if isinstance(value, np.integer):
+        value = int(value)
+    small = not isinstance(value, int) or 0 <= value < 1 << 64
+    return type(value) in kinds and small and "position" in state
 
 
 HIDDEN = "_meta-"
@@ -307,6 +330,8 @@ class DictIterator(Iterator):
     """Rows as dictionaries from column name to array."""
 
     def _shaped(self, row: tuple[Any, ...]) -> dict[str, Any]:
+        if self.numpy and not self.copy:
+            return {name: row[i] for name, i in zip(self.names, self.kept, strict=True)}
         return {name: self._value(row[i]) for name, i in zip(self.names, self.kept, strict=True)}
 
 
@@ -314,6 +339,8 @@ class TupleIterator(Iterator):
     """Rows as lists of arrays."""
 
     def _shaped(self, row: tuple[Any, ...]) -> list[Any]:
+        if self.numpy and not self.copy:
+            return [row[i] for i in self.kept]
         return [self._value(row[i]) for i in self.kept]
 
 

@@ -68,12 +68,18 @@ class PackNode(Node):
         lengths = np.array([len(d[0]) for d in documents], np.int64)
         if self.end is None:
             return tuple(np.concatenate(c) for c in zip(*documents, strict=True)), lengths
+        if len(self.names) > 1 and not lengths.all():
+            raise DataError("pack cannot put an end after an empty document of several columns")
+        ends = np.cumsum(lengths + 1) - 1
+        between = np.ones(int(ends[-1]) + 1, bool)
+        between[ends] = False
         columns = []
         for number, column in enumerate(zip(*documents, strict=True)):
-            marks = [np.full(1, self.end, a.dtype) if number == 0 else a[-1:] for a in column]
-            columns.append(np.concatenate([part for pair in zip(column, marks, strict=True) for part in pair]))
-        if any(len(c) != len(columns[0]) for c in columns):
-            raise DataError("pack cannot put an end after an empty document of several columns")
+            whole = np.concatenate(column)
+            joined = np.empty(len(between), whole.dtype)
+            joined[between] = whole
+            joined[ends] = np.full(1, self.end, whole.dtype) if number == 0 else whole[np.cumsum(lengths) - 1]
+            columns.append(joined)
         return tuple(columns), lengths + 1
 
 
@@ -107,9 +113,9 @@ class Marks:
     @staticmethod
     def of(held: Held) -> Marks:
         ends = np.cumsum(held.lengths) - held.begun
-        documents = np.repeat(np.arange(len(ends)), held.lengths)[held.begun :]
+        documents = np.repeat(np.arange(len(ends), dtype=np.int32), held.lengths)[held.begun :]
         starts = ends - held.lengths
-        return Marks(documents, np.arange(len(documents)) - starts[documents], ends)
+        return Marks(documents, (np.arange(len(documents)) - starts[documents]).astype(np.int32), ends)
 
 
 @dataclass
@@ -161,14 +167,9 @@ class PackStream(Stream):
         if not node.split:
             whole = int(np.searchsorted(marks.ends, at + length, side="right"))  # documents that end in the row
             used = int(marks.ends[whole - 1]) - at if whole > first else used
-        row = []
-        for column, pad in zip(held.columns, node.pad, strict=True):
-            filled = np.full(length, pad, column.dtype)
-            filled[:used] = column[:used]
-            row.append(filled)
-        segments, positions = np.zeros(length, np.int32), np.zeros(length, np.int32)
-        segments[:used] = marks.documents[at : at + used] - (first - 1)
-        positions[:used] = marks.positions[at : at + used]
+        segments = _filled(marks.documents[at : at + used] - np.int32(first - 1), length, 0)
+        positions = _filled(marks.positions[at : at + used], length, 0)
+        row = [_filled(column[:used], length, pad) for column, pad in zip(held.columns, node.pad, strict=True)]
         marks.at = at + used
         ended = int(np.searchsorted(marks.ends, marks.at, side="right")) - first  # documents that are over
         begun = int(marks.positions[marks.at]) if marks.at < len(marks.positions) else 0
@@ -183,6 +184,15 @@ class PackStream(Stream):
 
     def close(self) -> None:
         self.child.close()
+
+
+def _filled(values: Array, length: int, pad: Any) -> Array:
+    """Values in an array of their own that is as long as a row."""
+    if len(values) == length:
+        return values.copy()
+    filled = np.full(length, pad, values.dtype)
+    filled[: len(values)] = values
+    return filled
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -145,7 +145,14 @@ class Pipeline(Frame):
     def _open(self, epoch: int) -> Stream | None:
         if not self.endless and epoch >= self.epochs:
             return None
-        return self.stream(self.root, epoch, self.start if epoch == self.first else None)
+        if epoch != self.first or self.start is None:
+            return self.stream(self.root, epoch, None)
+        try:
+            return self.stream(self.root, epoch, self.start)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise DataError(
+                f"a state cannot be taken up: {error!r}", hint="is it damaged, or of another plan?"
+            ) from error
 
     def _stage(self, owner: Node, open: Open, epoch: int, *, inner: bool) -> Stage:
         key = id(owner) if inner else 0
@@ -277,13 +284,20 @@ def upwards(node: Node) -> Iterator[Node]:
     return visit(node)
 
 
+BRIEF = 1e-3  # seconds that a reader waits for several rows before it asks to be woken for one
+
+
 class Pump:
-    """A thread that keeps a stage going while the reader is away, for pipelines whose next row depends on values."""
+    """A thread that keeps a stage going while the reader is away, for pipelines whose next row depends on values.
+
+    Rows cross in bursts where they are quick to make: to wake a thread for each would take longer than to make it.
+    """
 
     def __init__(self, stage: Stage, depth: int) -> None:
-        self.items: queue.Queue[Item | BaseException | None] = queue.Queue(depth)
-        self.stage = stage
-        self.closed = threading.Event()
+        self.items: deque[Item | BaseException | None] = deque()
+        self.depth, self.stage = depth, stage
+        self.filled, self.emptied, self.closed = threading.Event(), threading.Event(), threading.Event()
+        self.hungry = False  # whether the reader waits for a single row
         self.thread: threading.Thread | None = None
         self.owner = os.getpid()
 
@@ -293,39 +307,61 @@ class Pump:
                 "an iterator was used in another process than it was made in", hint="make one in every process"
             )
         if self.thread is None:
-            target = _pumping(self.stage, self.items, self.closed)
+            target = _pumping(self)
             self.thread = threading.Thread(target=target, name="mycelia-data-pump", daemon=True)
             self.thread.start()
-        item = self.items.get()
+        if not self.items:
+            self._wait()
+        item = self.items.popleft()
+        if len(self.items) <= self.depth // 2:
+            self.emptied.set()
         if isinstance(item, BaseException):
             raise item
         return item
+
+    def _wait(self) -> None:
+        self.filled.clear()
+        if not self.items:
+            self.filled.wait(BRIEF)
+        self.hungry = True
+        try:
+            while not self.items:
+                self.filled.wait()
+                self.filled.clear()
+        finally:
+            self.hungry = False
+
+    def put(self, item: Item | BaseException | None) -> None:
+        """Hand something over; waits while the reader has enough."""
+        while len(self.items) >= self.depth and not self.closed.is_set():
+            self.emptied.clear()
+            if len(self.items) >= self.depth:
+                self.emptied.wait(0.05)
+        self.items.append(item)
+        if self.hungry or not isinstance(item, tuple) or len(self.items) > self.depth // 2:
+            self.filled.set()
 
     def close(self) -> None:
         self.closed.set()
         for _ in range(250):  # a user's own iterator may never return: leave it to itself then
             if self.thread is None or not self.thread.is_alive() or self.thread is threading.current_thread():
                 return
-            try:
-                self.items.get_nowait()
-            except queue.Empty:
-                self.thread.join(0.02)
+            self.items.clear()
+            self.emptied.set()
+            self.thread.join(0.02)
 
 
-def _pumping(stage: Stage, items: queue.Queue[Any], closed: threading.Event) -> Any:
+def _pumping(pump: Pump) -> Any:
+    stage = pump.stage
+
     def work() -> None:
-        while not closed.is_set():
+        while not pump.closed.is_set():
             item: Any
             try:
                 item = stage.next()
             except BaseException as error:
                 item = error
-            while not closed.is_set():
-                try:
-                    items.put(item, timeout=0.05)
-                    break
-                except queue.Full:
-                    continue
+            pump.put(item)
             if stage.finished and item is None and not stage.tasks:
                 return
 

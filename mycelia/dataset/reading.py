@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ def names_of(given: Names) -> tuple[str, ...]:
     >>> names_of("a"), names_of(["a", "b"]), names_of(None)
     (('a',), ('a', 'b'), ())
     """
+    if not (given is None or isinstance(given, Iterable)) or any(not isinstance(n, str) for n in given or ()):
+        raise ArgumentError(f"columns have names, and {given!r} is none", hint="a text, or a list of texts")
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -149,7 +149,10 @@ class NumpySlicesDataset(MappableDataset):
             raise ArgumentError(f"{len(columns)} columns have {len(names)} names: {list(names)}")
         arrays = {n: column_of(c) for n, c in zip(unique(names, "NumpySlicesDataset"), columns, strict=True)}
         if any(not a.ndim or not len(a) for a in arrays.values()):
-            raise ArgumentError("NumpySlicesDataset needs at least one row")
+            raise ArgumentError(
+                "NumpySlicesDataset needs at least one row",
+                hint="give an array, a list of rows, a tuple of columns, or a dictionary of them",
+            )
         super().__init__(
             ArrayData(arrays),
             choose(num_samples, sampler, shuffle, num_shards, shard_id),
@@ -219,10 +222,17 @@ class GeneratorDataset(SourceDataset):
         batch_sampler: Iterable[Sequence[int]] | None = None,
         collate_fn: Callable[[list[Any]], Any] | None = None,
     ) -> None:
+        if not callable(source) and not any(hasattr(source, n) for n in ("__iter__", "__next__", "__getitem__")):
+            raise ArgumentError(
+                f"GeneratorDataset cannot iterate over {type(source).__name__}",
+                hint="give a list of rows, a generator function, or an object with __getitem__ and __len__",
+            )
         described = as_schema(schema)
         named = names_of(column_names) or tuple(described.columns if described else ())
         if not named:
-            raise ArgumentError("GeneratorDataset needs column_names or a schema")
+            raise ArgumentError(
+                "GeneratorDataset needs column_names or a schema", hint="for example GeneratorDataset(rows, ['x', 'y'])"
+            )
         names = unique(named, "GeneratorDataset")
         kinds = column_types or ([c["type"] for c in described.columns.values()] if described else None)
         types = None if kinds is None else tuple(as_dtype(k) for k in kinds)

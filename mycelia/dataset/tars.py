@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 from weakref import WeakSet
 
@@ -18,15 +20,18 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.remote import local
+from mycelia.dataset.remote import addressed, local
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
-from mycelia.dataset.tarpieces import RUN, Archive, Piece, space, stacked, stem
+from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Piece, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
-HELD = 8  # pieces whose bytes are kept for those who ask for their rows
-AHEAD = 2  # runs of bytes that a thread reads ahead
+HELD = 1 << 28  # bytes of pieces that are kept for those who ask for their rows
+AHEAD = 4 * RUN  # bytes that a thread reads beyond what was asked for
+MANY = 16  # pieces that it reads beyond, where they are short
+MEMORY = 2.5e9  # bytes in a second: what comes slower comes from a disk
+LINGER = 0.05  # seconds that it waits for somebody to ask for more
 OPEN = 16  # shards that are open at once
 
 _fronts: WeakSet[Front] = WeakSet()
@@ -39,21 +44,22 @@ class Front:
         self.pieces: list[Piece] = []
         self.ends: list[int] = []  # the rows up to the end of every piece
         self.file = 0
-        self.lock = threading.Lock()
-        self.reader: threading.Thread | None = None  # advances while it lives; else whoever holds the lock may
+        self.lock = threading.Condition()
+        self.wanted = 0  # rows that somebody waits for
+        self.reader: threading.Thread | None = None  # advances while it lives; it alone does
+        self.error: Exception | None = None  # that the reader met
+        self.held: deque[Piece] = deque()  # those whose bytes are kept
+        self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
+        self.weight = 0.0  # bytes of a sample, as the last piece had them
         self.begin()
         _fronts.add(self)
 
     def begin(self) -> None:
         """Stand at the beginning of a shard."""
         self.walk: Walk | None = None
+        self.expected = 0  # up to where the system was asked to read on
         self.parts: list[Shard] = []
-        self.stems: set[int] = set()
-
-    @property
-    def last(self) -> int:
-        """How many rows the last piece has."""
-        return self.pieces[-1].count if self.pieces else 1
+        self.stems = np.empty(0, np.int64)
 
     @property
     def rows(self) -> int:
@@ -71,8 +77,18 @@ class Front:
             return
         self.pieces.append(piece)
         self.ends.append(self.rows + piece.count)
-        if len(self.pieces) > HELD:
-            self.pieces[-HELD - 1].let_go()
+        if piece.run is not None:
+            self.held.append(piece)
+        while self.held and not self.held[0].held:
+            self.held.popleft()
+        while sum(p.held for p in self.held) > HELD and len(self.held) > 1:
+            self.held.popleft().let_go()
+
+    def known(self, stems: Array) -> bool:
+        """Whether a sample of this shard was met before; these are noted."""
+        self.stems = np.concatenate([self.stems, stems])
+        in_order = np.sort(self.stems)
+        return bool((in_order[1:] == in_order[:-1]).any())
 
 
 def _anew() -> None:
@@ -133,23 +149,56 @@ class TarData(FileData):
 
     def reach(self, end: int) -> int:
         """The smaller of `end` and the number of rows; little more is read than that takes, by a thread meanwhile."""
-        front = self.front
-        if front.rows < end + front.last and front.file < len(self.paths):
+        front, files = self.front, len(self.paths)
+        if front.file < files and front.rows < end + (front.pieces[-1].count if front.pieces else 1):
             with front.lock:
-                if front.rows < end and front.reader is not None:
-                    front.reader.join()
-                while front.rows < end and front.file < len(self.paths):
-                    self._advance(front)
-                if front.file < len(self.paths) and (front.reader is None or not front.reader.is_alive()):
-                    front.reader = threading.Thread(target=self._ahead, args=(front,), name="mycelia-data-shards")
-                    front.reader.start()
+                if end > front.wanted:
+                    front.wanted = end
+                    front.lock.notify_all()
+                self._go_on(front)
+                while front.rows < end and front.file < files:
+                    front.lock.wait()
+                    if front.rows < end and front.error is not None:
+                        error, front.error = front.error, None  # who asks again will try again
+                        front.wanted = front.rows
+                        raise error
+                    self._go_on(front)
         return min(end, front.rows)
 
+    def _go_on(self, front: Front) -> None:
+        """See that a thread reads on; the lock is held."""
+        if front.reader is None and front.file < len(self.paths):
+            front.error = None
+            front.reader = threading.Thread(target=self._ahead, args=(front,), name="mycelia-data-shards")
+            front.reader.start()
+
     def _ahead(self, front: Front) -> None:
-        with suppress(Exception):  # whoever needs those rows will try again, and hear of it
-            for _ in range(AHEAD):
-                if front.file < len(self.paths):
-                    self._advance(front)
+        """Read on, beyond what was asked for too, and end."""
+        error = None
+        try:
+            while front.file < len(self.paths) and self._waited(front):
+                self._advance(front)
+                with front.lock:
+                    front.lock.notify_all()
+        except Exception as met:  # whoever needs those rows will hear of it
+            error = met
+        with front.lock:
+            if front.reader is threading.current_thread():
+                front.reader, front.error = None, error
+            front.lock.notify_all()
+
+    def _waited(self, front: Front) -> bool:
+        """Whether more is to be read, perhaps after a while; otherwise the reader is told that it is none any more."""
+        with front.lock:
+            if not front.lock.wait_for(lambda: self._wanting(front), LINGER):
+                front.reader = None
+            return front.reader is not None
+
+    def _wanting(self, front: Front) -> bool:
+        """Whether less was read than somebody waits for, or so little beyond that more should be."""
+        beyond = bisect_right(front.ends, front.wanted)  # the first piece that holds rows nobody has asked for
+        more = front.pieces[beyond:]
+        return front.rows < front.wanted or (len(more) < MANY and sum(p.held for p in more) < AHEAD)
 
     def _advance(self, front: Front) -> None:
         """Read the next run of bytes, and find the samples in it."""
@@ -161,26 +210,34 @@ class TarData(FileData):
             return
         raw = self.opened(file)
         walk = front.walk = front.walk or Walk(raw.path, len(raw))
-        begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
-        if walk.at - begin > RUN - BLOCK:
-            begin = walk.at
-        run = raw.fill(space(min(RUN if begin < walk.at or not len(walk.files) else WINDOW, len(raw) - begin)), begin)
-        usual = walk.ended or walk.step(run[walk.at - begin :])
+        start, since = walk.at, perf_counter()
+        begin, run, usual = _skimmed(walk, raw, front.place) if front.weight >= LARGE else _read(walk, raw)
+        if walk.at - start < (perf_counter() - since) * MEMORY:
+            self._expect(front, walk.at + AHEAD)
         if usual:
             shard, stems = walk.finished()
-            usual = front.stems.isdisjoint(stems) and len({*stems}) == len(stems)
+            usual = not front.known(stems)
             if usual and not walk.ended and len(shard) and shard.layout(self.columns) is None:
                 self._finish(front, shard_of(raw))  # what a sample lacks may come later
                 return
             if len(shard) and usual:
                 row = sum(map(len, front.parts))
                 front.parts.append(shard)
-                front.stems.update(stems)
+                front.weight = int(shard.places[-1] + shard.sizes[-1] - shard.places[0]) / len(shard)
                 front.add(Piece(file, shard, 0, len(shard), row, begin, run))
             if usual and not walk.ended:
                 return
             usual = usual and bool(front.parts or not len(raw))
         self._finish(front, joined(front.parts) if usual else by_library(raw.path))
+
+    def _expect(self, front: Front, end: int) -> None:
+        """Have the system read on from a slow disk, into the next shard too, while samples are found and given out."""
+        raw = self.opened(front.file)
+        raw.expect(max(front.expected, end - AHEAD), end - max(front.expected, end - AHEAD))
+        front.expected = end
+        if end > len(raw) and front.file + 1 < len(self.paths) and not addressed(self.paths[front.file + 1]):
+            with suppress(DataError):  # who reads it will hear of it
+                self.opened(front.file + 1).expect(0, end - len(raw))
 
     def _finish(self, front: Front, shard: Shard) -> None:
         """Note what a shard holds when all of it was seen; Python's reader may have found other samples."""
@@ -276,19 +333,36 @@ class TarData(FileData):
 
     def gather(self, indices: Array) -> Row | None:
         """Rows that follow one another as one array for each column, when all are equally long."""
-        if len(indices) < 2 or "__key__" in self.columns:
+        if len(indices) < 2:
             return None
-        pieces: list[list[Array]] = []
-        for piece, a, b in self._spans(indices):
-            cut = piece.cut(a, b, self.columns, self.opened(piece.file))
-            if cut is None or any((sizes != sizes[0]).any() for _, sizes in cut[2]):
+        spans = [(piece, b - a, piece.spots(a, b, self.columns)) for piece, a, b in self._spans(indices)]
+        sizes = [None if spots is None else spots.even() for _, _, spots in spans]
+        if not sizes or sizes[0] is None or any(s != sizes[0] for s in sizes):
+            return None
+        outs = [space(len(indices) * size).reshape(len(indices), size) for size in sizes[0]]
+        row = 0
+        for piece, count, spots in spans:
+            lines = [out[row : row + count] for out in outs]
+            if spots is None or not spots.stack(lines, self.opened(piece.file), piece.base, piece.run):
                 return None
-            pieces.append([stacked(cut[0], starts, int(sizes[0])) for starts, sizes in cut[2]])
-            piece.served(b - a)
-        columns = list(zip(*pieces, strict=True))
-        if not columns or any(len({p.shape[1] for p in column}) > 1 for column in columns):
-            return None
-        return tuple(c[0] if len(c) == 1 else np.concatenate(c) for c in columns)
+            piece.served(count)
+            row += count
+        return tuple(outs)
+
+
+def _read(walk: Walk, raw: Archive) -> tuple[int, Array, bool]:
+    """The next run of a shard: where it begins, its bytes, and whether it is usual so far."""
+    begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
+    if walk.at - begin > RUN - BLOCK:
+        begin = walk.at
+    run = raw.fill(space(min(RUN if begin < walk.at or not len(walk.files) else WINDOW, len(raw) - begin)), begin)
+    return begin, run, walk.ended or walk.step(run[walk.at - begin :])
+
+
+def _skimmed(walk: Walk, raw: Archive, place: Array) -> tuple[int, None, bool]:
+    """Look for the next headers of a shard with large files, whose bytes are read again by those who ask for them."""
+    run = raw.fill(place[: len(raw) - walk.at], walk.at)
+    return 0, None, walk.ended or walk.step(run)
 
 
 class WebDataset(MappableDataset):

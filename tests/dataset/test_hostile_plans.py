@@ -203,3 +203,43 @@ def test_a_state_names_nothing_but_rows(trap):
             )
             with pytest.raises(ds.DataError):
                 again.load_state_dict({**state, "position": position})
+
+
+JUNK = [None, -1, 10**30, 1.5, "x", [], {}, float("nan"), {"=": "array", "dtype": "O", "shape": [1], "of": [1]}]
+
+
+@pytest.mark.parametrize("part", ["version", "plan", "seed", "seeded", "epoch", "step", "start", "together", "orders"])
+def test_a_state_with_a_damaged_part_is_told(part):
+    rows = ds.NumpySlicesDataset(np.arange(9), ["x"]).batch(2).create_tuple_iterator(num_epochs=1)
+    next(rows)
+    state = rows.state_dict()
+    rows.stop()
+    for junk in [*JUNK, {"0": 7}]:
+        again = ds.NumpySlicesDataset(np.arange(9), ["x"]).batch(2).create_tuple_iterator(num_epochs=1)
+        if part == "orders" and isinstance(junk, dict):
+            continue
+        with pytest.raises(MyceliaError):
+            again.load_state_dict({**state, part: junk})
+        with pytest.raises(MyceliaError):
+            again.load_state_dict(junk)
+    again.load_state_dict(json.loads(json.dumps(state)))
+    assert sum(len(r[0]) for r in again) == 7
+
+
+@pytest.mark.parametrize("junk", [-1, 1.5, "x", [], {}, [1], {"rng": {}}])
+def test_a_damaged_position_is_told_when_it_is_taken_up(junk):
+    def made():
+        return ds.GeneratorDataset(lambda: iter(np.arange(9)), ["x"]).shuffle(3).create_tuple_iterator(num_epochs=1)
+
+    rows = made()
+    next(rows)
+    state = rows.state_dict()
+    rows.stop()
+
+    def taken_up():
+        again = made()
+        again.load_state_dict({**state, "position": junk})
+        next(again)
+
+    with pytest.raises(MyceliaError):
+        taken_up()

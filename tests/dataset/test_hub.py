@@ -5,6 +5,7 @@ the libraries themselves where they are installed.
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -131,6 +132,41 @@ def test_a_streamed_dataset_is_read_from_the_front_and_resumed_by_itself():
     )
 
 
+class Many:
+    """As a Dataset of `datasets`: rows by number, also several at a time."""
+
+    column_names: ClassVar[list[str]] = ["x"]
+
+    def __init__(self):
+        self.asked = []
+
+    def __len__(self):
+        return 100
+
+    def __getitem__(self, i):
+        self.asked.append(1)
+        if i == 70:
+            raise ValueError("row 70 is bad")
+        return {"x": [i] * (i % 3 + 1)}
+
+    def __getitems__(self, indices):
+        made = [self[i] for i in indices]
+        self.asked = [*self.asked[: -len(indices)], len(indices)]
+        return made
+
+
+def test_rows_are_asked_for_several_at_a_time_where_the_source_can():
+    source = Many()
+    rows = ds.HubDataset(source, shuffle=False).take(60).create_dict_iterator(num_epochs=1, output_numpy=True)
+    assert [r["x"].tolist() for r in rows] == [[i] * (i % 3 + 1) for i in range(60)]
+    assert max(source.asked) > 1
+    rows = ds.HubDataset(source, shuffle=False).create_dict_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(70):
+        next(rows)
+    with pytest.raises(MyceliaError, match="row 70 is bad"):
+        next(rows)
+
+
 def test_mistakes_with_streamed_datasets_are_told():
     for wrong in ({"shuffle": True}, {"num_shards": 2, "shard_id": 0}, {"sampler": [1]}):
         with pytest.raises(ArgumentError, match="its own order"):
@@ -171,3 +207,37 @@ def test_the_datasets_of_hugging_face():
     again.load_state_dict(json.loads(json.dumps(first.state_dict())))
     first.stop()
     assert [int(r["x"]) for r in again] == list(range(7, 20))
+
+
+@pytest.mark.peer
+@pytest.mark.parametrize("order", [False, True])
+def test_cells_of_hugging_face_are_the_same_one_by_one_and_many_at_a_time(order):
+    datasets = pytest.importorskip("datasets")
+    pyarrow = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    count = 200
+    kinds = ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "float32", "float64", "bool_", "string"]
+    columns = {}
+    for kind in kinds:
+        own = getattr(pyarrow, kind)()
+        values = [
+            f"text {i}" if kind == "string" else bool(i % 2) if kind == "bool_" else i % 100 for i in range(count)
+        ]
+        columns[kind] = pyarrow.array(values, own)
+        if kind != "string":
+            lists = [[values[i]] * int(rng.integers(0, 5)) for i in range(count)]
+            columns[f"list of {kind}"] = pyarrow.array(lists, pyarrow.list_(own))
+            columns[f"holes in {kind}"] = pyarrow.array(
+                [v if i % 7 else None for i, v in enumerate(lists)], pyarrow.list_(own)
+            )
+    columns["lists of lists"] = pyarrow.array([[[i], [i, 2]][: i % 3] for i in range(count)])
+    whole = datasets.Dataset(pyarrow.table(columns))
+    table = datasets.concatenate_datasets([whole, whole.select(range(50, 90))]).shuffle(seed=3 if order else 1)
+    for name in columns:
+        rows = ds.HubDataset(table.select_columns([name]), shuffle=False)
+        try:
+            expected = [np.asarray(value) for value in table[name]]
+        except ValueError:
+            continue  # of several lengths: neither way makes an array
+        got = [r[name] for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True)]
+        assert [(g.dtype, g.shape, g.tolist()) for g in got] == [(e.dtype, e.shape, e.tolist()) for e in expected], name

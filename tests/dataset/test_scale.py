@@ -252,13 +252,17 @@ def test_samples_of_many_shards_come_in_order_and_at_random(tmp_path):
         assert sorted(r["txt"].tobytes().decode()[:3] for r in mixed.create_dict_iterator(1, output_numpy=True)) == got
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(24))
 def test_shards_read_in_runs_of_any_length_give_what_pythons_reader_finds(seed, tmp_path, monkeypatch):
     rng = np.random.default_rng(seed)
     run = int(rng.choice([1024, 2048, 5000, 1 << 14, 1 << 22]))
+    large = int(rng.choice([4, 600, 3000, 1 << 16]))
     monkeypatch.setattr(tars, "RUN", run)
     monkeypatch.setattr(tarpieces, "RUN", run)
-    monkeypatch.setattr(tars, "HELD", int(rng.integers(1, 4)))
+    monkeypatch.setattr(tars, "HELD", int(rng.integers(1, 4)) * run)
+    monkeypatch.setattr(tars, "AHEAD", int(rng.integers(0, 4)) * run)
+    for module in (tars, tarpieces):
+        monkeypatch.setattr(module, "LARGE", large)
     monkeypatch.setattr(archives, "WINDOW", int(rng.choice([512, 1500, 1 << 18])))
     monkeypatch.setattr(tarpieces, "SMALL", int(rng.choice([1, 300, 1 << 12])))
     expected: list[dict[str, bytes]] = []

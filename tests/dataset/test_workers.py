@@ -1,7 +1,11 @@
 """Threads end whoever closes them, and how often."""
 
 import threading
-from time import sleep
+from pathlib import Path
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset.flow.request import Literal
@@ -42,3 +46,46 @@ def test_a_step_has_no_more_workers_than_were_asked_for_it():
         rows = [int(r[0][0]) for r in mapped.batch(1).create_tuple_iterator(num_epochs=1, output_numpy=True)]
         assert rows == list(range(60))
         assert max(most) <= workers
+
+
+class Held:
+    """Row 7 waits until so many rows behind it are made, and then sees whether more are; the others leave a mark."""
+
+    def __init__(self, folder: Path, rows: int, expected: int) -> None:
+        self.folder, self.rows, self.expected = folder, rows, expected
+
+    def made(self) -> int:
+        return sum(int(f.name) >= self.rows for f in self.folder.iterdir())
+
+    def __call__(self, x):
+        (self.folder / str(int(x))).touch()
+        if x == 7:
+            # of the rows from `rows` on, which are not in the request that row 7 is in
+            end = monotonic() + 60
+            while monotonic() < end and self.made() < self.expected:
+                sleep(0.01)
+            sleep(0.3)
+            if self.made() != self.expected:
+                raise ValueError(f"{self.made()} rows were made meanwhile")
+        return x
+
+
+@pytest.mark.parametrize("processes", [False, True])
+@pytest.mark.parametrize("batch", [0, 8])
+@pytest.mark.parametrize("behind_a_filter", [False, True])
+def test_a_row_that_takes_long_stops_the_others_only_after_all_requests_in_flight(
+    tmp_path, processes, batch, behind_a_filter
+):
+    """The bound is (workers + prefetch_size - 1) requests: of batches, or of 16 rows. No more are made, and no fewer,
+    but for the one that already waits in the pipe of the very process.
+    """
+    ds.config.set_prefetch_size(4)
+    request = batch or 16
+    held = Held(tmp_path, request, (4 if processes else 5) * request)
+    rows = ds.NumpySlicesDataset(np.arange(400), ["x"], shuffle=False)
+    rows = rows.map(held, "x", num_parallel_workers=2, python_multiprocessing=processes)
+    rows = rows.batch(batch, num_parallel_workers=2) if batch else rows
+    if behind_a_filter:  # the rows that it looks at are made by a stage of their own
+        rows = rows.filter(lambda x: True, "x")
+    got = [x for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True) for x in r["x"].reshape(-1).tolist()]
+    assert got == list(range(400))

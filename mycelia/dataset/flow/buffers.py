@@ -33,7 +33,7 @@ class _Store:
     def take(self, size: int) -> Array:
         with self.lock:
             waiting = self.free.get(size)
-            return waiting.popleft() if waiting else np.empty(size, np.uint8)
+            return waiting.pop() if waiting else np.empty(size, np.uint8)  # the newest may be in the cache
 
     def give(self, block: Array) -> None:
         with self.lock:

@@ -102,7 +102,14 @@ class Workers(ABC):
 
 
 @dataclass
-class _Later(Ticket):
+class Later(Ticket):
+    """An answer that the reader makes itself when it waits for it.
+
+    >>> from mycelia.dataset.flow.request import Literal
+    >>> Later(Literal(((7,),)), Run([], [], 0)).wait().outcomes
+    [(7,)]
+    """
+
     request: Request
     run: Run
 
@@ -126,7 +133,7 @@ class InlineWorkers(Workers):
     kind = "reader's thread"
 
     def submit(self, request: Request) -> Ticket:
-        return _Later(request, self.blueprint.run())
+        return Later(request, self.blueprint.run())
 
 
 class _Promise(Ticket):

@@ -90,7 +90,10 @@ class Reader(MappableDataset):
             raise ArgumentError(f"{name}: dataset_dir is the name of a folder, and was {given!r}")
         if not Path(given).is_dir():
             there = "is a file" if Path(given).is_file() else "does not exist"
-            raise ArgumentError(f"{name}: there is no folder {os.fspath(given)!r}; it {there}")
+            raise ArgumentError(
+                f"{name}: there is no folder {os.fspath(given)!r}; it {there}",
+                hint="a path that is not absolute is looked for in the folder of the session",
+            )
         return os.fspath(given)
 
     @abstractmethod

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
+from mycelia.dataset.arrowcells import cells, plain
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import IterableNode
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset, SourceDataset
@@ -29,8 +31,35 @@ class TableData:
     def __len__(self) -> int:
         return len(self.source)
 
+    @lazy
+    def arrow(self) -> Any:
+        """The source as one that gives Arrow tables, if its cells are numbers, texts and lists of numbers."""
+        told = getattr(self.source, "format", None)
+        if not hasattr(self.source, "with_format") or not isinstance(told, dict) or told.get("type") is not None:
+            return None
+        source = self.source.with_format("arrow")
+        kinds = [source[:1][c].type for c in self.columns] if len(source) else [None]
+        return source if all(map(plain, kinds)) and self._unadorned() else None
+
+    def _unadorned(self) -> bool:
+        """Whether the cells are what the table holds: no pictures, sounds or other features that are decoded."""
+        features = getattr(self.source, "features", {})
+        return all(type(features.get(c)).__name__ in ("Value", "List", "LargeList", "Sequence") for c in self.columns)
+
     def fetch(self, index: int) -> Row:
-        row = self.source[index]
+        return self._row(self.source[index], index)
+
+    def bulk(self, indices: Array) -> list[Row] | None:
+        """Rows that the source gives several at a time, as Hugging Face's do, or the table that they are in."""
+        if self.arrow is not None:
+            alike = len(indices) - 1 == indices[-1] - indices[0] and bool((np.diff(indices) == 1).all())
+            table = self.arrow[slice(int(indices[0]), int(indices[-1]) + 1) if alike else indices.tolist()]
+            columns = [cells(table[c]) for c in self.columns]
+            return list(zip(*columns, strict=True))
+        many = getattr(self.source, "__getitems__", None)
+        return None if many is None else list(map(self._row, many(indices.tolist()), indices.tolist()))
+
+    def _row(self, row: Any, index: int) -> Row:
         absent = [c for c in self.columns if c not in row]
         if absent:
             raise DataError(f"a row lacks the columns {absent}", given={"row": self.where(index), "has": sorted(row)})
