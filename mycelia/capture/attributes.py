@@ -41,6 +41,7 @@ FIELDS: dict[type, frozenset[str]] = {  # plain data in types of Python itself
 TENSOR_TYPES = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "device"))
 GENERIC = (object.__getattribute__, SimpleNamespace.__getattribute__)  # which find attributes as Python says
 USUAL = (object.__setattr__, object.__delattr__, SimpleNamespace.__setattr__, SimpleNamespace.__delattr__)
+CLOSED = frozenset((Method, View, Items, Later, CellType))  # whose attributes are nobody's business
 DATA_DESCRIPTORS = (property, MemberDescriptorType, GetSetDescriptorType)
 
 
@@ -82,9 +83,9 @@ class Attributes(Tensors):
     @distributes
     def attribute(self, obj: Any, name: str) -> Any:
         """`obj.name`."""
-        if isinstance(obj, Host | Number | Sym):
-            return self.number_attribute(obj, name)
         kind = type(obj)
+        if kind is Host or kind is Number or kind is Sym:
+            return self.number_attribute(obj, name)
         if kind is Super:
             return self.bound(
                 self.lookup(type(obj.obj) if not isinstance(obj.obj, type) else obj.obj, name, obj.cls), obj.obj, name
@@ -106,7 +107,7 @@ class Attributes(Tensors):
             return self.whole(obj, ("field", name))
         if kind in models.PLAIN_ATTRIBUTES and name in models.PLAIN_ATTRIBUTES[kind]:
             return self.real(getattr, obj, name)
-        if isinstance(obj, Method | View | Items | Later) or kind is CellType:
+        if kind in CLOSED:
             self.refuse(f"the attribute {name} of a {kind.__name__}")
         if isinstance(obj, tuple):
             return self.tuple_attribute(obj, name)
@@ -139,7 +140,12 @@ class Attributes(Tensors):
             stand_in = Tensor.__new__(Tensor)
             stand_in._data, stand_in._tape = self.value(obj), None
             return getattr(stand_in, name)
-        found = self.real(getattr, type(obj), name) if name in dir(type(obj)) else MISSING
+        held = self.lookup(type(obj), name)  # which the user may have put there
+        if type(held) is FunctionType and not held.__module__.startswith("mycelia."):
+            return self.method(held, obj)
+        if type(held) is property and not held.fget.__module__.startswith("mycelia."):
+            return self.bound(held, obj, name)
+        found = self.real(getattr, type(obj), name) if held is not MISSING else MISSING
         if type(found) is property:
             return self.native(found.fget, (obj,), {})
         if callable(found):

@@ -66,7 +66,7 @@ def _captured(call: Call, world: World, machine: Interpreter) -> Program:
         except RecursionError:
             raise Break("a call of itself does not end", machine.here()) from None
         plan = Finisher(machine).plan(outcome, around.effects)
-    return Program(world, plan, guard_of(world, plan.inputs))
+        return Program(world, plan, guard_of(world, plan.inputs))
 
 
 @dataclass
@@ -155,7 +155,7 @@ def changed(program: Program, call: Call) -> tuple[set[Path], set[Place]]:
 
 def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]]:
     if isinstance(expect, Nest):
-        if type(raw) is tuple and len(raw) == len(expect.parts):
+        if isinstance(raw, tuple) and type(raw) is expect.kind and len(raw) == len(expect.parts):
             for i, (part, value) in enumerate(zip(expect.parts, raw, strict=True)):
                 yield from _leaves((*path, i), part, value)
     else:

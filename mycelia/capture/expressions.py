@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+from collections.abc import Callable
 from types import CellType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from mycelia.capture.attributes import Super
-from mycelia.capture.machine import Frame, distributes
+from mycelia.capture.machine import MOST_NODES, TOO_LARGE, Frame, distributes
 from mycelia.capture.making import Making
 from mycelia.capture.slots import CONTENTS, MAPPINGS
 from mycelia.capture.source import Definition, inner_code, owner
@@ -28,12 +29,22 @@ BINARY = {
 class Expressions(Making):
     """Values of expressions."""
 
+    ways_to_eval: ClassVar[dict[type, Callable[[Any, Any, Frame], Any]]] = {}  # by the kind of syntax, as they are met
+
     def eval(self, node: ast.expr, frame: Frame) -> Any:
-        self.visit(node)
-        do = getattr(self, f"eval_{type(node).__name__}", None)
+        self.nodes += 1
+        self.node = node
+        if self.nodes > MOST_NODES:
+            self.refuse(TOO_LARGE)
+        do = self.ways_to_eval.get(node.__class__)
         if do is None:
-            self.refuse(f"{type(node).__name__} is left to Python")
-        return do(node, frame)
+            do = self.ways_to_eval[node.__class__] = getattr(
+                type(self), f"eval_{type(node).__name__}", Expressions.left
+            )
+        return do(self, node, frame)
+
+    def left(self, node: ast.expr, frame: Frame) -> Any:
+        self.refuse(f"{type(node).__name__} is left to Python")
 
     def evals(self, nodes: list[ast.expr], frame: Frame) -> tuple[Any, ...]:
         """Values of arguments or elements, with `*` unpacked."""
@@ -56,11 +67,11 @@ class Expressions(Making):
         return f"_{cls}{name}" if cls else name
 
     def eval_Name(self, node: ast.Name, frame: Frame) -> Any:
-        name = self.mangled(node.id, frame)
+        name = node.id if node.id[:2] != "__" else self.mangled(node.id, frame)
         cell = frame.cells.get(name)
         if cell is not None:
             value = self.read(cell, CONTENTS)
-            if isinstance(value, Either) and any(v is MISSING for v in alternatives(value)):
+            if value.__class__ is Either and any(v is MISSING for v in alternatives(value)):
                 self.refuse(f"{name} may have no value")
             if value is MISSING:
                 raise UserError(unbound(name, name in frame.code.co_freevars))
@@ -117,13 +128,6 @@ class Expressions(Making):
         fn = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
         return self.unary(fn, x)
 
-    def negated(self, x: Any) -> Any:
-        """`not x`."""
-        from mycelia import primitives as p
-
-        truth = self.truth(x)
-        return not truth if isinstance(truth, bool) else Number(p.logical_not(truth), bool, 0, 1)
-
     @distributes
     def unary(self, fn: Any, x: Any) -> Any:
         if is_tensor(x):
@@ -174,7 +178,7 @@ class Expressions(Making):
     def eval_Attribute(self, node: ast.Attribute, frame: Frame) -> Any:
         obj = self.eval(node.value, frame)
         self.node = node
-        return self.attribute(obj, self.mangled(node.attr, frame))
+        return self.attribute(obj, node.attr if node.attr[:2] != "__" else self.mangled(node.attr, frame))
 
     def eval_Subscript(self, node: ast.Subscript, frame: Frame) -> Any:
         obj, index = self.eval(node.value, frame), self.eval(node.slice, frame)

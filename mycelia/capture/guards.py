@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.capture.slots import MAPPINGS, Slot, contents, fetch, member, pairs
+from mycelia.capture.slots import CONTENTS, DATA, MAPPINGS, Slot, contents, fetch, member, pairs
 from mycelia.capture.values import EXACT, MISSING, Break, Host, same
 from mycelia.capture.world import (
     Array,
@@ -29,6 +29,7 @@ from mycelia.capture.world import (
     World,
 )
 from mycelia.eager.convert import scalar
+from mycelia.runtime.seen import Seen
 from mycelia.sizes import Sym, is_static
 
 Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
@@ -47,8 +48,11 @@ class Writer:
         self.lines: list[str] = []
         self.temporaries = 0
         self.met = {0}
+        self.tuples: set[int] = set()
+        self.fixed: set[int] = set()  # objects that are the same ones at each call
         self.dicts: set[int] = set()
         self.proxies: dict[int, Any] = {}  # of classes
+        self.held: list[Array] = []  # arrays of tensors that are no arguments: they come again
         self.sizes: dict[Any, int] = {}
 
     def name(self, value: Any) -> str:
@@ -80,8 +84,19 @@ class Writer:
             mapping = self.mapping(step.parent, slot[0])
             if mapping is not None:
                 self.unless(f"{slot[1]!r} in {mapping}")
+        elif slot == DATA and isinstance(step.expect, Array) and is_static(step.expect.type.shape) \
+                and not self.is_given(step.parent):  # fmt: skip
+            self.write(f"i{step.expect.input} = o{step.parent}._data")
+            self.held.append(step.expect)
+        elif slot == CONTENTS and not (isinstance(step.expect, Constant) and step.expect.value is MISSING):
+            self.expect(f"o{step.parent}.cell_contents", step.expect)  # an empty cell ends the guard
         else:
             self.expect(self.source(step.parent, slot), step.expect)
+
+    def is_given(self, number: int) -> bool:
+        """Whether an object is an argument, or in one: another one at each call."""
+        path = self.world.paths[number]
+        return len(path) > 0 and path[0][0] in ("arg", "kwarg")
 
     def source(self, parent: int, slot: Slot) -> str:
         """An expression for what a slot holds now."""
@@ -135,12 +150,16 @@ class Writer:
         elif isinstance(expect, Varying):
             self.write(f"h{expect.step} = {source}")
             self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
-        elif isinstance(expect, Nest) and not expect.parts:
+        elif isinstance(expect, Nest) and not expect.parts and expect.kind is tuple:
             self.unless(f"{source} is not NOTHING")
         elif isinstance(expect, Nest):
             t = self.temporary()
             self.write(f"{t} = {source}")
-            self.unless(f"{t}.__class__ is not tuple or len({t}) != {len(expect.parts)}")
+            kind = "tuple" if expect.kind is tuple else self.name(expect.kind)
+            self.unless(f"{t}.__class__ is not {kind} or len({t}) != {len(expect.parts)}")
+            if expect.number is not None:
+                self.write(f"o{expect.number} = {t}")
+                self.tuples.add(expect.number)
             for i, part in enumerate(expect.parts):
                 self.expect(f"{t}[{i}]", part)
         else:
@@ -150,10 +169,11 @@ class Writer:
         wanted = self.name(value)
         if type(value) not in EXACT:
             self.unless(f"{source} is not {wanted}")
-        elif type(value) in (int, str, bytes):
-            t = self.temporary()
-            self.write(f"{t} = {source}")
-            self.unless(f"{t} is not {wanted} and ({t}.__class__ is not {self.name(type(value))} or {t} != {wanted})")
+        elif type(value) is bool:
+            self.unless(f"{source} is not {value}")
+        elif type(value) in (int, str, bytes) or (type(value) is float and value and value == value):
+            self.write(f"t = {source}")
+            self.unless(f"t is not {wanted} and (t.__class__ is not {self.name(type(value))} or t != {wanted})")
         else:
             self.unless(f"not same({source}, {wanted})")
 
@@ -163,7 +183,9 @@ class Writer:
             return
         self.met.add(expect.number)
         self.write(f"o{expect.number} = {source}")
-        if source not in self.known:  # a constant
+        if source in self.known:  # a constant
+            self.fixed.add(expect.number)
+        else:
             self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
 
     def array(self, source: str, expect: Array, copied: bool = False) -> None:
@@ -210,21 +232,32 @@ class Writer:
             assert isinstance(step, Given), f"{step} is no guard"
             self.write(f"i{step.input} = scalar(h{step.step}, {self.name(step.type.dtype.numpy)})")
 
-    def alike(self) -> list[list[str]]:
-        """The objects that were met, those of one type together, where there are several."""
-        groups: dict[type, list[str]] = {}
+    def different(self) -> None:
+        """Objects with different numbers are different: those of one type might not be. Mostly they are those that the
+        capture has met.
+        """
+        groups: dict[type, list[int]] = {}
         for n in sorted(self.met):
-            groups.setdefault(type(self.world.objects[n]), []).append(f"o{n}")
-        return [group for group in groups.values() if len(group) > 1]
+            groups.setdefault(type(self.world.objects[n]), []).append(n)
+        for group in groups.values():
+            moving = [n for n in group if n not in self.fixed]
+            if moving and len(group) > 1:
+                as_met = " and ".join(f"o{n} is {self.name(self.world.objects[n])}" for n in moving)
+                names = ", ".join(f"o{n}" for n in group)
+                self.unless(f"not ({as_met}) and len(set(map(id, ({names})))) != {len(group)}")
 
     def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
-        objects = ", ".join(f"o{n}" if n in self.met else "None" for n in range(len(self.world.objects)))
+        objects = ", ".join(
+            f"o{n}" if n in self.met or n in self.tuples else "None" for n in range(len(self.world.objects))
+        )
         hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
         given = ", ".join(f"i{n}" for n in inputs)
-        for alike in self.alike():  # objects of different types are different
-            self.unless(f"len(set(map(id, ({', '.join(alike)})))) != {len(alike)}")
+        self.different()
+        if self.held:
+            kept = Kept([(x.type.dtype.numpy, x.type.shape) for x in self.held])
+            self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")
         sizes = ", ".join(f"{self.name(size)}: n{i}" for size, i in self.sizes.items())
         if sizes:
             self.write(f"sizes = {{{sizes}}}")
@@ -234,6 +267,23 @@ class Writer:
         text = "\n".join(["def guard(o0):", "  try:", *self.lines, "  except (Exception, Break):", "    return None"])
         exec(compile(text, "<guards>", "exec"), self.known)
         return self.known["guard"]  # type: ignore[no-any-return]
+
+
+class Kept:
+    """Whether arrays have these types; those that were there before have."""
+
+    def __init__(self, types: Sequence[tuple[np.dtype[Any], tuple[int, ...]]]) -> None:
+        self.types, self.seen = types, Seen(len(types))
+
+    def __call__(self, arrays: tuple[Any, ...]) -> bool:
+        if not (changed := self.seen.changed(arrays)):
+            return True
+        for i in changed:
+            x, (dtype, shape) = arrays[i], self.types[i]
+            if x.__class__ is not np.ndarray or x.dtype != dtype or x.shape != shape:
+                return False
+        self.seen.keep(arrays, changed)
+        return True
 
 
 def guard_of(world: World, inputs: Sequence[int]) -> Callable[[Any], Found | None]:

@@ -79,7 +79,10 @@ class Iteration(Builtins):
         return Items(self, self.zipped([self.iterate(a) for a in args], self.plain(strict)))
 
     def zipped(self, columns: list[Iterator[Any]], strict: Any) -> Iterator[Any]:
-        yield from zip(*columns, strict=strict)
+        try:
+            yield from zip(*columns, strict=strict)
+        except ValueError as error:  # one is shorter; what a column raises is no such error
+            raise UserError(error) from None
 
     def model_reversed(self, x: Any) -> Any:
         if not (type(x) in (tuple, range, str) or type(x) in MAPPINGS or type(x) is list):

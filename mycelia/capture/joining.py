@@ -9,6 +9,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.capture.machine import KINDS, Machine
 from mycelia.capture.slots import DATA, ITEMS, MAPPINGS, Slot
+from mycelia.capture.store import Store
 from mycelia.capture.values import (
     Break,
     Either,
@@ -23,8 +24,7 @@ from mycelia.sizes import NeedsSize, Sym
 from mycelia.types import TensorType
 
 FEW = 4  # alternatives that stay apart
-
-
+SEVERAL = 16  # alternatives that are looked at
 LARGE = 2**40  # no size is larger, where it counts
 
 
@@ -64,6 +64,56 @@ class Joining(Machine):
     def _under(self, held: Either, side: Any, taken: bool = True) -> Value:
         with self.under(held.cond, taken):
             return self.select_data(side)
+
+    def given_once(self, cond: Value, ends: list[Store], result: Any) -> Any:
+        """Without this, whoever uses one of two values would compute both ways again, and whoever uses that, both ways
+        of both: branches one after another would be as many programs as there are ways through them.
+        """
+        for key in [*ends[0].slots, *ends[1].slots]:
+            obj, value = self.store.slots[key]
+            if value.__class__ is Either or value.__class__ is tuple:
+                self.store.slots[key] = obj, self.once(value, cond, ends)
+        return self.once(result, cond, ends)
+
+    def once(self, value: Any, cond: Value, ends: list[Store]) -> Any:
+        if value.__class__ is tuple:
+            return tuple([self.once(v, cond, ends) for v in value])
+        if value.__class__ is not Either or value.cond is not cond:
+            return value
+        try:
+            return self.as_one(value, ends)
+        except Break:
+            return value
+
+    def as_one(self, value: Either, ends: list[Store]) -> Any:
+        """One of two values as one, where nobody can tell them apart; and both of two tensors that were made on the two
+        ways hold what the branch gives: each is known on its way only, so what it would hold on the other is nobody's
+        concern.
+        """
+        yes, no = value.yes, value.no
+        if isinstance(yes, Value) and isinstance(no, Value):
+            return self.select_data(value) if yes.type == no.type else value
+        if is_tensor(yes) and is_tensor(no):
+            if id(yes) in ends[0].made and id(no) in ends[1].made:
+                held = Either(value.cond, self.store.read(yes, DATA), self.store.read(no, DATA))
+                data = self.select_data(held)
+                self.store.write(yes, DATA, data)
+                self.store.write(no, DATA, data)
+            return value
+        leaves: list[Any] = []
+        waiting = [value.no, value.yes]
+        while waiting and len(leaves) <= SEVERAL:
+            x = waiting.pop()
+            if isinstance(x, Either):
+                waiting += x.no, x.yes
+            elif self.number_kind(x) is None:
+                return value
+            else:
+                leaves.append(x)
+        kinds = {self.number_kind(v) for v in leaves}
+        if not waiting and len(kinds) == 1 and any(isinstance(v, Number) for v in leaves):
+            return self.number(value, *kinds)  # type: ignore[arg-type]  # None is not in it
+        return value
 
     @contextmanager
     def under(self, cond: Value, taken: bool) -> Iterator[None]:

@@ -34,6 +34,7 @@ from mycelia.ir.value import _here
 from mycelia.types import TensorType, TupleType, bool_, float64, int64
 
 DEEPEST = 40  # conditions inside one another
+TOO_LARGE = "it would be too large a program"
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
@@ -119,6 +120,8 @@ class Machine:
         self.found_in_classes: dict[Any, Any] = {}
         self.nodes = 0  # of syntax, visited
         self.node: ast.AST | None = None  # where we are
+        self.told: ast.AST | None = None  # where the last new value came from
+        self.place: Location | None = None
         self.file = ""
         self.tries = 0  # how many `try` are around
         self.effectful = True  # whether effects may be parts of the program
@@ -143,7 +146,7 @@ class Machine:
         self.nodes += 1
         self.node = node
         if self.nodes > MOST_NODES:
-            self.refuse("it would be too large a program")
+            self.refuse(TOO_LARGE)
 
     def here(self) -> Location | None:
         """The place in the user's file that is being interpreted."""
@@ -201,7 +204,11 @@ class Machine:
         if any(happens):
             self.happens(cond, *happens)
         base.join(cond, *ends)
-        return either(cond, *results)
+        return self.given_once(cond, ends, either(cond, *results))
+
+    def given_once(self, cond: Value, ends: list[Store], result: Any) -> Any:
+        """What the two ways of a branch have left and given, computed by the branch itself where it can be."""
+        raise AssertionError("joining knows how")
 
     def happens(self, cond: Value, yes: list[Value], no: list[Value]) -> None:
         """Effects on one way or the other, as one effect; what they give is known on."""
@@ -314,7 +321,9 @@ class Machine:
 
     def located(self) -> None:
         """New values come from the place that is being interpreted."""
-        _here.location = self.here()
+        if self.node is not self.told:
+            self.told, self.place = self.node, self.here()
+        _here.location = self.place
 
 
 __all__ = ["DATA", "KINDS", "MISSING", "Frame", "Items", "Machine", "Method", "View", "distributes"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.capture.calls import REGISTERED, Calls
+from mycelia.capture.slots import CONTENTS
 from mycelia.capture.values import Host, Number, UserError, is_atom
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op
@@ -49,7 +50,7 @@ class Making(Calls):
         init = self.lookup(cls, "__init__")
         if type(init) is FunctionType and is_generated(cls, init):
             self.store.world.pin(init)
-            self.init_dataclass(out, cls, args, options)
+            self.init_dataclass(out, cls, init, args, options)
         elif cls is SimpleNamespace and not args:
             for name, value in options.items():
                 self.store.write(out, ("attr", name), value)
@@ -70,34 +71,48 @@ class Making(Calls):
         blank = functools.partial(len)
         return self.store.make(blank, func=args[0], args=tuple(args[1:]), keywords=named)
 
-    def init_dataclass(self, out: Any, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def init_dataclass(
+        self, out: Any, cls: Any, init: FunctionType, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> None:
         """What the `__init__` does that `dataclass` writes for a class."""
         fields = [f for f in cls.__dataclass_fields__.values() if f._field_type is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
         if any(f._field_type is dataclasses._FIELD_INITVAR for f in fields):  # type: ignore[attr-defined]
             self.refuse("a dataclass with variables of its __init__")
-        positional = [f.name for f in fields if f.init and not f.kw_only]
+        code = init.__code__
+        positional, every = code.co_varnames[1 : code.co_argcount], code.co_argcount + code.co_kwonlyargcount
         given = dict(zip(positional, args, strict=False))
-        allowed = {f.name for f in fields if f.init}
-        if len(args) > len(positional) or options.keys() & given.keys() or options.keys() - allowed:
+        if (
+            len(args) > len(positional)
+            or options.keys() & given.keys()
+            or options.keys() - {*code.co_varnames[1:every]}
+        ):
             self.refuse("the arguments of a call do not fit")
+        defaults = self.whole(init, ("field", "__defaults__")) or ()
+        given = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True)) | given
+        if (named := self.whole(init, ("field", "__kwdefaults__"))) is not None:
+            items = self.whole(named)
+            given = dict(zip(items[::2], items[1::2], strict=True)) | given
         given |= options
         put = self.set_usual if cls.__dataclass_params__.frozen else self.set_attribute
         for f in fields:
-            if f.init and f.name in given:
-                value = given[f.name]
-            elif f.default_factory is not dataclasses.MISSING:
-                value = self.call(self.whole(f, ("member", type(f).default_factory)), (), {})
-            elif f.default is not dataclasses.MISSING:
-                value = self.whole(f, ("member", type(f).default))
-                if not f.init:
-                    continue
-            elif f.init:
+            if f.init and f.name not in given:
                 self.refuse(f"the argument {f.name} is missing")
-            else:
-                continue
+            value = given[f.name] if f.init else dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
+            if value is dataclasses._HAS_DEFAULT_FACTORY:  # type: ignore[attr-defined]
+                if f.default_factory is dataclasses.MISSING:
+                    continue
+                value = self.call(self.factory(init, f.name), (), {})
             put(out, f.name, (value,))
-        if type(after := self.lookup(cls, "__post_init__")) is FunctionType:
-            self.call(after, (out,), {})
+        if "__post_init__" in code.co_names:
+            self.call(self.attribute(out, "__post_init__"), (), {})
+
+    def factory(self, init: FunctionType, name: str) -> Any:
+        """What makes the default of a field: a variable of the `__init__` that `dataclass` has written."""
+        names = (f"_dflt_{name}", f"__dataclass_dflt_{name}__")
+        places = [i for i, n in enumerate(init.__code__.co_freevars) if n in names]
+        if not places:
+            self.refuse(f"the default of {name} is not found")
+        return self.read(self.whole(init, ("field", "__closure__"))[places[0]], CONTENTS)
 
     @staticmethod
     def is_namedtuple(cls: type) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from mycelia import primitives as p
 from mycelia.capture import models
 from mycelia.capture.items import ItemAccess
 from mycelia.capture.machine import Items, View, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS
-from mycelia.capture.tensors import OPERATORS
+from mycelia.capture.tensors import NUMBERS, OPERATORS
 from mycelia.capture.texts import Later
 from mycelia.capture.values import MISSING, Host, Number, is_atom, is_plain, same
 from mycelia.capture.world import is_tensor
@@ -33,10 +35,11 @@ class Operators(ItemAccess):
         if isinstance(x, Later) or isinstance(y, Later) or (type(x) is str and name == "mod" and self.is_late(y)):
             return self.text_operator(name, x, y)
         for a, b in ((x, y), (y, x)):
-            known = isinstance(b, Host | Number) or is_tensor(b) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
-            if known and is_tensor(a):
+            if is_tensor(a) and (
+                is_tensor(b) or isinstance(b, NUMBERS) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
+            ):
                 return self.tensor_operator(name, x, y)
-        later = isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym)
+        later = isinstance(x, (Host, Number, Sym)) or isinstance(y, (Host, Number, Sym))
         if later and self.number_kind(x) is not None and self.number_kind(y) is not None:
             return self.number_operator(name, x, y)
         return self.plain_operator(name, x, y)
@@ -52,6 +55,8 @@ class Operators(ItemAccess):
             return found if name == "eq" else self.decide(found, lambda: False, lambda: True)
         if type(x) in MAPPINGS and type(y) in MAPPINGS and name in ("or_", "ior"):
             return self.merged(name, x, y)
+        if name == "or_" and all(isinstance(c, type) and type(c) in (type, ABCMeta) for c in (x, y)):
+            return x | y
         a, b = self.plain(x), self.plain(y)
         if is_plain(a) and is_plain(b):
             if (
@@ -122,7 +127,9 @@ class Operators(ItemAccess):
         names = [f"__{base}__"] + ([f"__{base[1:]}__"] if base[0] == "i" and f"{base[1:]}" in OPERATORS else [])
         plain = names[-1].strip("_")
         reflected = f"__{REFLECTED[plain]}__" if plain in REFLECTED else f"__r{plain}__"
-        asked = [(x, n, y) for n in names] + [(y, reflected, x)]
+        asked = [(x, n, y) for n in names]
+        if plain in REFLECTED or type(x) is not type(y):
+            asked.append((y, reflected, x))
         if type(x) is not type(y) and isinstance(y, type(x)) and not is_atom(y):
             self.refuse("an operator of a subclass comes first")
         for owner, n, other in asked:
@@ -136,6 +143,11 @@ class Operators(ItemAccess):
             if isinstance(owner, Items | View) or type(owner).__module__ == "builtins":
                 self.refuse(f"{name} of a {type(owner).__name__}")
             method = self.lookup(type(owner), n)
+            if method is object.__ne__ and type(equal := self.lookup(type(owner), "__eq__")) is FunctionType:
+                found = self.call(equal, (owner, other), {})
+                if found is NotImplemented:
+                    continue
+                return self.negated(found)
             if method is MISSING or (plain in ("eq", "ne") and method in (object.__eq__, object.__ne__)):
                 continue
             if type(method) is not FunctionType:
@@ -146,6 +158,11 @@ class Operators(ItemAccess):
         if plain in ("eq", "ne"):
             return (self.identical(x, y) is True) is (plain == "eq")
         return self.refuse(f"{name} of a {type(x).__name__} and a {type(y).__name__}")
+
+    def negated(self, x: Any) -> Any:
+        """`not x`."""
+        truth = self.truth(x)
+        return not truth if isinstance(truth, bool) else Number(p.logical_not(truth), bool, 0, 1)
 
     @distributes
     def identical(self, x: Any, y: Any) -> Any:

@@ -6,10 +6,13 @@ keeps its meaning.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import copy
+import functools
 import inspect
+import operator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -17,11 +20,27 @@ from mycelia.capture.capturing import capture_piece
 from mycelia.capture.slots import Frame
 from mycelia.capture.source import Definition
 from mycelia.capture.statements import FALLS, Exit
+from mycelia.degradations import Subject, concerning, fault
 
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
 RUN_TURN = "if outcome.kind == 'return': return outcome\nif outcome.kind == 'break': break"
+FEATURES = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 NOT_RUN, UNFIT = object(), object()  # the program was not run to its end; its guard does not accept the call
+
+
+class Failed:
+    """A program has failed, and has changed nothing: Python runs the call. It raises the same, or the fault is ours."""
+
+    kind = "raise"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def was_ours(self, subject: Subject) -> None:
+        """Python has run the call, and has raised nothing."""
+        with concerning(subject):
+            fault("Python runs a call, because its program has failed", self.error)
 
 
 def variables(code: CodeType) -> list[str]:
@@ -36,6 +55,7 @@ class Suite:
         self.stmts, self.code, self.unit, self.runner = stmts, code, unit, runner
         self.ways: dict[int, Any] = {}
         self.statements: dict[int, Statement] = {}
+        self.faulty: set[int] = set()  # places where capturing shows a mistake of ours
 
     def run(self, root: Frame) -> Exit:
         """The outcome of all statements."""
@@ -53,7 +73,10 @@ class Suite:
             return done, end
         if place not in self.statements:
             self.statements[place] = Statement(self.stmts[place], self)
-        return self.statements[place](root), place + 1
+        outcome = self.statements[place](root)
+        if isinstance(done, Failed):
+            done.was_ours(self.runner.subject)
+        return outcome, place + 1
 
     def attempt(self, place: int, root: Frame) -> tuple[int, Any]:
         """The statement behind a program that begins here, and what it gives; UNFIT or NOT_RUN if there is none."""
@@ -61,7 +84,9 @@ class Suite:
             self.ways[place] = self.runner.no_ways()
         ways = self.ways[place]
         way, done = ways.attempt(root)
-        if way is None:
+        if way is not None or place in self.faulty:
+            return getattr(way, "end", place), done
+        try:
             way = ways.make(
                 root,
                 lambda varying, naming: self.runner.way(
@@ -69,8 +94,10 @@ class Suite:
                 ),
                 {},
             )
-            done = way.attempt(root)
-        return getattr(way, "end", place), done
+        except Exception as error:  # a mistake of ours: the world is as it was, and Python knows the statement
+            self.faulty.add(place)
+            return place, Failed(error)
+        return getattr(way, "end", place), way.attempt(root)
 
     def pieces(self) -> list[Any]:
         """All programs, and the reasons where there is none."""
@@ -95,7 +122,8 @@ class Statement:
         inner = ast.FunctionDef("statement", _arguments([".suites", ".root", ".exit"]), [*scope, *body, ast.Pass()], [])
         outer = ast.FunctionDef("frame", _arguments(names), [inner], [])
         module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
-        (frame,) = (c for c in compile(module, suite.code.co_filename, "exec").co_consts if isinstance(c, CodeType))
+        whole = compile(module, suite.code.co_filename, "exec", suite.code.co_flags & FEATURES, dont_inherit=True)
+        (frame,) = (c for c in whole.co_consts if isinstance(c, CodeType))
         code = next(c for c in frame.co_consts if isinstance(c, CodeType))
         self.code = named(code, code.co_qualname, suite.code.co_qualname).replace(co_name=suite.code.co_name)
 
@@ -105,13 +133,22 @@ class Statement:
         try:
             return run(self.suites, root, Exit) or FALLS
         except NameError as error:
-            trace = error.__traceback__ and error.__traceback__.tb_next
-            here = trace is not None and trace.tb_next is None and trace.tb_frame.f_code is self.code
-            local = here and error.name not in self.suite.code.co_freevars
-            if local and type(error) is NameError and "free variable" in str(error):  # to the user it is a local one
-                text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
-                raise UnboundLocalError(text).with_traceback(error.__traceback__) from None
-            raise
+            found = self.unbound(error)
+            if found is error:
+                raise
+        raise found
+
+    def unbound(self, error: NameError) -> NameError:
+        """An error about a free variable of this statement, told about the local one that it is to the user."""
+        trace = error.__traceback__ and error.__traceback__.tb_next
+        here = trace is not None and trace.tb_next is None and trace.tb_frame.f_code is self.code
+        local = here and error.name not in self.suite.code.co_freevars
+        if not local or type(error) is not NameError or "free variable" not in str(error):
+            return error
+        text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
+        told = UnboundLocalError(text).with_traceback(error.__traceback__)
+        told.__context__ = error.__context__
+        return told
 
     def visit(self, stmt: ast.stmt) -> ast.stmt:
         """The same statement with its blocks run as suites, and `return v` made an outcome."""
@@ -126,7 +163,8 @@ class Statement:
             return stmt
         if isinstance(stmt, ast.AnnAssign):  # in a function the annotation is never evaluated
             return ast.Pass() if stmt.value is None else ast.Assign([stmt.target], stmt.value)
-        for part in (stmt, *getattr(stmt, "handlers", ()), *getattr(stmt, "cases", ())):
+        handlers = () if isinstance(stmt, ast.TryStar) else getattr(stmt, "handlers", ())  # nothing leaves `except*`
+        for part in (stmt, *handlers, *getattr(stmt, "cases", ())):
             for name in ("body", "orelse", "finalbody"):
                 block = getattr(part, name, None)
                 if isinstance(block, list) and block:

@@ -25,11 +25,12 @@ from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
 from mycelia.eager.views import linked
-from mycelia.ir import Function, Param, Value, inner_functions, tells_sizes
+from mycelia.ir import Function, Value, inner_functions, tells_sizes
 from mycelia.sizes import Name, Sym, comes_from_data
 from mycelia.types import int64
 
 Key = tuple[int, Slot]
+REPEATED = 20_000  # values that are written again: more would take a compiler minutes
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,13 @@ class Result:
     """A value of the graph, as one of the results of the native function."""
 
     place: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """A tuple that the program got from outside, by its number."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -48,9 +56,8 @@ class Plan:
     slots: dict[int, list[tuple[Slot, Any]]]  # of objects that the program makes
     function: Function
     inputs: tuple[int, ...]  # the inputs of the world that the function takes
-    checks: tuple[tuple[int, Any], ...] = ()  # inputs that are positions, and the extents that they must fit
     flags: tuple[int, ...] = ()  # results that say that a position does not exist
-    before: tuple[tuple[int, ...], Function] | None = None  # a program that says so before: its inputs, and itself
+    asking: Function | None = None  # the function, with further results in front that say so before it does anything
     fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
     called: tuple[p.Callee, ...] = ()  # functions of Python that it calls
     kin: dict[int, Link] = field(default_factory=dict)  # of tensors that the program makes: what they share memory with
@@ -77,36 +84,35 @@ class Finisher:
         planned = self.converted(outcome)
         writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
         kin = self.kin()
-        checks, early, flags = self.positions()
+        early, flags = self.positions()
         regions = self.machine.regions
         results: Sequence[Value] = regions.everywhere(list(self.places), {})
         roots = regions.settled([*effects, *results], {})
         effects, results = roots[: len(effects)], roots[len(effects) :]
-        used = params_of([*roots, *early]) | {self.world.inputs[i] for i, _ in checks}
+        used = params_of([*roots, *early])
         inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
-        function = closed([self.world.inputs[i] for i in inputs], results, effects)
+        asking = closed([self.world.inputs[i] for i in inputs], [*early, *results], effects)
+        function = asking.with_results(asking.results[len(early) :])
         if not tells_sizes(function):  # a tensor of which only the shape is used: it tells it when the program runs
             inputs = [i for i, v in enumerate(self.world.inputs) if v in used or not v.type.static]
-            function = closed([self.world.inputs[i] for i in inputs], results, effects)
+            asking = closed([self.world.inputs[i] for i in inputs], [*early, *results], effects)
+            function = asking.with_results(asking.results[len(early) :])
+        if repeated(function) > REPEATED:
+            raise Break("branches in branches repeat so much that the program would be too large")
         fails = bool(flags) or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(outcome))
         called = tuple(callees(function)) if self.machine.calls_python else ()
         check_calls(called, fails or self.texts or bool(writes))
-        loose = [v for v in params_of(function.results) if v not in set(function.params)]
+        loose = params_of(function.results) - set(function.params)
         if loose:  # one of two kinds of values, chosen for each example or in each turn
             raise Break("a value that only exists inside a batch or a loop decides what is returned")
-        places = tuple((inputs.index(i), extent) for i, extent in checks)
-        asked = [v for v in self.world.inputs if v in params_of(early)]
-        number = {v: i for i, v in enumerate(self.world.inputs)}
-        before = None if not early else (tuple(inputs.index(number[v]) for v in asked), closed(asked, early))
         return Plan(
             planned,
             writes,
             self.slots,
             function,
             tuple(inputs),
-            places,
             flags,
-            before,
+            asking if early else None,
             fails or self.texts,
             called,
             kin,
@@ -134,27 +140,23 @@ class Finisher:
         """Whether somebody holds an object when the program has run."""
         return id(x) not in self.world.fresh or id(x) in self.slots
 
-    def positions(self) -> tuple[list[tuple[int, Any]], list[Value], tuple[int, ...]]:
-        """Checks of positions: of inputs, and by a small program, before all runs; else by a result that tells."""
-        checks: list[tuple[int, Any]] = []
-        early: list[Value] = []
+    def positions(self) -> tuple[list[Value], tuple[int, ...]]:
+        """Values that say that positions do not exist: those that depend on whole numbers of outside only are asked for
+        before the program does anything, the places of others are among the results.
+        """
+        early: dict[Value, None] = {}
         flags: list[int] = []
-        number = {v: i for i, v in enumerate(self.world.inputs)}
+        outside = set(self.world.inputs)
         for (index, extent, where), at in self.machine.positions.items():
-            source = None if extent is None else given_directly(index)
-            always = not where
-            if source in number and always:
-                checks.append((number[source], extent))
-                continue
             needed = params_of([index, *[c for c, _ in where]])
-            if not needed <= number.keys():
+            if not needed <= outside:
                 raise Break("positions that are known only inside a loop or a derivative", at)
             wrong = self.machine.regions.wrong(index, extent, where, {})
-            if always and all(v.dtype.kind in "iub" for v in needed):
-                early.append(wrong)
+            if not where and all(v.dtype.kind in "iub" for v in needed):
+                early[wrong] = None
             else:
                 flags.append(self.result(wrong).place)
-        return checks, early, tuple(flags)
+        return list(early), tuple(flags)
 
     def result(self, value: Value) -> Result:
         return Result(self.places.setdefault(value, len(self.places)))
@@ -169,6 +171,8 @@ class Finisher:
             return Number(self.result(value.value), value.kind)  # type: ignore[arg-type]  # a result in its place
         if isinstance(value, Exit):
             return value if value is FALLS else Exit(value.kind, self.converted(value.value))
+        if id(value) in self.world.tuples:
+            return Given(self.world.tuples[id(value)][1])
         if isinstance(value, tuple):
             parts = [self.converted(v) for v in value]
             return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
@@ -218,6 +222,20 @@ def is_annotated(fn: FunctionType) -> bool:
     return node.returns is not None or any(a is not None and a.annotation is not None for a in every)
 
 
+def repeated(fn: Function) -> int:
+    """How many values a program has more than it needs, because functions inside stand in many places."""
+    sizes: dict[int, tuple[Function, int]] = {}
+
+    def whole(f: Function) -> int:
+        if id(f) not in sizes:
+            inside = sum(whole(g) for v in f.values() for g in inner_functions(v.op))
+            sizes[id(f)] = f, len(f.values()) + inside
+        return sizes[id(f)][1]
+
+    every = whole(fn)
+    return every - sum(len(f.values()) for f, _ in sizes.values())
+
+
 def callees(fn: Function) -> list[p.Callee]:
     """The Python functions that a program calls, in it and in the functions inside."""
     found = []
@@ -236,13 +254,6 @@ def check_calls(called: Sequence[p.Callee], others: bool) -> None:
         raise Break("a Python function is called, beside other effects")
 
 
-def given_directly(index: Value) -> Value | None:
-    """The input that positions are, in another type or shape perhaps."""
-    while isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind in "iu":
-        (index,) = index.inputs
-    return index if type(index.op) is Param else None
-
-
 class Builder:
     """Real objects for the values of a program: those outside are themselves, new ones are new at every run."""
 
@@ -257,6 +268,8 @@ class Builder:
         kind = value.__class__
         if kind is Result:
             return self.results[value.place]
+        if kind is Given:
+            return self.objects[value.number]
         if kind is Either:
             return self(value.yes if self.results[value.cond.place] else value.no)
         if kind is Later:
@@ -351,7 +364,7 @@ class Program:
     def donated(self) -> dict[int, int]:
         """Results that replace the data of tensors from outside, by the inputs that they may be written into."""
         found: dict[int, int] = {}
-        if self.plan.flags or any(isinstance(o, Exit) and o.kind == "raise" for o in alternatives(self.plan.outcome)):
+        if self.plan.fallible:
             return found  # what is wrong shows after the run, and then everything must be as it was
         place_of = {i: k for k, i in enumerate(self.plan.inputs)}
         by_tensor = {

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from mycelia import primitives as p
 from mycelia.capture.values import Break
 from mycelia.ir import Function, Param, Value, region, substitute, toposort
@@ -226,6 +228,8 @@ def out_of_range(index: Value, extent: Any) -> Value:
         index = p.cast(index, int64)
         wrong = p.logical_or(p.less(index, p.negative(extent)), p.greater_equal(index, extent))
     else:
+        if index.dtype.kind in "iu" and np.iinfo(index.dtype.numpy).max < extent:
+            index = p.cast(index, int64)  # the extent is no number of its own type
         low, high = (p.full(n, index.dtype, ()) for n in (-extent if index.dtype.kind == "i" else 0, extent))
         wrong = p.logical_or(p.less(index, low), p.greater_equal(index, high))
     return p.reduce_any(wrong, tuple(range(len(index.shape)))) if index.shape else wrong

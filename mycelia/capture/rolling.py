@@ -147,8 +147,10 @@ class Rolling(Carrying):
         self.store.write(cells[0], CONTENTS, marked if marked is True else self.number(marked, bool))
         if kinds == {"return"}:
             values = [o.value for o in found]
-            if all(v is None for v in values):
+            if all(v is None for v in values) or self.is_from_before(values):
                 return
+            for v in values:
+                self.check_left(v)
             sample = self.joined(values[0])
             if not is_tensor(sample):
                 self.refuse("a loop is left with something else than a tensor")
@@ -157,6 +159,22 @@ class Rolling(Carrying):
             chosen = mapped(outcome, lambda o: zeros if o is FALLS else o.value)
             data = self.tensor_data(chosen) if isinstance(chosen, Either) else self.value(chosen)
             self.store.write(cells[1], CONTENTS, self.store.tensor(data))
+
+    def is_from_before(self, values: list[Any]) -> bool:
+        """Whether one and the same tensor is returned, which was there before the loop."""
+        first = values[0]
+        known = is_tensor(first) and id(first) not in self.store.made and id(first) not in self.stand_ins
+        return known and all(v is first for v in values)
+
+    def check_left(self, value: Any) -> None:
+        """What a loop is left with is a new tensor, which nobody else knows: which turn has made it is forgotten."""
+        for v in filter(is_tensor, alternatives(self.settled(value))):
+            root, made = self.sharing.root(v), self.store.made
+            if id(v) in self.stand_ins or id(v) not in made or id(root) not in made or id(v) in self.sharing.unclear:
+                self.refuse("a loop is left with a tensor from before the turn")
+            kept = [held for (_, slot), (_, held) in self.store.slots.items() if slot not in (CONTENTS, DATA)]
+            if any(self.sharing.root(w) is root for held in kept for w in flat(held) if is_tensor(w)):
+                self.refuse("a loop is left with a tensor that something else holds")
 
     def finish(
         self,
@@ -221,7 +239,9 @@ class Rolling(Carrying):
         left = self.read(cells[0], CONTENTS)
         if exits[0].kind == "break":
             return self.decide(left, lambda: FALLS, orelse, exits=raises)
-        value = None if exits[0].value is None else self.store.tensor(self.given(cells[1], base))
+        value = exits[0].value
+        if (id(cells[1]), CONTENTS) in carried:
+            value = self.store.tensor(self.given(cells[1], base))
         return self.decide(left, lambda: Exit("return", value), orelse, exits=raises)
 
     def check_positions(

@@ -48,11 +48,20 @@ class Naming:
 
     def name(self, path: Path, axis: int, now: int) -> Name:
         """Dimensions that have had the same sizes in all calls so far are one."""
-        history = (*[seen[path][axis] if path in seen else None for seen in self.sizes.seen], now)
+        history = (*[extent(seen.get(path), axis) for seen in self.sizes.seen], now)
         if history not in self.names:
             (self.names[history],) = self.scope.name(f"s{len(self.names)}", hint=now).names()
         self.places.setdefault(self.names[history], []).append((path, axis))
         return self.names[history]
+
+
+def extent(shape: tuple[int, ...] | None, axis: int) -> int | None:
+    """The extent of an axis that a tensor of another call had; None if there was no such tensor, or no such axis.
+
+    >>> extent((2, 3), 1), extent((2,), 1), extent(None, 0)
+    (3, None, None)
+    """
+    return None if shape is None or axis >= len(shape) else shape[axis]
 
 
 @dataclass

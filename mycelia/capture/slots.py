@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from gc import get_referents
+from itertools import chain
 from types import CellType, MappingProxyType
 from typing import Any
 
@@ -80,7 +81,7 @@ def pairs(mapping: Any) -> tuple[Any, ...]:
         (mapping,) = get_referents(mapping)
         if type(mapping) is not dict:
             raise Break("a view of a mapping with code of its own")
-    return tuple([x for pair in dict.items(mapping) for x in pair])
+    return tuple(chain.from_iterable(dict.items(mapping)))
 
 
 def contents(cell: CellType) -> Any:
@@ -109,9 +110,7 @@ def restore(obj: Any, slot: Slot, value: Any) -> None:
     """
     kind, name = slot
     if kind == "data":
-        obj._data, obj._tape = value, None
-        if getattr(obj, "_kin", None) is not None:
-            obj.spread()
+        obj.renew(value)
     elif kind == "items":
         _refill(obj, value)
     elif kind == "contents":

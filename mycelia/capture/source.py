@@ -13,32 +13,36 @@ from types import CodeType
 from typing import Any
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Places = dict[tuple[str, int], list[Definition]]  # by name and first line
 FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names[-2:]))
 SOURCELESS = "has no source that could be read"  # said of a function that Python runs for this reason
 TYPED = 500  # lines of the prompt that are looked through
 BEYOND = 3  # lines of a statement behind the last one that its code tells of: closing brackets, say
+INDENTED = (" ", "\t", "\n", "\r", "\f", "#", ")", "]", "}")  # or nothing, or the end of what began above
 RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-@functools.lru_cache(maxsize=512)
-def _module(
-    filename: str, text: str, flags: int
-) -> tuple[dict[tuple[str, int], list[Definition]], frozenset[CodeType]]:
-    """The functions in a file by name and first line, and all code in it."""
-    found: Places = {}
+@functools.lru_cache(maxsize=1024)
+def _module(filename: str, text: str, flags: int) -> tuple[ast.AST, frozenset[CodeType]]:
+    """The syntax of a text, and all code in it."""
     try:
         tree = ast.parse(text)
-        codes = frozenset(codes_in(compile(text, filename, "exec", flags, dont_inherit=True)))
+        codes = frozenset(codes_in(compile(tree, filename, "exec", flags, dont_inherit=True)))
     except (SyntaxError, ValueError):
-        return {}, frozenset()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            found.setdefault((node.name, first), []).append(node)
-        elif isinstance(node, ast.Lambda):
-            found.setdefault(("<lambda>", node.lineno), []).append(node)
-    return found, codes
+        return ast.Module([], []), frozenset()
+    return tree, codes
+
+
+def _at(line: int, name: str, tree: ast.AST) -> Iterator[Definition]:
+    """The functions of a name that begin at a line."""
+    for node in ast.iter_child_nodes(tree):
+        first, last = getattr(node, "lineno", line), getattr(node, "end_lineno", line)
+        if decorators := getattr(node, "decorator_list", []):
+            first = min(first, *[d.lineno for d in decorators])
+        if not first <= line <= last:
+            continue
+        if first == line and isinstance(node, Definition) and name == getattr(node, "name", "<lambda>"):
+            yield node
+        yield from _at(line, name, node)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:
@@ -57,12 +61,12 @@ def definition(code: CodeType) -> Definition | None:
     'getsource'
     """
     for text in _texts(code):
-        by_place, codes = _module(code.co_filename, text, code.co_flags & FUTURE)
+        tree, codes = _module(code.co_filename, text, code.co_flags & FUTURE)
         if code in codes or "@pytest_ar" in code.co_names:  # pytest compiles assertions with more words
             break
     else:
         return None
-    nodes = by_place.get((code.co_name, code.co_firstlineno), [])
+    nodes = list(_at(code.co_firstlineno, code.co_name, tree))
     if code.co_name == "<lambda>":
         nodes = [n for n in nodes if _stands_in(code, n)]
         nodes = [n for n in nodes if not any(m is not n and _inside(m, n) for m in nodes)]
@@ -70,10 +74,14 @@ def definition(code: CodeType) -> Definition | None:
 
 
 def _texts(code: CodeType) -> Iterator[str]:
-    """Texts that may be the one that the code was compiled from: the file or the cell of a notebook; or what was typed
-    at the prompt, as far as it is remembered, the last statement first.
+    """Texts that may be the one that the code was compiled from: the file or the cell of a notebook, of which the
+    statement that it seems to stand in is tried first; or what was typed at the prompt, as far as it is remembered, the
+    last statement first.
     """
-    yield "".join(linecache.getlines(code.co_filename))
+    file = linecache.getlines(code.co_filename)
+    if "@pytest_ar" not in code.co_names:
+        yield _statement(file, code)
+    yield "".join(file)
     readline: Any = sys.modules.get("readline")
     if code.co_filename != "<stdin>" or readline is None:
         return
@@ -83,6 +91,28 @@ def _texts(code: CodeType) -> Iterator[str]:
     for start in reversed(range(len(lines))):
         for end in range(start + last, min(start + last + BEYOND, len(lines)) + 1):
             yield "\n".join(lines[start:end]) + "\n"
+
+
+def _statement(file: list[str], code: CodeType) -> str:
+    """The lines around the code up to the next ones that are not indented, at their place in a file that has nothing
+    else but imports, by which Python compiles calls. If they are something else than a statement, the code is not in
+    them.
+    """
+    start, end = code.co_firstlineno - 1, max((q[1] or 0 for q in code.co_positions()), default=0)
+    if start >= len(file):
+        return ""
+    while start > 0 and file[start].startswith(INDENTED):
+        start -= 1
+    while end < len(file) and file[end].startswith(INDENTED):
+        end += 1
+    kept = ["\n"] * start
+    for i in range(start):
+        if file[i].startswith(("import ", "from ")):
+            last = i
+            if "(" in file[i]:
+                last = next((j for j in range(i, start) if ")" in file[j]), i)
+            kept[i : last + 1] = file[i : last + 1]
+    return "".join([*kept, *file[start:end]])
 
 
 def _stands_in(code: CodeType, node: Definition) -> bool:

@@ -29,9 +29,11 @@ class Store:
         """What a slot holds now."""
         key = id(obj), slot
         world = self.world
-        if key[0] not in world.fresh and key[0] not in world.touched:
-            return world.seen[key] if key in world.seen else world.read(obj, slot)
         layer: Store | None = self
+        if key not in self.slots:
+            if key[0] not in world.fresh and key[0] not in world.touched:
+                return world.seen[key] if key in world.seen else world.read(obj, slot)
+            layer = self.parent
         while layer is not None:
             found = layer.slots.get(key)
             if found is not None:

@@ -20,7 +20,7 @@ from mycelia.capture.joining import Joining
 from mycelia.capture.machine import DATA, distributes
 from mycelia.capture.values import Break, Either, Host, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Concrete, Tensor
+from mycelia.eager import Concrete, Parameter, Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.indexing import getpart
 from mycelia.eager.promotion import common_with_number
@@ -33,6 +33,7 @@ from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
+NUMBERS = (Host, Number)
 CONVERSIONS = {float: float, int: int, bool: bool}
 
 
@@ -78,6 +79,10 @@ class Real:
 class Tensors(Joining):
     """Calls of functions of our own library."""
 
+    @functools.cached_property
+    def for_generators(self) -> Held:
+        return Held(self)
+
     def is_pure(self, fn: Any) -> bool:
         """Whether a function is one of ours that only its arguments matter to."""
         if type(fn) is not FunctionType and type(fn) is not BuiltinFunctionType:
@@ -89,18 +94,19 @@ class Tensors(Joining):
         """A call of one of our own functions, on stand-ins."""
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
         chosen = [
-            x for a in (*args, *kwargs.values()) if isinstance(a, Either) for x in alternatives(a) if is_tensor(x)
+            x for a in (*args, *kwargs.values()) if a.__class__ is Either for x in alternatives(a) if is_tensor(x)
         ]
         given = [self.lowered(a, stand_ins) for a in args]
         named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
-        before = mode.capturing, mode.lift, mode.changing, mode.held
-        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, Held(self)
+        before, noted = (mode.capturing, mode.lift, mode.changing, mode.held), mode.concrete
+        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, self.for_generators
         around = innermost()
         effects = 0 if around is None else len(around.effects)
         self.located()
         try:
             out = fn(*given, **named)
         except Concrete as reason:
+            mode.concrete = noted
             raise Break(str(reason), self.here()) from None
         except RecursionError:
             raise
@@ -133,7 +139,7 @@ class Tensors(Joining):
         if id(x) in sharing.unclear:
             self.refuse("a write that may be seen by one of two tensors")
         before = mode.capturing, mode.lift, mode.changing, mode.held
-        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, Held(self)
+        mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, self.for_generators
         try:
             for link in sharing.upwards(x):
                 put = link.put or functools.partial(put_back, link.how)
@@ -154,17 +160,16 @@ class Tensors(Joining):
     def lowered(self, x: Any, stand_ins: dict[int, tuple[Any, Tensor, Any]]) -> Any:
         """A value of the interpreter as our functions take it."""
         x = self.joined(x)
-        if isinstance(x, Real):
-            return x.thing
-        if is_tensor(x):
+        kind = type(x)
+        if kind is Tensor or kind is Parameter:
             if id(x) not in stand_ins:
-                data = self.value(x)
-                t = object.__new__(type(x))
-                data = known_data(data)
+                data = known_data(self.value(x))
+                t = object.__new__(kind)
                 t._data, t._tape = data, None
                 stand_ins[id(x)] = x, t, data
             return stand_ins[id(x)][1]
-        kind = type(x)
+        if kind is Real:
+            return x.thing
         if kind is tuple:
             return tuple([self.lowered(v, stand_ins) for v in x])
         if kind is list:
@@ -216,7 +221,7 @@ class Tensors(Joining):
         """A binary operator of which one operand is a tensor; a number takes part in the type that eager gives it."""
         pair = [x, y]
         for i, v in enumerate(pair):
-            if isinstance(v, Host | Number):
+            if isinstance(v, NUMBERS):
                 pair[i] = self.operand(name, v, pair[1 - i], i)
         return self.native(OPERATORS[name], tuple(pair), {})
 
@@ -324,9 +329,8 @@ def as_value(data: Any) -> Value:
 
 def known_data(value: Value) -> Any:
     """Data that was given as it is: our functions look at positions that they know, and say what is wrong with them."""
-    if isinstance(value.op, p.Constant) or (isinstance(value.op, p.Full) and value.shape == ()):
-        return constant(value)
-    return value
+    kind = type(value.op)
+    return constant(value) if kind is p.Constant or (kind is p.Full and value.shape == ()) else value
 
 
 OPERATORS = {

@@ -93,7 +93,7 @@ def is_atom(value: Any) -> bool:
     >>> is_atom(1.5), is_atom(int), is_atom([])
     (True, True, False)
     """
-    return type(value) in ATOMS or isinstance(value, type | np.dtype | Op)
+    return type(value) in ATOMS or isinstance(value, (type, np.dtype, Op))
 
 
 def is_plain(value: Any) -> bool:
@@ -126,8 +126,20 @@ def same(a: Any, b: Any) -> bool:
 
 
 def alternatives(value: Any) -> list[Any]:
-    """All that a value may turn out to be."""
-    return alternatives(value.yes) + alternatives(value.no) if isinstance(value, Either) else [value]
+    """All that a value may turn out to be. What is one of two in several places is looked at once."""
+    if not isinstance(value, Either):
+        return [value]
+    found: list[Any] = []
+    seen: set[int] = set()
+    waiting: list[Any] = [value]
+    while waiting:
+        x = waiting.pop()
+        if not isinstance(x, Either):
+            found.append(x)
+        elif id(x) not in seen:
+            seen.add(id(x))
+            waiting += x.no, x.yes
+    return found
 
 
 def either(cond: Value, a: Any, b: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.capture.sizing import Naming, Shapes
-from mycelia.capture.slots import DATA, Slot, fetch
+from mycelia.capture.slots import DATA, ITEMS, Slot, fetch
 from mycelia.capture.values import MISSING, Break, Host, is_atom
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Value, fresh_params, located
@@ -52,9 +52,11 @@ class Varying:
 
 @dataclass(frozen=True)
 class Nest:
-    """A tuple of these."""
+    """A tuple of these, of this class; it has a number, so that who is given it gets this very tuple."""
 
     parts: tuple[Any, ...]
+    kind: type = tuple
+    number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ class World:
         self.touched_classes = False  # whether one of them is a class
         self.touched: set[int] = set()  # objects from outside that the program writes to
         self.shapes: Shapes = {}
+        self.tuples: dict[int, tuple[Any, int]] = {}  # as the program sees them: themselves, and their numbers
 
     def number(self, obj: Any) -> int:
         """Classes, modules and things of ours may be reached by name; every other object was read from a slot."""
@@ -171,6 +174,8 @@ class World:
     def admit(self, raw: Any, path: Path, owner: Any = None) -> tuple[Any, Expect]:
         """An outside value as the program sees it, and what to expect of it at the next call."""
         kind = type(raw)
+        if not kind.__flags__ & 1 << 8 and kind is not Sym and hides_itself(kind):
+            raise Break(f"{kind.__name__} says itself what its attributes are")
         if kind.__module__ == "mycelia.api.mutable":
             host = Host(self.step(), float(raw) if isinstance(raw, float) else int(raw), mutable=True)
             return host, Varying(host.step, kind)
@@ -179,9 +184,8 @@ class World:
             return host, Varying(host.step, kind)
         if is_atom(raw):
             return raw, Constant(raw)
-        if kind is tuple:
-            pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
-            return tuple(v for v, _ in pairs), Nest(tuple(e for _, e in pairs))
+        if isinstance(raw, tuple):
+            return self.nest(raw, path)
         if kind is np.ndarray and path[-1:] == (DATA,):
             self.shapes[path] = raw.shape
             return self.array(raw, None if self.naming is None else self.naming.type_of(owner, path, raw))
@@ -193,6 +197,22 @@ class World:
             self.objects.append(raw)
             self.paths.append(path)
         return raw, Object(known, kind)
+
+    def nest(self, raw: tuple[Any, ...], path: Path) -> tuple[Any, Expect]:
+        """A tuple, or what is one but for its name."""
+        kind = type(raw)
+        if hasattr(kind, "n_sequence_fields") and all(map(is_atom, raw)):  # of Python's own, such as sys.version_info
+            return raw, Constant(raw)
+        if kind is not tuple and not is_named(kind):
+            raise Break(f"a {kind.__name__} is a tuple with a way of its own")
+        pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
+        value, parts = tuple.__new__(kind, [v for v, _ in pairs]), tuple([e for _, e in pairs])
+        if not raw or path[-1] == ITEMS or (type(path[-1]) is tuple and path[-1][0] == "field"):  # nobody holds it
+            return value, Nest(parts, kind)
+        self.tuples[id(value)] = value, len(self.objects)
+        self.objects.append(raw)
+        self.paths.append(path)
+        return value, Nest(parts, kind, len(self.objects) - 1)
 
     def array(self, raw: np.ndarray[Any, Any], symbolic: TensorType | None = None) -> tuple[Value, Array]:
         """The data of a tensor as an input."""
@@ -276,6 +296,33 @@ class World:
             copy = self.seen[key] = array.copy()
             self.reads.append(Read(self.number(array), ("itself", None), Content(copy)))
         return self.seen[key]  # type: ignore[no-any-return]
+
+
+def hides_itself(kind: type) -> bool:
+    """Whether asking an object of this class for its class runs code of the user: then even `isinstance` does.
+
+    >>> hides_itself(dict), hides_itself(type("Odd", (), {"__getattribute__": lambda x, name: 1}))
+    (False, True)
+    """
+    return any(n in vars(c) for c in type.__dict__["__mro__"].__get__(kind) if not c.__flags__ & 1 << 8
+               for n in ("__getattribute__", "__class__"))  # fmt: skip
+
+
+def is_named(kind: type) -> bool:
+    """Whether a subclass of tuple adds names only: it says nothing of its own about what Python asks of a tuple.
+
+    >>> from typing import NamedTuple
+    >>> is_named(NamedTuple("Pair", [("a", int)])), is_named(type("Odd", (tuple,), {"__len__": lambda x: 3}))
+    (True, False)
+    """
+    own = {n for c in kind.__mro__[: kind.__mro__.index(tuple)] for n in vars(c) if n.startswith("__")}
+    return kind.__dictoffset__ == 0 and type(kind) is type and own <= USUAL_OF_TUPLES
+
+
+USUAL_OF_TUPLES = frozenset((
+    "__doc__", "__module__", "__slots__", "__new__", "__repr__", "__getnewargs__", "__match_args__", "__annotations__",
+    "__orig_bases__", "__static_attributes__", "__firstlineno__", "__replace__", "__class_getitem__", "__parameters__",
+))  # fmt: skip
 
 
 def is_tensor(x: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from mycelia.transforms.activity import depends, reaches
 from mycelia.transforms.jvp import jvp
-from mycelia.transforms.split import Split, saves, split
+from mycelia.transforms.split import Split, nothing, saves, split
 from mycelia.transforms.structured import Structured, chosen, spread
 from mycelia.transforms.vjp import value_and_grad, vjp
 from mycelia.transforms.vmap import batch, in_step, lockstep, ragged, repeated, vmap
@@ -16,6 +16,7 @@ __all__ = [
     "in_step",
     "jvp",
     "lockstep",
+    "nothing",
     "ragged",
     "reaches",
     "repeated",

@@ -1,8 +1,8 @@
 """Parting a joint function into what runs forward and what runs backward, with residuals in between.
 
 Whatever the backward part needs and cannot see is a residual. A parameter is passed again, and a result is there
-already: neither is stored. A constant is made again. A cheap value whose inputs are at hand is computed again, and what
-only the backward part needs is computed there.
+already: neither is stored. A constant is made again. Cheap values are computed again from others, and what only the
+backward part needs is computed there: what is stored is the minimum cut, the fewest bytes from which all follows.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from functools import lru_cache
 from typing import Any
 
 from mycelia.ir import Function, Param, Value, may_repeat, region, substitute, toposort
+from mycelia.mincut import ENDLESS, least_kept
+from mycelia.sizes import hint
 from mycelia.transforms.activity import Mask
-from mycelia.types import TensorType
+from mycelia.types import TensorType, TupleType
 
 Save = Callable[[Value], bool]
+LARGE = 1 << 40  # bytes of what holds as much as a loop or a recursion leaves behind
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,17 @@ def saves(v: Value) -> bool:
     (True, False)
     """
     return not v.op.cheap
+
+
+def nothing(v: Value) -> bool:
+    """The policy that saves nothing: all is computed again on the way back.
+
+    >>> from mycelia import primitives as p
+    >>> from mycelia.types import float32
+    >>> nothing(p.exp(p.zeros(float32, ())))
+    False
+    """
+    return False
 
 
 @lru_cache(maxsize=4096)
@@ -110,39 +124,30 @@ def _residuals(
     needed = {*pulled, *[x for v in late for x in v.inputs]}
     forward = set(toposort((*[e for e in joint.effects if e not in late], *outs)))
 
-    def free(v: Value) -> bool:
-        """Whether it costs nothing to compute `v` in the backward part: little, or it is computed nowhere else. It
-        stands behind the same decisions there, so what may not end may be done again; an effect may not.
+    def made_from(v: Value) -> Sequence[Value] | None:
+        """From what the backward part can compute `v`: from nothing, if it is there; not at all (None), if it is dear
+        and was computed before. It stands behind the same decisions there, so what may not end may be done again; an
+        effect may not.
         """
-        return may_repeat(v) and (v not in forward or not save(v))
+        if v.closed or v in given:
+            return ()
+        return v.inputs if may_repeat(v) and (v not in forward or not save(v)) else None
 
-    at_hand: set[Value] = set()
-    starts = set(given)
-    for v in joint.values():
-        if v in late:
-            continue
-        if v.closed or v in given or (free(v) and all(x in at_hand for x in v.inputs)):
-            at_hand.add(v)
-        elif v in needed:
-            source = v
-            while free(source) and (missing := _missing(source, at_hand)) is not None:
-                if _bytes(missing) + (source in forward) > _bytes(source):
-                    break
-                source = missing
-            starts.add(source)
-            at_hand.update((source, v))
+    wanted = dict.fromkeys(v for v in joint.values() if v in needed and v not in late)
+    starts = given.union(least_kept(wanted, made_from, _Bytes()))
     roots = (*[e for e in joint.effects if e in late], *pulled)
     return _frontier(joint, roots, late, starts)
 
 
-def _missing(v: Value, at_hand: set[Value]) -> Value | None:
-    """The tensor among the inputs that is not at hand, if it is the only such input."""
-    missing = {x for x in v.inputs if x not in at_hand}
-    return next(iter(missing)) if len(missing) == 1 and all(isinstance(x.type, TensorType) for x in missing) else None
+class _Bytes:
+    """The bytes of each value, at the sizes that it was written at. Sequences and frames are large, and several results
+    together are nothing that can be kept.
+    """
 
-
-def _bytes(v: Value) -> float:
-    return v.type.nbytes if isinstance(v.type, TensorType) else float("inf")
+    def __getitem__(self, v: Value) -> int:
+        if isinstance(v.type, TensorType):
+            return hint(v.type.nbytes)
+        return ENDLESS if isinstance(v.type, TupleType) else LARGE
 
 
 def _frontier(joint: Function, pulled: Sequence[Value], late: set[Value], starts: set[Value]) -> list[Value]:

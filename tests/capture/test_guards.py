@@ -11,6 +11,7 @@ from mycelia import nn
 from mycelia.api.context import GRAPH_MODE, PYNATIVE_MODE, set_context
 from mycelia.api.jit import jit
 from mycelia.eager import Parameter, Tensor
+from mycelia.types import float64
 
 X = Tensor([1.0, 2.0])
 SCALE = 2.0
@@ -468,3 +469,85 @@ def test_queues_and_arrays_of_python_are_guarded_by_what_they_hold(held):
     assert f(X).tolist() == [1.0, 2.0]
     held[0] = held[1]
     assert f(X).tolist() == [2.0, 4.0]
+
+
+def many(count=12):
+    """A cell that adds many parameters, and itself compiled."""
+
+    class Many(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.held = [Parameter(np.full(3, i, "f"), name=f"p{i}") for i in range(count)]
+
+        def construct(self, x):
+            for p in self.held:
+                x = x * 0.5 + p
+            return x
+
+    net = Many()
+    return net, jit(net)
+
+
+CHANGES = {
+    "other numbers": lambda net: net.held[5].set_data(np.full(3, 40.0, "f")),
+    "another parameter": lambda net: net.held.__setitem__(5, Parameter(np.full(3, 41.0, "f"), name="new")),
+    "another type": lambda net: net.held[5].set_dtype(float64),
+    "another shape": lambda net: net.held[5].set_data(np.ones((2, 3), "f"), slice_shape=True),
+    "one of them twice": lambda net: net.held.__setitem__(5, net.held[6]),
+    "two of them exchanged": lambda net: net.held.__setitem__(slice(5, 7), [net.held[6], net.held[5]]),
+    "all others": lambda net: [p.set_data(p.asnumpy() + 1) for p in net.held],
+    "a tensor": lambda net: net.held.__setitem__(5, Tensor(np.full(3, 42.0, "f"))),
+    "the class of one": lambda net: setattr(net.held[5], "__class__", type("Other", (Parameter,), {"__slots__": ()})),
+    "one less": lambda net: net.held.pop(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_many_parameters_are_each_seen_to_change(change):
+    net, compiled = many()
+    x = Tensor(np.ones(3, "f"))
+    for i in range(12):  # often enough to be known by themselves, and to be expected to change
+        if i in (4, 6, 7, 8, 10):
+            CHANGES[change](net)
+        got, wanted = compiled(x), net(x)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got.asnumpy(), wanted.asnumpy(), rtol=1e-6)
+
+
+def test_a_tensor_over_an_array_keeps_its_own_shape():
+    array = np.arange(6, dtype="f").reshape(2, 3)
+    t = Tensor.from_numpy(array)
+    total = jit(lambda: t.sum(0))
+    assert total().tolist() == total().tolist() == [3.0, 5.0, 7.0]
+    array.shape = 3, 2
+    array[:] = 1
+    assert total().tolist() == t.sum(0).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("part", [lambda x: x[0], lambda x: x.T, lambda x: x.reshape(4)])
+def test_a_part_that_is_all_that_a_program_gives_shares_memory(part):
+    eager, compiled = (Tensor(np.arange(4, dtype="f").reshape(2, 2)) for _ in range(2))
+    run = jit(part)
+    for n in range(3):
+        part(eager)[:] = float(n + 7)
+        run(compiled)[:] = float(n + 7)
+        assert compiled.tolist() == eager.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("extent", [3, 127, 128, 300])
+def test_positions_of_every_type_are_asked_for(dtype, extent):
+    table = Tensor(np.arange(extent, dtype="f"))
+    take = jit(lambda t, i: t[i])
+    low, high = np.iinfo(dtype).min, min(np.iinfo(dtype).max, extent + 1)
+    for i in sorted({0, 1, extent - 1, extent, extent + 1, -1, -extent, -extent - 1, low, high}):
+        if not low <= i <= np.iinfo(dtype).max:
+            continue
+        at = Tensor(np.array([0, i], dtype))
+        try:
+            wanted = table[at].tolist()
+        except IndexError:
+            with pytest.raises(IndexError):
+                take(table, at)
+        else:
+            assert take(table, at).tolist() == wanted

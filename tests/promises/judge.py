@@ -5,11 +5,13 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import io
 import linecache
 import re
 import sys
 import types
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import mycelia as ms
 from mycelia import nn, ops
 from mycelia.api.jit import Jitted, jit
 from mycelia.eager import Parameter, Tensor
-from tests.promises.transformed import names, refusing
+from tests.promises.transformed import names, refusing, unsigned
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 2e-5, "float64": 1e-12}
@@ -32,6 +34,7 @@ class Program:
     group: str
     name: str
     text: str
+    prelude: tuple[str, ...] = ()  # what runs before it, and many programs share
 
     def __str__(self) -> str:
         return f"{self.group}-{self.name}"
@@ -94,7 +97,8 @@ def seen(value: Any, met: dict[int, tuple[int, Any]] | None = None) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return name, seen(vars(value), met)
     if type(value).__repr__ is object.__repr__:
-        return name, seen(getattr(value, "__dict__", {}), met)
+        slots = {slot: getattr(value, slot, None) for slot in getattr(type(value), "__slots__", ())}
+        return name, seen({**slots, **getattr(value, "__dict__", {})}, met)
     return name, value if isinstance(value, float) else ADDRESS.sub("", repr(value))
 
 
@@ -124,8 +128,7 @@ def alike(a: Any, b: Any, rounding: float = 0.0) -> bool:
 
 def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
     """What a program returns or raises, and what it prints."""
-    filename, name = f"<{program}>", f"program_{program.name}"
-    linecache.cache[filename] = len(program.text), None, program.text.splitlines(True), filename
+    name = f"program_{program.name}"
     ms.set_seed(1)
     space = {
         "T": Tensor,
@@ -143,13 +146,22 @@ def outcome(program: Program, wrap: Any, calls: int = 1) -> Any:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         try:
-            exec(compile(program.text, filename, "exec", dont_inherit=True), module.__dict__)
+            before = [(text, f"<prelude {zlib.crc32(text.encode())}>") for text in program.prelude]
+            for text, filename in (*before, (program.text, f"<{program}>")):
+                linecache.cache[filename] = len(text), None, text.splitlines(True), filename
+                exec(_code(text, filename), module.__dict__)
             result = seen(module.__dict__["main"]())
         except Exception as error:
             result = "raised", seen(error)
         finally:
             sys.modules.pop(name, None)
     return result, printed.getvalue()
+
+
+@functools.lru_cache(maxsize=100)
+def _code(text: str, filename: str) -> types.CodeType:
+    """The code of a text; that of a prelude is wanted often."""
+    return compile(text, filename, "exec", dont_inherit=True)
 
 
 def eager(fn: Any) -> Any:
@@ -161,7 +173,8 @@ def compiler(made: list[Jitted]) -> Any:
 
     def compiled(fn: Any) -> Any:
         made.append(jit(fn))
-        return refusing(made[-1]) if getattr(fn, "may_be_refused", False) else made[-1]
+        answer = unsigned(made[-1]) if getattr(fn, "is_gradient", False) else made[-1]
+        return refusing(answer) if getattr(fn, "may_be_refused", False) else answer
 
     return compiled
 

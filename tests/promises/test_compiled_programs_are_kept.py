@@ -12,14 +12,18 @@ import mycelia as ms
 from mycelia import ops
 f = ms.jit(lambda x: ops.tanh(x * 3.0) + x.sum())
 print(f(ms.Tensor([1.0, 2.0])).tolist())
+from mycelia.passes import Runs
+print(Runs.count)
 """
 
 
-def start(cache: Path) -> str:
-    env = {**os.environ, "MYCELIA_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+def start(cache: Path) -> tuple[str, int]:
+    env = {**os.environ, "MYCELIA_CACHE": str(cache), "MYCELIA_WARM": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
     program = cache.with_suffix(".py")  # a file: what has no source is not compiled
     program.write_text(PROGRAM)
-    return subprocess.run([sys.executable, program], env=env, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([sys.executable, program], env=env, capture_output=True, text=True, check=True)
+    result, passes = done.stdout.splitlines()
+    return result, int(passes)
 
 
 def kept(cache: Path) -> dict[str, int]:
@@ -28,17 +32,19 @@ def kept(cache: Path) -> dict[str, int]:
 
 def test_a_second_start_compiles_nothing(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    first = start(cache)
+    first, passes = start(cache)
     files = kept(cache)
     assert files
-    assert start(cache) == first
+    assert passes > 0
+    assert start(cache) == (first, 0)  # the same, and no pass has run
     assert kept(cache) == files  # nothing was written, so nothing was compiled
 
 
 def test_a_cache_that_is_damaged_is_made_again(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    first = start(cache)
+    first, _ = start(cache)
     for path in cache.rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert start(cache) == first
+    assert start(cache)[0] == first
+    assert start(cache) == (first, 0)

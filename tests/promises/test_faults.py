@@ -9,14 +9,14 @@ from tests.promises.generator.pool import Judge
 from tests.promises.generator.writer import Writer
 
 FIRST, MOST = 2_000_000, 600  # programs until a fault counts as not found
-FOUND: dict[str, int] = {}
 
 
 def found_after(fault: Fault) -> int | None:
     """How many programs it takes to see a fault; None if they do not."""
     with Judge(fault.name, limit=10.0) as judge:
         for count in range(MOST):
-            if judge(Writer(FIRST + count, pure=count % 4 == 3).program()).bad:
+            writer = Writer(FIRST + count, pure=count % 8 == 7)
+            if judge(writer.program(), writer.native).bad:
                 return count + 1
     return None
 

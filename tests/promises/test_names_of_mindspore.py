@@ -33,11 +33,14 @@ def test_a_program_for_mindspore_runs():
             return ops.matmul(x, self.weight)
 
     mindspore.set_context(mode=mindspore.GRAPH_MODE)
-    net = Net()
-    x = Tensor(np.array([[1.0, 2.0]]), mindspore.float32)
-    assert net(x).asnumpy().tolist() == [[3.0]]
-    grad = mindspore.grad(lambda v: net(v).sum())(x)
-    assert grad.asnumpy().tolist() == [[1.0, 1.0]]
+    try:
+        net = Net()
+        x = Tensor(np.array([[1.0, 2.0]]), mindspore.float32)
+        assert net(x).asnumpy().tolist() == [[3.0]]
+        grad = mindspore.grad(lambda v: net(v).sum())(x)
+        assert grad.asnumpy().tolist() == [[1.0, 1.0]]
+    finally:
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
     assert train is mindspore.train
 
 

@@ -28,6 +28,7 @@ def gradient(fn: Any) -> Any:
     def derived(x: Tensor, *rest: Any) -> Any:
         return ms.grad(lambda x: total(fn(x, *rest)))(x)
 
+    derived.is_gradient = True  # type: ignore[attr-defined]
     return derived
 
 
@@ -41,6 +42,7 @@ def second(fn: Any) -> Any:
 
         return ms.grad(first)(x)
 
+    derived.is_gradient = True  # type: ignore[attr-defined]
     return derived
 
 
@@ -96,6 +98,15 @@ def gradient_of_batch(fn: Any) -> Any:
     return derived
 
 
+def unsigned(fn: Any) -> Any:
+    """A gradient without the sign of its zeros: where nothing flows back, one way adds a zero and another nothing."""
+
+    def answered(*args: Any) -> Any:
+        return fn(*args) + 0.0
+
+    return answered
+
+
 class Undefined(Exception):
     """Python has no answer: an example raises, or there is nothing to differentiate or to stack."""
 
@@ -136,8 +147,8 @@ def names(compiled: bool) -> dict[str, Any]:
         }  # fmt: skip
     return {
         "V": vmap,
-        "GRAD": lambda fn: asked(gradient(fn)),
-        "GRAD2": lambda fn: asked(second(fn)),
+        "GRAD": lambda fn: asked(unsigned(gradient(fn))),
+        "GRAD2": lambda fn: asked(unsigned(second(fn))),
         "BATCH": lambda fn: asked(batch_by_hand(fn)),
-        "GRAD_BATCH": lambda fn: asked(gradient(batch_by_hand(fn))),
+        "GRAD_BATCH": lambda fn: asked(unsigned(gradient(batch_by_hand(fn)))),
     }

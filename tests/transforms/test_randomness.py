@@ -24,6 +24,18 @@ def in_another_function(x):
     return x + ms.vmap(lambda y: y + ops.rand())(x)
 
 
+def on_one_way(x):
+    if ops.rand() > 0.5:
+        x = x + ops.rand(4)
+    return x + ops.rand(4)
+
+
+def until_enough(x):
+    while x.sum() < 3.0:
+        x = x + ops.rand(4)
+    return x
+
+
 DRAWS = {
     "rand": lambda x: x + ops.rand(4),
     "randn": lambda x: x + ops.randn(4),
@@ -41,6 +53,10 @@ DRAWS = {
     "bernoulli": lambda x: ops.bernoulli(ops.tile(x, (16,)), 0.5),
     "dropout": lambda x: ops.dropout(ops.tile(x, (16,)) + 1.0, 0.5),
     "in a loop": in_a_loop,
+    "on one way": on_one_way,
+    "until enough": until_enough,
+    "multinomial": lambda x: x + ops.multinomial(ops.arange(1, 51).astype("float32"), 4),
+    "multinomial without replacement": lambda x: x + ops.multinomial(ops.arange(1, 51).astype("float32"), 4, False),
     "in another vmap": in_another_function,
 }
 WAYS = {

@@ -1,11 +1,13 @@
 """Judges generated programs: `python -m tests.promises.generator FIRST COUNT [--out FOLDER] [--pure]`.
 
-Prints what differs, as small programs, and at the end how often each construct was used.
+Prints what differs, as small programs, and at the end how often each construct was used. The folder gets what differs,
+and a file of JSON for each run.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,11 +17,11 @@ from tests.promises.generator.shrink import shrink
 from tests.promises.generator.writer import Writer
 
 
-def smallest(text: str, judge: Judge, kind: str) -> str:
+def smallest(text: str, judge: Judge, kind: str, native: bool) -> str:
     """A small program of which the same is to be said, and whose `main` does not raise."""
 
     def fails(smaller: str) -> bool:
-        found = judge(smaller)
+        found = judge(smaller, native)
         return found.kind == kind and not found.raises
 
     return shrink(text, fails)
@@ -40,16 +42,19 @@ def main() -> None:
             writer = Writer(seed, options.pure)
             text = writer.program()
             used.update(writer.used)
-            verdict = judge(text)
-            kinds.update([verdict.kind, *verdict.ways])
+            verdict = judge(text, writer.native)
+            kinds.update([verdict.kind, *verdict.ways, *["no program"] * verdict.raises])
             if not verdict.bad:
                 continue
             if not options.whole:
-                text = smallest(text, judge, verdict.kind)
-            report = f"#@ generated seed_{seed}\n{text}\n# {verdict.kind}: {judge(text).words}\n"
+                text = smallest(text, judge, verdict.kind, writer.native)
+            report = f"#@ generated seed_{seed}\n{text}\n# {verdict.kind}: {judge(text, writer.native).words}\n"
             print(report, flush=True)
             if options.out is not None:
-                (options.out / f"{seed}.txt").write_text(report)
+                (options.out / f"{seed}{'-pure' if options.pure else ''}.txt").write_text(report)
+    if options.out is not None:
+        name = f"{options.first}-{options.count}{'-pure' if options.pure else ''}.json"
+        (options.out / name).write_text(json.dumps({"kinds": kinds, "used": used}))
     print(dict(kinds), file=sys.stderr)
     print(dict(used.most_common()), file=sys.stderr)
 

@@ -10,7 +10,7 @@ A hole stands for something to be chosen:
 
 Kinds: `t` a vector of three floats, `s` a tensor of one number, `m` a matrix, `j` a vector of three ints, `i` `f` `b`
 numbers of Python, `l` a list of `t`, `d` a dict of `t`, `o` an object, `c` a function from `t` to `t`, `q` a set of
-ints, `a` a NumPy array, `w` text. All numbers are multiples of a quarter, small, and operations that round are few, so
+ints, `a` a NumPy array, `w` text, `h` a list of numbers, `p` a tuple of a tensor and a number. All numbers are multiples of a quarter, small, and operations that round are few, so
 that nothing hangs on rounding.
 """
 
@@ -53,6 +53,12 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
         ("reduce", "functools.reduce(lambda p, z: p * 0.5 + z, <v:l>)"), ("gather", "(<t>)[ops.abs(<j>) % 3]"),
         ("and or", "(<b> and <t> or <t>)"), ("getitem", "<v:o>[<t>]"), ("add", "(<v:o> + <t>)"),
         ("wrapped", "cached(<i>) * <t>"), ("getattr", "getattr(<v:o>, 't', <t>)"), ("next", "next(iter(<v:l>))"),
+        ("tuple", "<v:p>[0]"), ("number of list", "<v:t> * <v:h>[-1]"), ("number of list", "<v:t> + <v:h>[0]"), ("array in an operation", "<v:t> + float(<v:a>.sum())"), ("array in an operation", "<v:t> * <v:a>.tolist()[1]"), ("class attribute", "<t> * Box.base"),
+        ("class attribute", "<t> - type(<v:o>).base"), ("loop over array", "sum(<v:t> * float(z) for z in <v:a>)"), ("several bases", "Both().step(<t>, <i>, k=<f>)"), ("keyword only", "only(<t>, <f>, scale=<f>, extra=<i>)"), ("decorator with effect", "shifted(<t>, by=<f>)"),
+        ("frozen dataclass", "Fixed(<t>, <f>).grown(<f>).t"), ("operator method", "(Bag(<t>, <t>) @ <t>)"), ("operator method", "(<f> * Bag(<t>))[0]"), ("getattr of class", "Loose(<t>).abc"), ("cached property", "Loose(<t>).third"), ("generator", "sum(closing(<t>))"), ("exception", "positive(<s>) * <t>"),
+        ("accumulate", "list(itertools.accumulate(<v:l>))[-1]"), ("late binding", "[lambda z: z * k for k in range(3)][0](<t>)"), ("context variable", "<t> * VAR.get()"), ("chained comparison", "(<t> if <C> < <s> < <C> else <t>)"), ("default that is kept", "kept(<t>)"), ("unpacking", "(lambda p, *r: p + len(r))(<t>, *<v:l>)"),
+        ("star call", "star(*[z * <F> for z in <v:l>], **dict(k=<f>))"), ("nested function", "twice(lambda z: z * <F>)(<t>)"), ("max of list", "max(<v:l>, key=lambda z: float(z.sum()))"), ("method of class", "Box.scaled(<v:o>, <t>)"), ("map", "sum(map(helper, <v:l>))"),
+        ("array in an operation", "ops.where(<t> > <C>, <t>, <v:a>)"), ("array in an operation", "(<v:t> - <v:a>)"), ("array as index", "(<t>)[IDX]"), ("array with tensor", "T(<v:a>) + <t>"), ("class of number", "(<v:j> * <v:i>) * <t>"), ("class of number", "(<v:t> if isinstance(<v:f>, float) else -<v:t>)"), ("class of number", "(<v:t> if isinstance(<v:i>, bool) else <v:t> * 2.)"),
     ],
     "s": [
         ("reduction", "<v:t>.sum()"), ("reduction", "<v:t>.max()"), ("index", "<v:t>[0]"), ("index", "<v:t>[-1]"),
@@ -67,6 +73,7 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
     "j": [
         ("int tensor", "T([1, 2, -1])"), ("name", "<v:j>"), ("int tensor", "ops.arange(3)"), ("arithmetic", "<j> + <i>"),
         ("arithmetic", "<j> * <j>"), ("dtype", "(<t> * 0. + <I>).astype('int32')"), ("comparison", "(<t> > <C>).astype('int32')"),
+        ("class of number", "T([1, 2, 3]) * <v:i>"), ("class of number", "T([1, 2, 3]) + <v:f>"), ("class of number", "ops.arange(3) * <v:h>[0]"),
     ],
     "i": [
         ("number", "<I>"), ("name", "<v:i>"), ("name", "<v:i>"), ("length", "len(<v:l>)"), ("global", "GI"), ("attribute", "<v:o>.n"),
@@ -77,6 +84,8 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
         ("get of dict", "{0: 4, 2: 1}.get(<i>, <i>)"), ("sum of range", "sum(range(<i> % 5))"), ("abs", "abs(<i>)"),
         ("min of set", "min(<v:q>, default=0)"), ("index of list", "[7, 8, 9][<i> % 3]"), ("int of bool", "int(<b>)"),
         ("text", "len(str(<i>))"), ("closure state", "bump()"), ("number from tensor", "(<v:j>)[0].item()"),
+        ("number of list", "<v:h>[-1]"), ("number of tuple", "<v:p>[1]"), ("length", "len(<v:h>)"), ("global", "LIMIT"), ("class attribute", "Bag.made"), ("length", "len(Bag(<t>, <t>))"), ("nested conditional", "(1 if <b> else 2 if <b> else 3)"), ("or of numbers", "(<i> or <i>)"), ("and of numbers", "(<i> and <i>)"), ("power", "(<i>) ** 2"),
+        ("index", "(*NAMES, 'c').index(<K>)"), ("shift", "(1 << <i> % 5)"), ("negative", "-(<i>)"), ("divmod", "divmod(<i>, 3)[1]"), ("enum", "Mode(<i> % 2 + 1).value"), ("argument", "sum([z for z in <v:h> if z > <i>])"), ("count of list", "<v:h>.count(<i>)"), ("hash of number", "{1: 5, 2: 6}[<i> % 2 + 1]"),
     ],
     "f": [
         ("number", "<F>"), ("name", "<v:f>"), ("name", "<v:f>"), ("global", "G"), ("attribute", "<v:o>.k"), ("subscript", "CONF['k']"),
@@ -85,6 +94,8 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
         ("number from tensor", "<s>.item()"), ("power", "0.5 ** (<i> % 3)"), ("conditional expression", "(<f> if <b> else <f>)"),
         ("max of numbers", "min(<f>, <f>)"), ("round", "round(<f>, 1)"), ("math", "math.floor(<f>) * 0.5"), ("sum of list", "sum([<f>, <f>])"),
         ("property", "<v:o>.level"), ("remainder", "<f> % 2.0"), ("abs", "abs(<f>)"), ("division", "<f> / <f>"),
+        ("number of list", "<v:h>[0]"), ("sign of zero", "math.copysign(2.0, <f>)"), ("sign of zero", "math.copysign(1.0, <v:f>)"), ("class attribute", "type(<v:o>).base"), ("class attribute", "Box.base"), ("array", "float(<v:a>.max())"), ("array", "<v:a>.tolist()[0]"), ("sum of list", "sum(<v:h>)"), ("maximum of list", "max(<v:h>)"), ("context variable", "VAR.get()"),
+        ("zero", "<f> * 0.0"), ("negative", "-(<f>)"), ("exception", "positive(<f>)"), ("or of numbers", "(<f> or <F>)"), ("get of dict", "CONF.get(<K>, <f>)"), ("frozen dataclass", "Fixed(None, <f>).k"), ("number of tuple", "<v:p>[1] * 0.5"), ("true division", "<i> / 2"),
     ],
     "b": [
         ("truth", "True"), ("name", "<v:b>"), ("membership", "<I> in <v:q>"), ("identity", "<v:t> is <v:t>"), ("membership", "<K> in <v:d>"),
@@ -93,10 +104,15 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
         ("and or", "(<b> or <b>)"), ("membership", "<i> in {0, 2}"), ("truth of tensor", "bool(<s> > <C>)"), ("any", "any(z.sum() > <C> for z in <v:l>)"),
         ("all", "all(z > 0 for z in <v:q>)"), ("hasattr", "hasattr(<v:o>, 't')"), ("identity", "<v:l> is <v:l>"), ("truth of list", "bool(<v:l>)"),
         ("identity", "<v:o>.t is <v:t>"), ("callable", "callable(<v:c>)"), ("type", "type(<i>) is int"),
+        ("is not", "<v:t> is not <v:t>"), ("is not", "<v:l> is not <v:l>"), ("is not", "<v:d>.get(<K>) is not None"), ("is not", "<v:o>.t is not <v:t>"), ("is not", "type(<i>) is not int"), ("not in", "<i> not in <v:q>"), ("not in", "<K> not in <v:d>"), ("chained comparison", "<I> <= <i> < <I>"), ("chained comparison", "<C> < <f> <= <C>"), ("chained comparison", "bool(<C> < <s> < <C>)"),
+        ("chained comparison", "<i> == <i> != <i>"), ("chained comparison", "<i> < <i> < <i> < 9"), ("class of number", "isinstance(<i>, bool)"), ("class of number", "type(<f>) is float"), ("class of number", "type(<v:h>[0]) is int"), ("class of number", "<i> is True"), ("equal and another", "str(<f>) == '-0.0'"), ("truth of object", "bool(Bag(<t>, <t>))"), ("equality of objects", "Bag(<t>) == Bag(<t>)"), ("equality of objects", "Point(<i>, <i>) == Point(<i>, 1)"),
+        ("membership", "<i> in Bag(<t>, <t>)"), ("membership", "<i> in <v:h>"), ("none", "<v:d>.get(<K>) is None"), ("array", "bool(<v:a>[0] > <C>)"), ("array", "float(<v:a>[1]) < <C>"), ("all of tensors", "all(z.max() < <C> for z in <v:l>)"), ("equality of lists", "<v:h> == [<i>, <f>]"), ("subclass", "isinstance(<v:o>, Sub)"), ("enum", "Mode(<i> % 2 + 1) is Mode.FAST"), ("comparison", "<i> == <f>"), ("xor", "(<b>) ^ (<b>)"), ("comparison of tensors", "bool(<s> <= <C>)"), ("comparison of tensors", "bool(<C> <= <s>)"),
+        ("class of number", "isinstance(<v:i>, int)"), ("class of number", "type(<v:i>) is bool"), ("class of number", "type(<v:f>) is float"), ("class of object", "type(<v:o>) is Sub"),
     ],
     "w": [
-        ("text", "'x'"), ("f-string", 'f"{<i>}"'), ("f-string", 'f"{<f>:.2f}"'), ("format", "'%d' % <i>"), ("str", "str(<i>)"), ("method of text", "'ab'.upper()"),
+        ("text", "'x'"), ("name", "<v:w>"), ("f-string", 'f"{<i>}"'), ("f-string", 'f"{<f>:.2f}"'), ("format", "'%d' % <i>"), ("str", "str(<i>)"), ("method of text", "'ab'.upper()"),
         ("type", "type(<i>).__name__"), ("join", "'-'.join(str(z) for z in sorted(<v:q>))"), ("f-string", 'f"{<b>}"'),
+        ("kind of number", "kind_of(<i>)"), ("kind of number", "kind_of(<f>)"), ("match", "kind_of(<y>)"), ("f-string", 'f"{<f>}"'), ("format", "'{:>4}|{!r}'.format(<i>, <w>)"), ("f-string of tensor", 'f"{<v:j>.sum()}"'), ("singledispatch", "kindly(<i>)"), ("singledispatch", "kindly(<f>)"), ("repr", "repr(<v:h>)"), ("repr", "repr(<f>)"), ("format", "'{} {k}'.format(<i>, k=<f>)"), ("replace", "'a-b'.replace('-', <w>)"), ("enum", "Mode(<i> % 2 + 1).name"), ("name of class", "type(<v:o>).__name__"),
     ],
     "y": [  # anything
         ("tensor", "<t>"), ("tensor", "<s>"), ("number", "<i>"), ("number", "<f>"), ("bool", "<b>"), ("list", "<v:l>"), ("dict", "<v:d>"),
@@ -110,6 +126,9 @@ EXPRESSIONS: dict[str, list[tuple[str, str]]] = {
         ("nested comprehension", "[(p, z) for p in range(<i> % 3) for z in range(p)]"), ("frozenset", "frozenset(<v:q>)"), ("range", "range(<i>)"),
         ("partial", "functools.partial(helper, k=<F>)(<t>)"), ("grad", "ms.grad(lambda z: (z * z * <F>).sum())(<t>)"), ("vmap", "V(lambda z: z * <F> + 1.)(<t>)"),
         ("isinstance", "isinstance(<t>, T)"), ("bytes", "bytes([<i> % 7])"), ("complex", "complex(<i>, 1)"), ("itertools", "list(itertools.chain(<v:l>, <v:q>))"),
+        ("list", "<v:h>"), ("tuple", "<v:p>"), ("number", "<f>"), ("bool", "<b>"), ("kind of number", "kind_of(<y>)"), ("frozen dataclass", "Fixed(<t>, <f>)"), ("object", "Bag(<t>)"), ("list comprehension", "[z for z in <v:h> if z > <F>]"), ("dict comprehension", "{k: v * 2. for k, v in <v:d>.items() if k != <K>}"), ("generator expression", "tuple(z + 1. for z in <v:l> if <b>)"), ("walrus in comprehension", "[(u := z * 2) + u for z in <v:h>]"),
+        ("dict union", "<v:d> | {'z': <t>}"), ("zip strict", "dict(zip(NAMES, <v:l>))"), ("any", "any(z > <F> for z in <v:h>)"), ("sorted", "sorted(<v:h>, reverse=<b>)"), ("sum of floats", "sum(<v:h>, <f>)"), ("min of list", "min(<v:h>, key=abs)"), ("numbers", "[type(z).__name__ for z in <v:h>]"), ("dict of numbers", "{z: type(z).__name__ for z in <v:h>}"), ("numbers", "(<f>, <i>, <b>)"), ("array of list", "np.array([<f>, <i>])"), ("tensor of list", "T([<f>, <f>])"), ("tensor of number", "T(<f>)"),
+        ("keys", "[*<v:d>]"), ("nested", "[[<f>], {'k': (<i>, <w>)}]"), ("itertools", "list(itertools.product(range(<i> % 3), 'ab'))"), ("groupby", "[(k, len(list(g))) for k, g in itertools.groupby(<v:h>, key=lambda z: z > 1)]"), ("reversed", "list(reversed(<v:h>))"), ("slice", "<v:h>[::-1]"), ("enum", "Mode(<i> % 2 + 1)"), ("ellipsis", "(<t>)[..., None].shape"), ("isinstance", "isinstance(<v:o>, (Sub, Point))"), ("type", "type(<f>)"),
     ],
 }  # fmt: skip
 
@@ -133,10 +152,21 @@ SIMPLE: list[tuple[str, str]] = [
     ("unpacking", "(<n:i>, (<n:f>, <n:t>)) = <i>, (<f>, <t>)"), ("for of tensor", "<n:s> = 0.\nfor <u1> in <t>: <r:s> = <r:s> + <u1>"), ("pass", "pass"), ("annotation", "<n:f>: float = <f>"),
     ("multiple targets", "<n:t> = <n:t> = <t>"), ("walrus", "if (<u1:i> := <i>) > 1: LOG.append(<u1>)"), ("exec", "exec('LOG.append(7)')"), ("augmented attribute", "<v:o>.t += <t>"), ("augmented item", "<v:l>[0] *= <F>"),
     ("requires_grad", "W.requires_grad = <b>"), ("heapq", "heapq.heappush(HEAP, <i>)"), ("operator", "operator.setitem(CONF, 'k', <f>)"), ("getter of dict", "vars(<v:o>)['k'] = <f>"),
+    ("write of array", "<v:t>[:] = <v:a>"), ("array as index", "<v:t>[IDX] = <f>"), ("array as index", "<n:t> = <v:m>[:, IDX][1]"), ("write of array", "IDX[1] = <i> % 3"), ("assert", "assert <b>"), ("assert", "assert <i> != <i>, <w>"), ("assert on tensor", "assert <s> < <C>, <i>"), ("assert on tensor", "assert <C> < <s>"), ("assert on tensor", "assert <C> < <s> < 40.1, 'far'"), ("number of list", "<v:h>[0] = <f>"), ("number of list", "<v:h>.append(<i>)"), ("number of list", "<v:h>[-1] += <i>"), ("sort", "<v:h>.sort()"), ("sort", "<v:h>.sort(key=lambda z: -z)"), ("remove", "<v:h>.remove(<i>)"), ("clear", "<v:h>.clear()"), ("tuple", "<n:t>, <n:i> = <v:p>"), ("tuple", "<n:p> = (<t>, <i>)"), ("tuple", "<n:p> = (*<v:p>[:1], <f>)"),
+    ("class attribute", "Box.base = <f>"), ("class attribute", "type(<v:o>).base = <f>"), ("class attribute", "Bag.made += 1"), ("attribute of class by object", "<v:o>.base = <f>"), ("delete of attribute", "del <v:o>.t"), ("delete of attribute", "<v:o>.base = 3.\ndel <v:o>.base"), ("delete of key", "del <v:d>[<K>]"), ("context variable", "VAR.set(<f>)"), ("object", "<u1> = Bag(<t>, <t>)\n<u1>[0] = <t>\n<u1> += <t>\n<n:t> = sum(<u1>)\n<n:i> = len(<u1>)"), ("object", "<u1> = Bag(<t>, <t>)\ndel <u1>[<i> % 2]\n<n:l> = list(<u1>)"), ("getattr of class", "<u1> = Loose(<t>)\n<u1>.t = <t>\n<n:t> = <u1>.ab + <u1>.third + <u1>.third"), ("frozen dataclass", "<u1> = Fixed(<t>, <f>)\n<u1>.t[0] = <f>\n<n:t> = <u1>.t"),
+    ("assignment", "<n:b> = <b>"), ("assignment", "<n:w> = <w>"), ("assignment", "<n:h> = [<i>, <f>, <f>]"), ("alias", "<n:h> = <v:h>"), ("augmented number", "<r:i> *= <i>"), ("augmented number", "<r:f> -= <f>"), ("augmented number", "<r:i> //= 2"), ("augmented tensor", "<r:t> -= <t>"), ("augmented tensor", "<r:t> = <r:t> * <f>"), ("late binding", "<n:f> = <f>\n<u1> = lambda z: z * <r:f>\n<r:f> = <f>\n<n:t> = <u1>(<t>)"), ("write of slice", "<v:t>[:2] += <F>"), ("write of slice", "<v:t>[::2] = <F>"), ("view", "<u1> = <v:m>[0]\n<u1>[1] = <f>\n<n:t> = <v:m>[0]"), ("view", "<u1> = <v:t>.reshape(3, 1)\n<v:t>[1] = <f>\n<n:t> = <u1>[:, 0]"), ("view", "<u1> = <v:m>.T\n<v:m>[0] = <t>\n<n:t> = <u1>[:, 0]"), ("view of view", "<u1> = <v:t>[1:]\n<u2> = <u1>[1:]\n<u2>[0] = <f>\n<n:t> = <v:t> * 1."), ("write through two", "<u1> = <v:t>[:2]\n<u2> = <v:t>[1:]\n<u1>[1] = <f>\n<n:s> = <u2>[0]"), ("copy", "<n:t> = <v:t>.copy()\n<r:t>[0] = <F>"), ("write of array", "<v:a>[0] += <F>"), ("array of array", "<u1> = <v:a>.copy()\n<u1>[0] = <F>\n<n:t> = T(<u1>)"), ("print of number", "print(<f>, <i>, <b>)"), ("print of tensor", "print('sum', <s>)"), ("print with f-string", "print('%s %s' % (<w>, <i>))"), ("nested write", "<v:o>.log.append([<f>])\n<v:o>.log[-1].append(<t>)"), ("dict of lists", "<u1> = {'k': []}\n<u1>['k'].append(<t>)\n<n:l> = <u1>['k']"), ("defaultdict", "<u1> = collections.defaultdict(list)\n<u1>[<i>].append(<t>)\nLOG.append(sorted(<u1>))"), ("conditional effect", "<b> and LOG.append(<i>)"), ("conditional effect", "LOG.append(<f>) if <s> > <C> else None"), ("set", "<n:q> = <v:q> - {<i>}"), ("set", "<v:q>.update([<i>])"), ("extend", "<r:l> += [<t>]"), ("unpacking", "<n:f>, *<u1> = <v:h>"), ("generator", "<u1> = (z * <r:t> for z in <v:l>)\n<r:t> = <t>\n<n:t> = sum(<u1>)"), ("generator", "<u1> = closing(<t>)\n<n:t> = next(<u1>)\n<u1>.close()"), ("enum", "if Mode(<i> % 2 + 1) is Mode.FAST: LOG.append('fast')"), ("type", "LOG.append(type(<f>).__name__)"), ("truth of number", "if <f>: LOG.append(<f>)"), ("append", "LOG.append((<f>, <i>))"), ("global of number", "global GI\nGI = <i>"), ("global of tensor", "global GT\nGT = <t>"),
 ]  # fmt: skip
-LEAVING: list[tuple[str, str]] = [("raise", "raise <E>(<i>)"), ("return", "return <y>"), ("return", "return <t>")]
+LEAVING: list[tuple[str, str]] = [
+    ("raise", "raise <E>(<i>)"),
+    ("return", "return <y>"),
+    ("return", "return <t>"),
+    ("assert", "assert <i> > 9, <w>"),
+    ("raise", "raise Oops(<f>) from ValueError(<i>)"),
+    ("exception", "positive(-1)"),
+]
 IN_LOOPS: list[tuple[str, str]] = [
     ("break", "if <i> > <I>: break"), ("continue", "if <b>: continue"), ("break on tensor", "if <s> > <C>: break"), ("continue on tensor", "if <s> < <C>: continue"),
+    ("break", "if <b>: break"), ("continue", "if <i> != <I>: continue"), ("break", "if <b> and <i> < <I>: break"), ("return in loop", "if <s> > 5.1: return <t>"), ("raise in loop", "if <s> > 6.1: raise Oops(<i>)"),
 ]  # fmt: skip
 COMPOUND: list[tuple[str, str]] = [
     ("if on tensor", "if <s> > <C>:\n    <block>"), ("if on tensor", "if <s> > <C>:\n    <block>\nelse:\n    <block>"), ("if on tensor", "if <s> > <C> and <s> < <C>:\n    <block>\nelse:\n    <block>"),
@@ -152,108 +182,8 @@ COMPOUND: list[tuple[str, str]] = [
     ("def", "def <n:c>(z):\n    <body>\n    return <t>"), ("def with default", "def <n:c>(z, k=<f>):\n    <body>\n    return z * k + <t>"), ("nonlocal", "def <u1>(z):\n    nonlocal <x:t>\n    <same> = <t>\n    return z\n<n:t> = <u1>(<t>)"), ("nonlocal number", "def <u1>():\n    nonlocal <x:i>\n    <same> += 1\n    return <same>\n<n:i> = <u1>() + <u1>()"),
     ("local generator", "def <u1>():\n    for z in <v:l>:\n        yield z * <F>\n    note(<i>)\n<n:l> = list(<u1>())"), ("local class", "class <u1>(Box):\n    def scaled(self, z): return super().scaled(z) + <t>\n<n:o> = <u1>(<f>)"), ("closure in loop", "<u1> = []\nfor <u2> in range(3): <u1>.append(lambda z, k=<u2>: z * k + <u2>)\n<n:t> = <u1>[0](<t>)"), ("decorated def", "@twice\ndef <n:c>(z):\n    return z + <t>"), ("yield from", "def <u1>():\n    yield from <v:l>\n    yield <t>\n<n:t> = sum(<u1>())"), ("recursive closure", "def <u1>(z, k):\n    return z if k <= 0 else <u1>(z * 0.5 + <t>, k - 1)\n<n:t> = <u1>(<t>, 2)"),
     ("async", "async def <u1>(z): return z + <t>\n<n:t> = run(<u1>(<t>))"), ("iterator", "<u1> = iter(<v:l>)\n<n:t> = next(<u1>, <t>)\nLOG.append(len(list(<u1>)))"), ("deque", "<u1> = collections.deque([<t>], maxlen=2)\n<u1>.append(<t>)\n<u1>.appendleft(<t>)\n<n:t> = <u1>[-1]"), ("send", "<u1> = talker()\nnext(<u1>)\n<n:t> = <u1>.send(<t>)"),
+    ("if", "if <b>:\n    <block>\nelse:\n    <block>"), ("if", "if <b>:\n    <block>\nelif <b>:\n    <block>\nelse:\n    <block>"), ("if on chain", "if <C> < <s> < <C>:\n    <block>\nelse:\n    <block>"), ("if not", "if not <s> > <C>:\n    <block>"), ("if on tensor", "if <s> > <C> or <b>:\n    <block>\nelse:\n    <block>"), ("if on tensor", "if <C> >= <s>:\n    <block>\nelse:\n    <block>"), ("return on tensor", "if <s> > <C>:\n    return <y>"), ("return on tensor", "if <s> > <C>:\n    <block>\n    return <t>\nelif <b>:\n    <block>"), ("while else", "<u1:i> = 0\nwhile <u1> < <i> % 4:\n    <u1> += 1\n    <loop>\nelse:\n    <block>"), ("for of numbers", "for <u1:f> in <v:h>:\n    <loop>"), ("for of array", "for <u1> in <v:a>:\n    <r:t> = <r:t> * 0.5 + float(<u1>)"), ("for of keys", "for <u1> in <v:d>:\n    LOG.append(<u1>)\n    <loop>"), ("nested for", "for <u1:i> in range(2):\n    for <u2:i> in range(<u1> + 1):\n        <short>"), ("for of range on tensor", "for <u1:i> in range(6):\n    <r:t> = <r:t> + <u1>\n    if <r:t>.sum() > 9.1: break\nelse:\n    <block>"),
+    ("assert caught", "try:\n    assert <b>, <w>\n    <block>\nexcept AssertionError as <u1>:\n    LOG.append(<u1>.args)"), ("assert caught on tensor", "try:\n    assert <s> < <C>\n    <block>\nexcept AssertionError:\n    <block>"), ("try in loop", "for <u1:i> in range(3):\n    try:\n        if <u1> == <i>: raise Oops(<u1>)\n        <short>\n    except Oops as <u2>:\n        LOG.append(<u2>.args)\n        continue\n    finally:\n        <short>"), ("reraise", "try:\n    try:\n        <block>\n        <leave>\n    except Oops:\n        LOG.append('seen')\n        raise\nexcept (Oops, ValueError):\n    <block>"), ("raise from", "try:\n    try: positive(<f>)\n    except ValueError as <u1>: raise Oops('from') from <u1>\nexcept Oops as <u2>:\n    LOG.append(type(<u2>.__cause__).__name__)"), ("lookup error", "try:\n    <n:t> = <v:d>[<K>]\nexcept KeyError:\n    <block>"), ("lookup error", "try:\n    LOG.append(<v:h>[<i>])\nexcept IndexError:\n    <block>"), ("division by zero", "try:\n    LOG.append(<i> // <i>)\nexcept ZeroDivisionError as <u1>:\n    LOG.append(str(<u1>))"), ("return in finally", "def <u1>(z):\n    try:\n        if <b>: return z\n        <leave>\n    finally:\n        LOG.append('last')\n    return z * 2.\n<n:t> = <u1>(<t>)"), ("two managers", "with Manager(<w>), Swallow():\n    <block>\n    <leave>"), ("exit stack", "with contextlib.ExitStack() as <u1>:\n    <u1>.callback(LOG.append, <i>)\n    <block>"), ("with in loop", "for <u1:i> in range(2):\n    with Manager(<u1>):\n        if <b>: break\n        <short>"),
+    ("match numbers", "match <f>:\n    case 0.5 | 2.0:\n        <block>\n    case float():\n        <block>\n    case _:\n        <block>"), ("match numbers", "match <i>:\n    case True:\n        <block>\n    case 1 | 2:\n        <block>\n    case int(<u1>) if <u1> > 2:\n        <block>"), ("match tuple", "match <v:p>:\n    case (<u1:t>, 0 | 1):\n        <block>\n    case (<u2:t>, <u3:i>):\n        <block>"), ("match dataclass", "match Point(<t>, <i>):\n    case Point(n=1):\n        <block>\n    case Point(<u1:t>, <u2:i>):\n        <block>"), ("match list", "match <v:h>:\n    case []:\n        <block>\n    case [<u1:i>]:\n        <block>\n    case [<u2:i>, *<u3>]:\n        <block>"), ("def with options", "def <u1>(z, *rest, k=<f>, **kw):\n    <body>\n    return z * k + len(rest) + len(kw)\n<n:t> = <u1>(<t>, *<v:h>, **{'p': 1})"), ("def with mutable default", "def <u1>(z, seen=[]):\n    seen.append(len(seen))\n    return z + len(seen)\n<n:t> = <u1>(<t>) + <u1>(<t>)"), ("closure counter", "def <u1>():\n    k = 0\n    def inner(z):\n        nonlocal k\n        k += 1\n        return z * k\n    return inner\n<u2> = <u1>()\n<n:t> = <u2>(<t>) + <u2>(<t>)"), ("local dataclass", "@dataclasses.dataclass\nclass <u1>:\n    t: object\n    k: float = <f>\n    def both(self): return self.t * self.k\n<n:t> = <u1>(<t>).both()"), ("local class", "class <u1>:\n    k = <f>\n    def __init__(self, t): self.t = t\n    def __call__(self, z): return z * self.k + self.t\n    @property\n    def twofold(self): return self.t * 2.\n<n:t> = <u1>(<t>)(<t>) + <u1>(<t>).twofold"),
+    ("generator with try", "def <u1>():\n    try:\n        for z in <v:l>:\n            if z.sum() > <C>: return\n            yield z\n    finally:\n        LOG.append('end')\n<n:l> = [*<u1>()]"), ("generator of numbers", "def <u1>(k):\n    while k > 0:\n        yield k\n        k -= 1\nfor <u2:i> in <u1>(<i> % 4):\n    <short>"), ("comprehension of tensors", "<n:l> = [z * k for k, z in enumerate(<v:l>) if k != <I>]"), ("recursion over list", "def <u1>(z, rest):\n    return z if not rest else <u1>(z + rest[0], rest[1:])\n<n:t> = <u1>(<t>, <v:l>)"), ("recursion on tensor", "def <u1>(z, k):\n    if k <= 0 or z.sum() > 7.1: return z\n    return <u1>(z + <F>, k - 1)\n<n:t> = <u1>(<t>, 4)"), ("swap of lists", "<n:l>, <n:l> = <v:l>, [<t>]"), ("throw", "<u1> = closing(<t>)\nnext(<u1>)\ntry: <u1>.throw(Oops(1))\nexcept Oops: LOG.append('thrown')"),
 ]  # fmt: skip
-
-PRELUDE = """\
-import collections, contextlib, dataclasses, functools, heapq, itertools, math, operator, sys
-G, GI, GT = 0.5, 2, T([1., 2., -1.])
-LOG, HEAP, CONF = [], [], {'k': 1.5}
-W = P(T([1., -1., 2.]), name='w')
-class Oops(Exception): pass
-class Doubled:
-    def __get__(self, owner, kind=None): return owner.t * 2.
-    def __set__(self, owner, value): owner.t = value * 0.5
-class Box:
-    doubled = Doubled()
-    base = 1.0
-    def __init__(self, k):
-        self.k, self.n, self.log = k, 1, []
-        self.t = T([k, 1., -k])
-    @property
-    def prop(self): return self.t + self.k
-    @property
-    def level(self): return self.k * 2
-    @level.setter
-    def level(self, v): self.k = v / 2
-    def scaled(self, z): return z * self.k + self.base
-    def __call__(self, z): return self.scaled(z) + self.t
-    def __getitem__(self, z): return z - self.t
-    def __add__(self, z): return z + self.k
-    @classmethod
-    def of(cls, k): return cls(k)
-    @staticmethod
-    def half(z): return z * 0.5
-class Sub(Box):
-    base = 2.0
-    def scaled(self, z): return super().scaled(z) * 0.5
-@dataclasses.dataclass
-class Point:
-    x: object
-    n: int = 0
-    def moved(self, by): return dataclasses.replace(self, x=self.x + by)
-Pair = collections.namedtuple('Pair', 't n')
-def helper(z, k=2.0): return z * k + GT if k > 0 else z - k
-def rec(z, n): return z if n <= 0 else rec(z * 0.5 + 1., n - 1)
-def down(z):
-    if z.sum() < 4.1: return z
-    return down(z * 0.5 - 1.)
-def gen(z, n):
-    for i in range(n):
-        yield z * i
-def star(*args, **kw): return sum(args) * kw.get('k', 1.)
-def twice(fn):
-    @functools.wraps(fn)
-    def inner(*a, **k): return fn(fn(*a, **k))
-    return inner
-@twice
-def decorated(z): return z * G + 1.
-def matched(n, z):
-    match n % 3:
-        case 0: return z
-        case 1: return z * 2.
-    return z - 1.
-def shaped(o, z):
-    match o:
-        case Sub(): return z * 3.
-        case Box(n=n): return z + n
-@functools.lru_cache
-def cached(n): return n * 0.5
-def counter():
-    n = 0
-    def bump():
-        nonlocal n
-        n += 1
-        return n
-    return bump
-bump = counter()
-def note(n): LOG.append(('note', n))
-class Manager:
-    def __init__(self, w): self.w = w
-    def __enter__(self):
-        LOG.append(self.w)
-        return 0.5
-    def __exit__(self, *a): LOG.append(a[0] is None)
-class Swallow:
-    def __enter__(self): return self
-    def __exit__(self, kind, *a): return kind is not None and issubclass(kind, (ValueError, Oops))
-@contextlib.contextmanager
-def managed(z):
-    LOG.append('in')
-    try: yield z * 2.
-    finally: LOG.append('out')
-def talker():
-    got = yield 0
-    while True: got = yield got * 2.
-def run(co):
-    try: co.send(None)
-    except StopIteration as end: return end.value
-class Net(nn.Cell):
-    def __init__(self):
-        super().__init__()
-        self.w = P(T([0.5, 1., -0.5]), name='v')
-        self.calls = 0
-    def construct(self, z):
-        self.calls = self.calls + 1
-        return z * self.w + self.calls
-NET = Net()
-"""

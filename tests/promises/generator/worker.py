@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -11,7 +12,10 @@ ROUNDING = 3e-6  # of numbers that come from tensors
 
 
 def main() -> None:
-    """Answers each program with `e` when Python begins, `j` when jit does, and then the verdict."""
+    """Answers each program with `e` when Python begins, `j` when jit does, and then the verdict.
+
+    A line says whether the program is to be compiled to machine code, and its text.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever the program writes stays out of the answers
     warnings.simplefilter("ignore")
@@ -19,15 +23,24 @@ def main() -> None:
         from tests.promises.generator.faults import sow
 
         sow(sys.argv[1])
+    import mycelia as ms
     from tests.promises import judge
+    from tests.promises.generator.meaning import Meaning
+    from tests.promises.generator.prelude import PRELUDE, needed
 
     def tell(text: str) -> None:
         answers.write(text + "\n")
         answers.flush()
 
+    gc.collect()
+    gc.freeze()  # what is loaded stays
+    gc.set_threshold(50_000, 20, 50)
     tell("ready")
     for line in sys.stdin:
-        program = judge.Program("generated", "program", json.loads(line))
+        native, text = json.loads(line)
+        ms.set_device("CPU" if native else Meaning.name)
+        own = text.removeprefix(PRELUDE)
+        program = judge.Program("generated", "program", own, needed(own) if own is not text else ())
         tell("e")
         want = judge.outcome(program, judge.eager)
         tell("j")

@@ -16,19 +16,21 @@ from tests.promises.generator.grammar import (
     IN_LOOPS,
     LEAVING,
     LITERALS,
-    PRELUDE,
     SIMPLE,
 )  # fmt: skip
+from tests.promises.generator.prelude import PRELUDE
 
 # what a function that is differentiated or mapped does not do: effects, exceptions, numbers of tensors
 IMPURE = re.compile(
     r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
-    r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>"
+    r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>|"
+    r"VAR|kept|shifted|closing|Bag|Loose|positive|base =|made|remove|IDX"
 )
 VARIABLE = re.compile(r"\b[a-z]\d+\b|\bz\b")
 HOLE = re.compile(r"<([A-Za-z]+\d?)(?::([a-z]))?>")
 BLOCKS = ("block", "loop", "short", "body", "leave")
-PARAMETERS = {"x": "t", "y": "t", "n": "i", "k": "f", "items": "l", "table": "d", "box": "o", "ints": "q", "arr": "a"}
+PARAMETERS = {"x": "t", "y": "t", "n": "i", "k": "f", "items": "l", "table": "d", "box": "o", "ints": "q", "arr": "a",
+              "nums": "h", "pair": "p"}  # fmt: skip
 
 
 class Missing(Exception):
@@ -54,7 +56,7 @@ class Writer:
     """Fills templates with what a stream of random numbers chooses, and counts the constructs."""
 
     def __init__(self, seed: int, pure: bool = False) -> None:
-        self.random, self.pure = random.Random(seed), pure
+        self.seed, self.random, self.pure = seed, random.Random(seed), pure
         self.used: Counter[str] = Counter()
         self.scope = Scope()
         self.fresh = 0
@@ -63,13 +65,18 @@ class Writer:
         self.focus: str | None = None  # the argument that is used and changed most
         self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
 
+    @property
+    def native(self) -> bool:
+        """Whether this program is one of those that are compiled to machine code."""
+        return self.seed % 8 == 0
+
     def program(self) -> str:
         """The whole module."""
         every = sorted({tag for tag, _ in (*SIMPLE, *COMPOUND, *LEAVING)})
         self.closed = {tag for tag in every if self.random.random() < 0.35}
-        kinds = "tif" if self.pure else "tifldoqa"
-        taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.6)]
-        self.focus = self.random.choice(taken) if self.random.random() < 0.6 else None
+        kinds = "tif" if self.pure else "tifldoqahp"
+        taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.5)]
+        self.focus = self.random.choice(taken) if self.random.random() < 0.75 else None
         self.budget = self.random.choice((3, 5, 8, 11))
         self.scope = Scope()
         for name in taken:
@@ -90,15 +97,15 @@ class Writer:
         text = "\n".join([*heads, *[f"    {line}" for line in (*declared, *body)]])
         if self.pure:
             return f"{PRELUDE}{text}\n{transformed_calls(self, taken)}"
-        return f"{PRELUDE}@J\n{text}\n{calls_of(self, taken)}"
+        return f"{PRELUDE}@J\n{text}\n{calls_of(self, taken, text)}"
 
     def result(self) -> str:
         """What the function returns: often some of its variables too, so that what was done to them is seen."""
         said = self.expression("y", 2)
         names = sorted({n for kind, names in self.scope.names.items() if kind != "c" for n in names})
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.25:
             return said
-        return ", ".join([said, *self.random.sample(names, min(len(names), 4))])
+        return ", ".join([said, *self.random.sample(names, min(len(names), 6))])
 
     # ---------------------------------------------------------------------------------------------------- statements
 
@@ -117,6 +124,9 @@ class Writer:
             table = IN_LOOPS
         elif self.random.random() < (0.03 if depth >= 2 else 0.12):
             table = LEAVING
+        if self.focus is not None and self.random.random() < 0.25:
+            hole = f":{PARAMETERS[self.focus]}>"
+            table = [e for e in table if hole in e[1]] or table
         for _ in range(60):
             tag, template = self.random.choices(table, [4 if "tensor" in tag else 1 for tag, _ in table])[0]
             if tag in self.closed or (self.pure and IMPURE.search(template)):
@@ -190,7 +200,7 @@ class Writer:
             self.used["repeated expression"] += 1
             return self.random.choice(known)
         table = EXPRESSIONS[kind]
-        if self.focus is not None and self.random.random() < 0.25:
+        if self.focus is not None and self.random.random() < 0.3:
             hole = f"<v:{PARAMETERS[self.focus]}>"
             table = [e for e in table if hole in e[1]] or table
         leaves = [e for e in table if not any(h[1] in EXPRESSIONS for h in HOLE.finditer(e[1]))]
