@@ -1,14 +1,25 @@
 """Names that are not there: the nearest that is, whether MindSpore has it, and what users of PyTorch mean by it."""
 
 from mycelia.names.keywords import FOREIGN, boundary, explaining, explaining_methods, listening, renamed, translated
-from mycelia.names.missing import MissingImport, MissingName, explain_missing, missing_attribute, missing_in, nearest
+from mycelia.names.missing import (
+    MissingImport,
+    MissingModule,
+    MissingName,
+    explain_missing,
+    explain_modules,
+    missing_attribute,
+    missing_in,
+    nearest,
+)
 
 __all__ = [
     "FOREIGN",
     "MissingImport",
+    "MissingModule",
     "MissingName",
     "boundary",
     "explain_missing",
+    "explain_modules",
     "explaining",
     "explaining_methods",
     "listening",

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
 from mycelia.errors import PACKAGE, Location, MyceliaError, again, caller, location_of
 from mycelia.names.habits import NAMES
 
+LIBRARY = str(Path(dis.__file__).parent / "importlib")
 IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 PLACES = ("mycelia", "mycelia.ops", "mycelia.nn", "mycelia.common.initializer", "mycelia.train", "mycelia.dataset")
 """Where else a name is looked for."""
@@ -43,6 +44,37 @@ class MissingAttribute(MyceliaError, AttributeError):
 
 class MissingImport(MyceliaError, ImportError):
     """`from mycelia import name`, where there is no such name."""
+
+
+class MissingModule(MyceliaError, ModuleNotFoundError):
+    """`import mycelia.name`, where there is no such module."""
+
+
+class Finder:
+    """Asked last for a module: it finds none, and says what may have been meant by one of ours."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        place, _, last = name.rpartition(".")
+        asker = sys._getframe(1)
+        if not asker.f_code.co_filename.startswith("<frozen "):  # no import statement: a tool that walks the finders
+            return
+        frame: FrameType | None = asker
+        while frame is not None and frame.f_code.co_filename.startswith("<frozen "):
+            if frame.f_code.co_name == "_handle_fromlist":  # `from mycelia import name`: the module is asked next
+                return
+            frame = frame.f_back
+        asks = frame is None or frame.f_code.co_filename.startswith((PACKAGE, LIBRARY))  # who only wants to know
+        if place.split(".")[0] != "mycelia" or place not in sys.modules or asks or last.startswith("_"):
+            return
+        what, hint = _said(sys.modules[place], last)
+        raise MissingModule(what, hint=hint, at=location_of(frame.f_code, frame.f_lasti, frame.f_lineno))  # type: ignore[union-attr]
+
+
+def explain_modules() -> None:
+    """Let a missing module be told of in words."""
+    if all(getattr(finder, "__module__", "") != Finder.__module__ for finder in sys.meta_path):
+        sys.meta_path.append(Finder)
 
 
 def explain_missing(*modules: ModuleType) -> None:

@@ -58,7 +58,7 @@ from mycelia.nn.loss import (
 from mycelia.nn.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, LayerNorm
 from mycelia.nn.optim import SGD, Adam, AdamW, AdamWeightDecay, Momentum, Optimizer
 from mycelia.nn.pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
-from mycelia.nn.wrap import ForwardValueAndGrad, TrainOneStepCell, WithEvalCell, WithLossCell
+from mycelia.nn.wrap import DistributedGradReducer, ForwardValueAndGrad, TrainOneStepCell, WithEvalCell, WithLossCell
 
 _boundary(globals())
 _explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
@@ -86,6 +86,7 @@ __all__ = [
     "CosineDecayLR",
     "CrossEntropyLoss",
     "Dense",
+    "DistributedGradReducer",
     "Dropout",
     "Embedding",
     "ExponentialDecayLR",

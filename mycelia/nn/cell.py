@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.described import Described
+from mycelia.api.given import by_place, with_gradient
 from mycelia.api.jit import Jitted, jit
+from mycelia.api.recompute import check, computed_again
 from mycelia.capture.values import alternatives
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.eager.dispatch import mode
@@ -21,13 +23,28 @@ from mycelia.tree import tree_map
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
-SPECIAL = ("_before", "_after", "_float", "_described")  # what makes a call more than `construct`
+# what MindSpore lets one say of communication inside a cell that is computed again
+COMMUNICATION = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
 UNNAMED = "Parameter"  # what a parameter is called until it belongs to a cell
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class UnfinishedCell(MyceliaError, AttributeError):
     """A cell was given something before its `__init__` had run."""
+
+
+def _extra(place: int, nothing: Any) -> Any:
+    """One of the things that make a call more than `construct`. Most cells have none, and one look tells."""
+
+    def held(self: Cell) -> Any:
+        return self._extras[place] if self._extras else nothing
+
+    def hold(self: Cell, value: Any) -> None:
+        now = list(self._extras or ((), (), None, None, False))
+        now[place] = value
+        self.__dict__["_extras"] = tuple(now) if any(now) else ()
+
+    return property(held, hold)
 
 
 class Cell:
@@ -58,16 +75,24 @@ class Cell:
     _cells: Mapping[str, Cell]  # replaced when it changes, as all that is noted about a cell
     _params: Mapping[str, Parameter]
     _flags: Mapping[str, Any]
-    _before: tuple[HookHandle, ...]
-    _after: tuple[HookHandle, ...]
-    _described: Described | None  # what its arguments look like, where that was said
-    _float: DType | None  # the type to compute in, where one was chosen
     _auto_prefix: bool
+    bprop: Callable[..., Any] | None = None  # the gradient, where a class gives its own: bprop(self, *args, out, dout)
+    _extras: tuple[Any, ...]  # the five that follow, or nothing
+    _before = _extra(0, ())  # hooks
+    _after = _extra(1, ())
+    _float = _extra(2, None)  # the type to compute in, where one was chosen
+    _described = _extra(3, None)  # what its arguments look like, where that was said
+    _recomputed = _extra(4, False)  # whether nothing inside is kept for its gradient
 
     def __init__(self, auto_prefix: bool = True, flags: Mapping[str, Any] | None = None) -> None:
+        if not isinstance(auto_prefix, bool):
+            raise ArgumentError(
+                f"{self.cls_name} is made without a {type(auto_prefix).__name__}",
+                hint=f"make the layer first, then call it: {self.cls_name}()(x)",
+            )
         self.__dict__.update(
             _cells=NONE, _params=NONE, _auto_prefix=auto_prefix, _flags=MappingProxyType(dict(flags or {})),
-            _float=None, _described=None, _before=(), _after=(), training=False, requires_grad=False, phase="",
+            _extras=(), training=False, requires_grad=False, phase="",
         )  # fmt: skip
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +100,7 @@ class Cell:
         raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if mode.capturing or self._before or self._after or self._float is not None or self._described is not None:
+        if mode.capturing or self._extras or self.bprop is not None:
             graph = not mode.capturing and get_context("mode") == GRAPH_MODE
             return (self._compiled() if graph else self._run)(*args, **kwargs)
         if get_context("mode") == GRAPH_MODE:
@@ -95,8 +120,7 @@ class Cell:
         machine.store.world.pin(call)
         if call is not Cell.__call__:
             return machine.call(call, (cell, *args), options)
-        before, after, kind, described = (machine.whole(cell, ("attr", n)) for n in SPECIAL)
-        if (before, after, kind, described) == ((), (), None, None):
+        if machine.whole(cell, ("attr", "_extras")) == () and machine.attribute(cell, "bprop") is None:
             return machine.call(machine.attribute(cell, "construct"), args, options)
         return machine.call(Cell._run, (cell, *args), options)
 
@@ -107,13 +131,19 @@ class Cell:
         for handle in self._before:
             args, kwargs = handle.before(args, kwargs)
         if self._float is None:
-            out = self.construct(*args, **kwargs)
+            out = self._constructed(args, kwargs)
         else:
             with self._parameters_as(self._float):
-                out = self.construct(*self.cast_inputs(args, self._float), **kwargs)
+                out = self._constructed(self.cast_inputs(args, self._float), kwargs)
         for handle in self._after:
             out = handle.after(args, kwargs, out)
         return out
+
+    def _constructed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `construct` gives; its gradient is that of `bprop`, where there is one."""
+        if self.bprop is None:
+            return computed_again(self.construct, args, kwargs) if self._recomputed else self.construct(*args, **kwargs)
+        return with_gradient(self.construct, self.bprop, by_place(self.construct, args, kwargs) if kwargs else args)
 
     def _compiled(self) -> Jitted:
         """The cell as a compiled program, which graph mode calls."""
@@ -362,6 +392,8 @@ class Cell:
         >>> Cell().set_train().training
         True
         """
+        if not isinstance(mode, bool):
+            raise ArgumentError(f"set_train takes True or False, not {mode!r}", hint="net.set_train(False) is for use")
         for _, cell in self.cells_and_names():
             cell.training = mode
             cell.phase = "train" if mode else "predict"
@@ -398,6 +430,35 @@ class Cell:
         """
         self.requires_grad = requires_grad
         return self
+
+    def recompute(
+        self,
+        *,
+        use_reentrant: bool = True,
+        output_recompute: bool = False,
+        early_stop: bool = True,
+        context_fn: Callable[[], Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Keep nothing of what the cell computes inside for its gradient: it is computed again on the way back.
+
+        What the arguments choose between in MindSpore comes to the same here; those about communication
+        (`mp_comm_recompute` and the like) have nothing to steer. See `ms.recompute` and docs/memory.md.
+
+        >>> class Cube(Cell):
+        ...     def construct(self, x):
+        ...         return x * x * x
+        >>> cube = Cube()
+        >>> cube.recompute()
+        >>> from mycelia.api.grad import grad
+        >>> grad(cube)(Tensor(2.0)).item()
+        12.0
+        """
+        check(self, context_fn)
+        for name in kwargs:
+            if name not in COMMUNICATION:
+                raise ArgumentError(f"recompute has no option {name}", hint=f"it takes {', '.join(COMMUNICATION)}")
+        self._recomputed = True
 
     def to_float(self: C, dst_type: Any) -> C:
         """Compute in this floating type: inputs and parameters are cast as the cell, and all inside, are called.

@@ -137,7 +137,11 @@ class PolynomialDecayLR(LearningRateSchedule):
         super().__init__()
         self.learning_rate = check_rate("learning_rate", learning_rate)
         if not 0 <= end_learning_rate < learning_rate:
-            raise ArgumentError("a decay ends below where it began", given={"end_learning_rate": end_learning_rate})
+            raise ArgumentError(
+                "a decay ends below where it began",
+                given={"learning_rate": learning_rate, "end_learning_rate": end_learning_rate},
+                hint="the larger rate comes first",
+            )
         self.end_learning_rate, self.power = end_learning_rate, check_rate("power", power)
         self.decay_steps, self.update_decay_steps = check_steps("decay_steps", decay_steps), update_decay_steps
 

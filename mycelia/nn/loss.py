@@ -112,6 +112,14 @@ class HuberLoss(LossBase):
         return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
+def _check_index(loss: LossBase, ignore_index: Any) -> None:
+    if not isinstance(ignore_index, int):
+        raise ArgumentError(
+            f"ignore_index is a whole number, not a {type(ignore_index).__name__}",
+            hint=f"make the loss first, then call it: {loss.cls_name}()(logits, labels)",
+        )
+
+
 class CrossEntropyLoss(LossBase):
     """The negative log-probability of the right class, given a score for each class on axis 1.
 
@@ -124,6 +132,7 @@ class CrossEntropyLoss(LossBase):
         self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
     ) -> None:
         super().__init__(reduction)
+        _check_index(self, ignore_index)
         self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -139,6 +148,7 @@ class NLLLoss(LossBase):
 
     def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(reduction)
+        _check_index(self, ignore_index)
         self.weight, self.ignore_index = weight, ignore_index
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:

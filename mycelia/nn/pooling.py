@@ -51,7 +51,10 @@ class Pool(Cell):
             return self.pooled(x)
         if x.ndim == self.rank + 1:
             return self.pooled(x.reshape((1, *x.shape)))[0]  # type: ignore[no-any-return]
-        raise ShapeError(f"{self.cls_name} takes (examples, channels, *space), and got shape {x.shape}")
+        raise ShapeError(
+            f"{self.cls_name} takes (examples, channels, *space), and got shape {x.shape}",
+            hint="x.expand_dims(0) makes a batch of one example",
+        )
 
     def pooled(self, x: Tensor) -> Tensor:
         """The result for a batch."""

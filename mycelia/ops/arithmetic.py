@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mycelia import primitives as p
@@ -242,8 +243,13 @@ def hypot(input: Any, other: Any) -> Tensor:
     >>> hypot(Tensor([3.0]), Tensor([4.0])).tolist()
     [5.0]
     """
-    x, y = pair(input, other, floating)
-    return length(x * x + y * y)
+    x, y = (p.abs(v) for v in pair(input, other, floating))
+    long = p.stop_gradient(p.maximum(x, y))  # squares of parts of it neither overflow nor vanish
+    usual = p.logical_and(long > 0.0, long < math.inf)
+    scale = p.select(usual, long, number(1.0, long))
+    a, b = x / scale, y / scale
+    infinite = p.logical_or(p.equal(x, math.inf), p.equal(y, math.inf))
+    return p.select(infinite, number(math.inf, x), length(a * a + b * b) * scale)
 
 
 @method()
@@ -266,7 +272,7 @@ def xlogy(input: Any, other: Any) -> Tensor:
     [0.0, 0.0]
     """
     x, y = pair(input, other, floating)
-    nothing = x == 0
+    nothing = p.logical_and(p.equal(x, 0), p.equal(y, y))
     return p.select(nothing, number(0, x), x * p.log(p.select(nothing, number(1, y), y)))
 
 

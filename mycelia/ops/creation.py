@@ -225,7 +225,10 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
 
 def _triangle(x: Tensor, diagonal: int, below: bool) -> Tensor:
     if x.ndim < 2:
-        raise ShapeError(f"a triangle is part of a matrix, and this tensor has shape {x.shape}")
+        raise ShapeError(
+            f"a triangle is part of a matrix, and this tensor has shape {x.shape}",
+            hint="the last two axes are the matrix",
+        )
     rows, columns = _positions(x.shape[-2:])
     kept = columns - rows <= diagonal if below else columns - rows >= diagonal
     return p.select(kept, x, number(0, x))

@@ -12,6 +12,7 @@ from mycelia.ops.activation import *
 from mycelia.ops.arithmetic import *
 from mycelia.ops.attention import *
 from mycelia.ops.choice import *
+from mycelia.ops.communication import *
 from mycelia.ops.comparison import *
 from mycelia.ops.convolution import *
 from mycelia.ops.creation import *

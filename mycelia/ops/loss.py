@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
-from mycelia.eager.dispatch import mode
+from mycelia.eager.dispatch import must
 from mycelia.eager.indexing import BoundsError
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Value
@@ -181,15 +181,29 @@ def _classes(y: Tensor, count: int) -> Tensor:
     known = p.greater_equal(y, 0) if y.dtype.kind == "i" else p.equal(y, y)
     if count <= np.iinfo(y.dtype.numpy).max:
         known = p.logical_and(known, p.less(y, count))
-    if known._data.__class__ is Value and mode.held is not None:
-        mode.held.must(known._data)
-    if known._data.__class__ is not Value and not known._data.all():
+    if known._data.__class__ is Value:
+        must(known._data)
+    elif not known._data.all():
         wrong = y._data[~known._data].flat[0]
         raise BoundsError(
             f"target {wrong} is none of {count} classes",
             hint=f"classes are numbered 0 to {count - 1}; ignore_index leaves targets out",
         )
     return known
+
+
+def _probabilities(x: Tensor) -> None:
+    """Other numbers than those from 0 to 1 are a mistake: their logarithm is none."""
+    known = p.logical_not(p.logical_or(p.less(x, 0.0), p.greater(x, 1.0)))
+    if known._data.__class__ is Value:
+        if not isinstance(x._data.op, p.Sigmoid):
+            must(known._data)
+    elif not known._data.all():
+        wrong = x._data[~known._data].flat[0]
+        raise ArgumentError(
+            f"{wrong} is no probability: binary_cross_entropy takes numbers from 0 to 1",
+            hint="sigmoid makes probabilities of scores; binary_cross_entropy_with_logits takes the scores themselves",
+        )
 
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
@@ -199,6 +213,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     0.0
     """
     x, y = pair(logits, labels, floating)
+    _probabilities(x)
     yes, no = clamp(p.log(x), -100.0), clamp(p.log1p(p.negative(x)), -100.0)
     losses = p.negative(y * yes + (1.0 - y) * no)
     return reduced("binary_cross_entropy", losses if weight is None else losses * weight, reduction)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast
+from mycelia.eager import Parameter, Tensor, as_dtype, assign
 from mycelia.eager.placement import is_device, placed
 from mycelia.errors import ArgumentError
 from mycelia.names import listening
@@ -83,24 +83,22 @@ _extreme("min", reduction.min, reduction.amin)
 
 @method()
 def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the largest element along an axis is, and the element.
+    """The largest element along an axis, and where it is.
 
     >>> [t.item() for t in Tensor([1.0, 3.0]).argmax_with_value()]
-    [1, 3.0]
+    [3.0, 1]
     """
-    values, positions = reduction.max(self, axis, keep_dims)
-    return cast(positions, int32), values
+    return reduction.max(self, axis, keep_dims)
 
 
 @method()
 def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Where the smallest element along an axis is, and the element.
+    """The smallest element along an axis, and where it is.
 
     >>> [t.item() for t in Tensor([1.0, 3.0]).argmin_with_value()]
-    [0, 1.0]
+    [1.0, 0]
     """
-    values, positions = reduction.min(self, axis, keep_dims)
-    return cast(positions, int32), values
+    return reduction.min(self, axis, keep_dims)
 
 
 # ----------------------------------------------------------------------------------------------------- element types

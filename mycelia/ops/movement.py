@@ -95,16 +95,18 @@ def view_as(input: Any, other: Any) -> Tensor:
 
 @shares_memory
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Axes from `start_dim` to `end_dim` as one.
+    """Axes from `start_dim` to `end_dim` as one; with the order "F", of the axes in reverse.
 
     >>> flatten(Tensor([[[1, 2], [3, 4]]])).shape
     (1, 4)
+    >>> flatten(Tensor([[1, 2], [3, 4]]), "F", start_dim=0).tolist()
+    [1, 3, 2, 4]
     """
     if order not in ("C", "F"):
         raise ArgumentError(f"flatten has no order {order!r}", hint='"C" is row-major, "F" column-major')
     x = tensor(input)
     if order == "F":
-        x = p.transpose(x, (0, *reversed(range(1, x.ndim))))
+        x = p.transpose(x, tuple(reversed(range(x.ndim))))
     if x.ndim == 0:
         return p.reshape(x, (1,))
     first, last = axis_of(x, min(start_dim, x.ndim) if x.ndim == 1 else start_dim, x.ndim == 1), axis_of(x, end_dim)
@@ -152,12 +154,28 @@ def transpose(input: Any, dims: Sequence[int]) -> Tensor:
     return own(p.transpose(x, order), x)
 
 
-@method("transpose", "permute")
+@method("transpose")
 @shares_memory
-def _transpose(self: Tensor, *axes: Any) -> Tensor:
+def _transpose(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """Two numbers exchange these axes; all of them, or a tuple, give the axes in another order; nothing reverses them.
+
+    >>> Tensor([[[1, 2, 3]]]).transpose(0, 2).shape
+    (3, 1, 1)
+    >>> Tensor([[[1, 2, 3]]]).transpose((2, 0, 1)).shape
+    (3, 1, 1)
+    """
+    axes = (*axes, *[d for d in (dim0, dim1) if d is not None])
+    if len(axes) == 2 and not any(isinstance(a, tuple | list) for a in axes):
+        return swapaxes(self, *axes)
+    return _permute(self, *axes)
+
+
+@method("permute")
+@shares_memory
+def _permute(self: Tensor, *axes: Any) -> Tensor:
     """The axes in another order; reversed, if none is said.
 
-    >>> Tensor([[1, 2, 3]]).transpose(1, 0).shape
+    >>> Tensor([[1, 2, 3]]).permute(1, 0).shape
     (3, 1)
     """
     return transpose(self, sizes(*axes) if axes and axes[0] is not None else tuple(reversed(range(self.ndim))))

@@ -143,7 +143,8 @@ def _unique(x: Tensor, shape: Any) -> tuple[Tensor, Tensor]:
     leads = p.equal(leader, p.iota(int64, (length,), 0))
     which = p.gather(p.cumsum(p.cast(leads, int64), 0) - 1, leader, 0)
     dtype = int64 if x.dtype is int64 else int32
-    return p.gather(x, p.positions(leads), 0), p.reshape(p.cast(which, dtype), shape)
+    found = p.gather(p.stop_gradient(x), p.positions(leads), 0)  # eagerly nothing is recorded either
+    return found, p.reshape(p.cast(which, dtype), shape)
 
 
 @method("bincount")

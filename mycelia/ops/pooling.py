@@ -36,7 +36,10 @@ def _checked(name: str, x: Tensor, rank: int) -> tuple[Tensor, bool]:
     if x.ndim == rank + 1:
         return p.expand_dims(x, (0,)), True
     if x.ndim != rank + 2:
-        raise ShapeError(f"{name} takes (examples, channels, *space), and got shape {x.shape}")
+        raise ShapeError(
+            f"{name} takes (examples, channels, *space), and got shape {x.shape}",
+            hint="x.expand_dims(0) makes a batch of one example",
+        )
     return x, False
 
 

@@ -17,6 +17,7 @@ from mycelia.ops import (
     activation,
     arithmetic,
     choice,
+    communication,
     comparison,
     convolution,
     creation,
@@ -24,7 +25,6 @@ from mycelia.ops import (
     linalg,
     loss,
     math,
-    methods,
     movement,
     normalization,
     order,
@@ -221,6 +221,15 @@ def _pooled(pool: Callable[..., Tensor], **options: Any) -> Callable[..., Tensor
     return call
 
 
+def _place_first(extreme: Callable[..., tuple[Tensor, Tensor]]) -> Callable[..., tuple[Tensor, Tensor]]:
+    def pair(x: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+        """Where an extreme element along an axis is, and the element: the method of the same name turns them round."""
+        value, place = extreme(x, axis, keep_dims)
+        return place, value
+
+    return pair
+
+
 def _at(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda x, axis, output_type: function(x, axis).astype(output_type)
 
@@ -279,8 +288,8 @@ _define("LogSoftmax", activation.log_softmax, axis=-1)
 _define("Elu", activation.elu, alpha=1.0)
 _define("Sort", order.sort, axis=-1, descending=False)
 _define("CumSum", lambda x, axis: reduction.cumsum(x, axis))
-_define("ArgMaxWithValue", methods.argmax_with_value, axis=0, keep_dims=False)
-_define("ArgMinWithValue", methods.argmin_with_value, axis=0, keep_dims=False)
+_define("ArgMaxWithValue", _place_first(reduction.max), axis=0, keep_dims=False)
+_define("ArgMinWithValue", _place_first(reduction.min), axis=0, keep_dims=False)
 _define("Argmax", _at(reduction.argmax), axis=-1, output_type="int32")
 _define("Argmin", _at(reduction.argmin), axis=-1, output_type="int32")
 _define("L2Normalize", normalization.l2_normalize, axis=0, epsilon=1e-4)
@@ -312,6 +321,7 @@ _define("LayerNorm", _normalised, epsilon=1e-7)
 _define("UniformInt", _whole, seed=0, seed2=0)
 _define("Gelu", lambda x: activation.gelu(x, "tanh"))
 _define("Einsum", lambda operands, equation: linalg.einsum(equation, *operands), equation="")
+_define("AllReduce", communication.all_reduce, op="sum", group=p.WORLD)
 _define("ScalarCast", lambda x, dtype: as_dtype(dtype).numpy.type(x).item())
 
 ReduceSum: type[Primitive] = globals()["ReduceSum"]

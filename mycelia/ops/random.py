@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from mycelia import primitives as p
-from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, seeded, wrap
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.eager import Generator, Tensor, as_dtype, cast, default_generator, seeded
+from mycelia.eager.dispatch import must
+from mycelia.errors import ArgumentError
+from mycelia.ir import Value
 from mycelia.ops.arguments import extents, floated, method, number, pair, tensor
 from mycelia.ops.order import order_of
 from mycelia.primitives.family import broadcast_shapes
@@ -185,7 +185,9 @@ def randint(
     """
     first, last = (int(x) for x in (low, high))
     if last <= first:
-        raise ArgumentError(f"there is no whole number from {first} up to, and without, {last}")
+        raise ArgumentError(
+            f"there is no whole number from {first} up to, and without, {last}", hint="the smaller bound comes first"
+        )
     evenly = _uniform(extents(size), float64, _source(seed, generator))
     return cast(cast(p.floor(evenly * float(last - first)), int64) + first, int64 if dtype is None else as_dtype(dtype))
 
@@ -246,21 +248,38 @@ def multinomial(
     >>> multinomial(Tensor([0.0, 1.0]), 3).tolist()
     [1, 1, 1]
     """
-    weights = tensor(input).numbers().astype(np.float64)
-    if weights.ndim not in (1, 2) or (weights < 0).any() or not (weights.sum(-1) > 0).all():
-        raise ArgumentError(
-            "multinomial takes rows of weights, none negative and not all zero", given={"shape": weights.shape}
-        )
+    weights = cast(tensor(input), float64)
+    if weights.ndim not in (1, 2):
+        raise ArgumentError("multinomial takes a row of weights, or rows of them", given={"shape": weights.shape})
+    likely = p.logical_and(p.reduce_all(p.greater_equal(weights, 0.0)), p.reduce_all(p.reduce_sum(weights, (-1,)) > 0))
+    source = _source(seed, generator)
     if replacement:
-        edges = np.cumsum(weights, -1)
-        u = _uniform((*weights.shape[:-1], num_samples), float64, _source(seed, generator)).numbers() * edges[..., -1:]
-        return wrap((u[..., None] >= edges[..., None, :]).sum(-1))
-    if (np.count_nonzero(weights, -1) < num_samples).any():
-        raise ShapeError(f"{num_samples} different positions cannot be drawn from fewer with a weight above zero")
-    u = _uniform(weights.shape, float64, _source(seed, generator)).numbers()
-    with np.errstate(divide="ignore"):
-        keys = np.log(1.0 - u) / weights  # the largest are a weighted draw (Efraimidis and Spirakis)
-    return wrap(np.argsort(-keys, -1, kind="stable")[..., :num_samples])
+        _must(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
+        edges = p.cumsum(weights, weights.ndim - 1)
+        u = _uniform((*weights.shape[:-1], num_samples), float64, source) * p.take(
+            edges, weights.ndim - 1, weights.shape[-1] - 1, weights.shape[-1]
+        )
+        passed = p.greater_equal(p.expand_dims(u, (u.ndim,)), p.expand_dims(edges, (u.ndim - 1,)))
+        return p.minimum(p.reduce_sum(cast(passed, int64), (-1,)), weights.shape[-1] - 1)
+    _must(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
+    above = p.reduce_sum(cast(p.greater(weights, 0.0), int64), (-1,))
+    _must(
+        p.reduce_all(p.greater_equal(above, num_samples)),
+        f"{num_samples} different positions cannot be drawn from fewer with a weight above zero",
+        weights.shape,
+    )
+    u = _uniform(weights.shape, float64, source)
+    weighted = p.greater(weights, 0.0)  # the largest keys are a weighted draw (Efraimidis and Spirakis)
+    keys = p.select(weighted, p.log(1.0 - u) / p.select(weighted, weights, number(1, weights)), number(-math.inf, u))
+    return p.take(order_of(keys, weights.ndim - 1, True), weights.ndim - 1, 0, num_samples)
+
+
+def _must(known: Tensor, words: str, shape: tuple[int, ...]) -> None:
+    """An error where this does not hold; a program finds out when it runs."""
+    if known._data.__class__ is Value:
+        must(known._data)
+    elif not known._data:
+        raise ArgumentError(words, given={"shape": shape})
 
 
 # ------------------------------------------------------------------------------------------------------------- dropout
@@ -310,7 +329,7 @@ def _channels(input: Any, rate: float, training: bool, rank: int) -> Tensor:
 
 def _dropped(x: Tensor, rate: float, training: bool, seed: int | None, shape: tuple[int, ...]) -> Tensor:
     if not 0.0 <= rate <= 1.0:
-        raise ArgumentError(f"the probability of dropping is from 0 to 1, not {rate}")
+        raise ArgumentError(f"the probability of dropping is from 0 to 1, not {rate}", hint="for example p=0.5")
     if not training or rate == 0.0:
         return x.alias()
     kept = _uniform(shape, float32, seed) >= rate

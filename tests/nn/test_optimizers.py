@@ -92,8 +92,8 @@ def test_a_compiled_update_is_the_eager_one(make):
 def test_a_compiled_update_is_one_kernel_for_each_parameter_and_one_for_numbers(kind, monkeypatch):
     lower, programs = stages.lower, []
 
-    def noted(*args):
-        programs.append(lower(*args))
+    def noted(*args, **options):
+        programs.append(lower(*args, **options))
         return programs[-1]
 
     monkeypatch.setattr(stages, "lower", noted)

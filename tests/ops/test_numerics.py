@@ -142,3 +142,145 @@ def test_a_label_that_is_no_class_is_a_mistake(function, dtype, label):
         ms.jit(function)(scores, labels)
     assert np.isfinite(function(scores, labels, ignore_index=label).asnumpy())
     assert np.isfinite(ms.jit(lambda x, y: function(x, y, ignore_index=label))(scores, labels).asnumpy())
+
+
+EDGES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    2.0,
+    -2.5,
+    0.1,
+    3.0,
+    10.0,
+    -10.0,
+    26.0,
+    88.0,
+    89.0,
+    -88.0,
+    -104.0,
+    128.0,
+    700.0,
+    -745.0,
+]
+EDGES += [
+    1e-3,
+    1e-8,
+    -1e-8,
+    1e-20,
+    1e-30,
+    1e-300,
+    1e4,
+    65504.0,
+    1e5,
+    1e7,
+    1e15,
+    -1e16,
+    1e22,
+    1e30,
+    1e38,
+    1e100,
+    1e300,
+    -1e300,
+]
+EDGES += [INF, -INF, NAN, np.pi, np.pi / 2, 0.9999999, 1.0000001, 1.5, 8388609.0, 4503599627370497.5]
+UNARY = {
+    "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log2": np.log2, "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    "abs": np.abs, "neg": np.negative, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "round": np.round,
+    "trunc": np.trunc, "square": np.square, "reciprocal": lambda x: 1 / x, "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": special.expit, "erf": special.erf, "erfc": special.erfc, "logit": special.logit,
+}  # fmt: skip
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "floor_divide": np.floor_divide,
+    "remainder": np.remainder, "fmod": np.fmod, "pow": np.power, "atan2": np.arctan2, "hypot": np.hypot,
+    "logaddexp": np.logaddexp, "maximum": np.maximum, "minimum": np.minimum, "xlogy": special.xlogy,
+}  # fmt: skip
+CLOSE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 4e-6, "float64": 4e-15}
+
+
+def edges(dtype, numbers):
+    """The numbers that a type holds, without those that compiled code takes for zero."""
+    given = Tensor(np.array(numbers)).astype(getattr(ms, dtype))
+    held = given.astype(ms.float64).asnumpy()
+    normal = (held == 0) | ~(np.abs(held) < (1e-300 if dtype == "float64" else 1e-4 if dtype == "float16" else 1e-37))
+    return Tensor(held[normal]).astype(getattr(ms, dtype)), held[normal]
+
+
+def as_rounded(got, want, dtype):
+    """Equal up to rounding, in what the type can hold; with the sign of zero."""
+    got = got.astype(ms.float64).asnumpy()
+    want = Tensor(want).astype(getattr(ms, dtype)).astype(ms.float64).asnumpy()
+    tiny = {"float16": 1e-4, "float64": 1e-300}.get(dtype, 1e-37)
+    largest = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234e38, "float64": 1.797e308}[
+        dtype
+    ]
+    beyond = (np.abs(want) >= largest * 0.99) & (np.abs(got) >= largest * 0.99) & (np.sign(got) == np.sign(want))
+    small = (np.abs(want) < tiny) & (np.abs(got) < tiny)
+    close = np.isclose(got, want, rtol=CLOSE[dtype], atol=0, equal_nan=True)
+    signs = (np.signbit(got) == np.signbit(want)) | (got != 0) | (want != 0)
+    wrong = np.flatnonzero(~((close | beyond | small) & signs))
+    assert not len(wrong), [(got[i], want[i]) for i in wrong[:5]]
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_at_the_edges(name, dtype):
+    x, held = edges(dtype, EDGES)
+    want = UNARY[name](held)
+    for way in WAYS.values():
+        as_rounded(way(getattr(ops, name))(x), want, dtype)
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+@pytest.mark.parametrize("name", BINARY)
+def test_functions_of_two_numbers_at_the_edges(name, dtype):
+    few = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.1,
+        -0.1,
+        0.5,
+        2.0,
+        -2.0,
+        3.0,
+        7.5,
+        100.0,
+        1e5,
+        1e15,
+        1e30,
+        1e-30,
+        1e300,
+        INF,
+        -INF,
+        NAN,
+    ]
+    _, held = edges(dtype, few)
+    a, b = (m.ravel() for m in np.meshgrid(held, held))
+    want = BINARY[name](a, b)
+    x, y = (Tensor(v).astype(getattr(ms, dtype)) for v in (a, b))
+    for way in WAYS.values():
+        as_rounded(way(getattr(ops, name))(x, y), want, dtype)
+
+
+@pytest.mark.parametrize("wrong", [1.5, -0.25, INF, -INF, 1.0000001])
+def test_what_is_no_probability_is_a_mistake(wrong):
+    loss = ms.jit(ops.binary_cross_entropy)
+    for run in (
+        ops.binary_cross_entropy,
+        loss,
+        ms.vmap(ops.binary_cross_entropy),
+        ms.jit(ms.vmap(ops.binary_cross_entropy)),
+    ):
+        with pytest.raises(ValueError, match="no probability"):
+            run(Tensor([0.5, wrong]), Tensor([1.0, 0.0]))
+    assert np.isnan(loss(Tensor([0.5, NAN]), Tensor([1.0, 0.0])).item())
+    assert loss(Tensor([0.0, 1.0]), Tensor([0.0, 1.0])).item() == 0.0

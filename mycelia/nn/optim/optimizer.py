@@ -215,7 +215,7 @@ def check_share(name: str, value: float) -> float:
     0.9
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-        raise ArgumentError(f"{name} is at least 0 and below 1, not {value!r}")
+        raise ArgumentError(f"{name} is at least 0 and below 1, not {value!r}", hint="for example 0.9")
     return float(value)
 
 

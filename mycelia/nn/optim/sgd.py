@@ -39,7 +39,7 @@ class SGD(Optimizer):
             nesterov,
         )
         if nesterov and (momentum == 0 or dampening != 0):
-            raise ArgumentError("Nesterov's method needs a momentum, and no dampening")
+            raise ArgumentError("Nesterov's method needs a momentum, and no dampening", hint="for example momentum=0.9")
         if momentum:
             self.accum = self.moments("accum")
 
