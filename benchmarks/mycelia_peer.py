@@ -190,6 +190,48 @@ def lenet_train(mode):
     return trainer(net, optimizer, *K.lenet_data(), mode)
 
 
+class ConvNorm(nn.Cell):
+    def __init__(self, p, name, stride):
+        super().__init__()
+        w = p[f"{name}.w"]
+        out, given, size, _ = w.shape
+        self.conv = nn.Conv2d(given, out, size, stride, pad_mode="pad", padding=size // 2, weight_init=ms.Tensor(w))
+        self.norm = nn.BatchNorm2d(out)
+
+    def construct(self, x):
+        return self.norm(self.conv(x))
+
+
+class Basic(nn.Cell):
+    def __init__(self, p, number, stride, downsample):
+        super().__init__()
+        self.c1, self.c2 = ConvNorm(p, f"l{number}.c1", stride), ConvNorm(p, f"l{number}.c2", 1)
+        self.ds = ConvNorm(p, f"l{number}.ds", stride) if downsample else None
+
+    def construct(self, x):
+        rest = x if self.ds is None else self.ds(x)
+        return ops.relu(self.c2(ops.relu(self.c1(x))) + rest)
+
+
+class ResNet18(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        p = K.resnet18_params()
+        self.stem = ConvNorm(p, "stem", 1)
+        blocks = enumerate(K.resnet18_blocks())
+        self.blocks = nn.SequentialCell(*[Basic(p, n, stride, down) for n, (_, _, stride, down) in blocks])
+        self.fc = dense(p["fc.w"], p["fc.b"])
+
+    def construct(self, x):
+        return self.fc(self.blocks(ops.relu(self.stem(x))).mean((2, 3)))
+
+
+@case("resnet18_train", BOTH)
+def resnet18_train(mode, batch=None):
+    net, (x, y) = ResNet18(), K.cifar_data()
+    return trainer(net, nn.Momentum(net.trainable_params(), 0.01, 0.9), x[:batch], y[:batch], mode)
+
+
 class Block(nn.Cell):
     def __init__(self, p, number):
         super().__init__()

@@ -1,9 +1,11 @@
 # %% [markdown]
 """A tour of Mycelia: from `loss = net(x)` to one native call.
 
-Nothing here is a stand-in. Every section imports the module that it explains, runs it on something small, and asserts
-what it claims; the tests run this file from top to bottom. Read it beside the package:
+The first chapter builds a small Mycelia from nothing, to show what there is to see. After it nothing is a stand-in:
+every section imports the module that it explains, runs it on something small, and asserts what it claims; the tests run
+this file from top to bottom. Read it beside the package:
 
+    0  nothing       value, op, gradient, one kernel: a compiler in a hundred and fifty lines
     1  ir            a value is an op applied to values
     2  primitives    an op is declared once
     3  ir            a function is a closed graph
@@ -22,9 +24,13 @@ Run it with `python docs/tour.py`, or open it as a notebook (`# %%` begins a cel
 """
 
 # %%
+import ctypes
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from llvmlite import binding, ir
 
 import mycelia as ms
 from mycelia import nn, ops
@@ -40,9 +46,9 @@ from mycelia.loops import Invoke, Launch, Program, binary, const, unary
 from mycelia.lowering import lower
 from mycelia.passes import optimise
 from mycelia.primitives import Unary
-from mycelia.runtime.assemble import assemble
 from mycelia.runtime.executable import Calls
-from mycelia.runtime.stages import compile
+from mycelia.runtime.kept import compile
+from mycelia.runtime.layout import layout
 from mycelia.testing import obeys
 from mycelia.transforms import jvp, split, value_and_grad, vjp, vmap
 from mycelia.types import TensorType, float32
@@ -68,6 +74,203 @@ def complaint(kind: type[Exception], mistake: Callable[[], object]) -> str:
 
 
 rng = np.random.default_rng(0)
+
+# %% [markdown]
+# ## 0. A small Mycelia, from nothing
+#
+# Before the real one, a small one: a compiler with gradients in some hundred lines, which uses nothing of the package.
+# It knows functions of numbers, which it runs over arrays element by element. All the ideas of the real one are here
+# once, in the same order; each has a chapter below.
+#
+# **A value is an op applied to values.** There is one object for each expression: who writes it again gets the first.
+
+# %%
+chapter("0. A small Mycelia, from nothing")
+
+
+@dataclass(frozen=True, eq=False)
+class Small:
+    """A value: an op applied to values; or a number, or a parameter, which are told by `about`."""
+
+    op: str
+    inputs: tuple["Small", ...] = ()
+    about: float = 0.0
+
+    def __add__(self, other: "Small") -> "Small":
+        return small("add", self, other)
+
+    def __mul__(self, other: "Small") -> "Small":
+        return small("mul", self, other)
+
+
+all_small: dict[object, Small] = {}
+
+
+def small(op: str, *inputs: Small, about: float = 0.0) -> Small:
+    """The value, made now or found again."""
+    return all_small.setdefault((op, inputs, about), Small(op, inputs, about))
+
+
+a, b = small("param", about=0), small("param", about=1)
+one = small("number", about=1.0)
+assert small("sin", a * b) is small("sin", a * b)
+
+# %% [markdown]
+# **An op is declared once**, with all that anybody will ask of it: what it means (NumPy is the judge), how a cotangent
+# flows back through it, and what one element of it is in machine code. Note that the second rule is written with values
+# again: a gradient is a program like any other, and has a gradient itself.
+
+
+# %%
+@dataclass(frozen=True)
+class SmallOp:
+    """The rules of an op."""
+
+    meaning: Callable[..., Any]
+    pull: Callable[..., tuple[Small, ...]]  # from the cotangent and the inputs to a cotangent of each input
+    element: Callable[..., ir.Value]  # from a builder of instructions and the inputs to one element
+
+
+def intrinsic(name: str) -> Callable[..., ir.Value]:
+    """A function that LLVM has a name for."""
+    return lambda b, x: b.call(b.module.declare_intrinsic(f"llvm.{name}", [f64]), [x])
+
+
+f64, i64 = ir.DoubleType(), ir.IntType(64)
+minus = small("number", about=-1.0)
+RULES = {
+    "add": SmallOp(np.add, lambda ct, x, y: (ct, ct), lambda b, x, y: b.fadd(x, y)),
+    "mul": SmallOp(np.multiply, lambda ct, x, y: (ct * y, ct * x), lambda b, x, y: b.fmul(x, y)),
+    "sin": SmallOp(np.sin, lambda ct, x: (ct * small("cos", x),), intrinsic("sin")),
+    "cos": SmallOp(np.cos, lambda ct, x: (ct * small("sin", x) * minus,), intrinsic("cos")),
+}
+
+
+def in_order(out: Small) -> list[Small]:
+    """Everything that a value needs, inputs first, each once."""
+    found: dict[Small, None] = {}
+
+    def visit(v: Small) -> None:
+        if v not in found:
+            for x in v.inputs:
+                visit(x)
+            found[v] = None
+
+    visit(out)
+    return list(found)
+
+
+def meaning(out: Small, *arrays: Any) -> Any:
+    """What a value is: the interpreter, by which everything else is judged."""
+    known: dict[Small, Any] = {}
+    for v in in_order(out):
+        if v.op == "param":
+            known[v] = arrays[int(v.about)]
+        elif v.op == "number":
+            known[v] = v.about
+        else:
+            known[v] = RULES[v.op].meaning(*[known[x] for x in v.inputs])
+    return known[out]
+
+
+# %% [markdown]
+# **Reverse mode is a walk backwards.** The cotangent of the result is one; each op hands its own on to its inputs, and
+# where two arrive they are added. This is a function from values to values: nothing is run.
+
+
+# %%
+def gradient(out: Small, *params: Small) -> list[Small]:
+    """The derivative of each element of the result, by each parameter."""
+    cts = {out: one}
+    for v in reversed(in_order(out)):
+        if v in cts and v.inputs:
+            for x, ct in zip(v.inputs, RULES[v.op].pull(cts[v], *v.inputs), strict=True):
+                cts[x] = cts[x] + ct if x in cts else ct
+    return [cts.get(x, small("number", about=0.0)) for x in params]
+
+
+def simpler(out: Small) -> Small:
+    """The same value with less to do: a pass. It has one rule: what is multiplied by one is itself."""
+    new: dict[Small, Small] = {}
+    for v in in_order(out):
+        inputs = [new[x] for x in v.inputs]
+        kept = [x for x in inputs if not (v.op == "mul" and x is one)]
+        new[v] = small(v.op, *inputs, about=v.about) if len(kept) == len(inputs) else (*kept, one)[0]
+    return new[out]
+
+
+y0 = small("sin", a * b) * b + a
+by_a = simpler(gradient(y0, a)[0])
+xs, ys = rng.standard_normal((2, 1000))
+h = 1e-6
+slope = (meaning(y0, xs + h, ys) - meaning(y0, xs - h, ys)) / (2 * h)
+np.testing.assert_allclose(meaning(by_a, xs, ys), slope, atol=1e-7)  # the law of gradients
+print(len(in_order(gradient(y0, a)[0])), "values, after the pass", len(in_order(by_a)))
+
+# %% [markdown]
+# **A kernel is a loop with an expression in it.** No value but the result has memory: the sine is computed where it is
+# read. LLVM makes machine code of it, for the machine at hand, in vectors.
+
+
+# %%
+def kernel_text(out: Small, arity: int) -> str:
+    """LLVM IR: for i in range(n): result[i] = the expression, of elements i of the parameters."""
+    module = ir.Module("small")
+    module.triple = binding.get_default_triple()
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [i64, *[f64.as_pointer()] * (arity + 1)]), "run")
+    n, *arrays, result = function.args
+    before, loop, end = (function.append_basic_block(name) for name in ("before", "loop", "end"))
+    start = ir.IRBuilder(before)
+    start.cbranch(start.icmp_signed(">", n, i64(0)), loop, end)
+    b = ir.IRBuilder(loop)
+    i = b.phi(i64)
+    i.add_incoming(i64(0), before)
+    element: dict[Small, ir.Value] = {}
+    for v in in_order(out):
+        if v.op == "param":
+            element[v] = b.load(b.gep(arrays[int(v.about)], [i]))
+        elif v.op == "number":
+            element[v] = f64(v.about)
+        else:
+            element[v] = RULES[v.op].element(b, *[element[x] for x in v.inputs])
+    b.store(element[out], b.gep(result, [i]))
+    following = b.add(i, i64(1))
+    i.add_incoming(following, loop)
+    b.cbranch(b.icmp_signed("<", following, n), loop, end)
+    ir.IRBuilder(end).ret_void()
+    return str(module)
+
+
+def compiled(out: Small, arity: int) -> Callable[..., Any]:
+    """The value as machine code: a function of arrays."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine(opt=3)
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(kernel_text(out, arity)), machine)
+    engine.finalize_object()
+    pointer = ctypes.POINTER(ctypes.c_double)
+    native = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[pointer] * (arity + 1))(engine.get_function_address("run"))
+
+    def run(*arrays: Any) -> Any:
+        result = np.empty_like(arrays[0])
+        native(result.size, *[x.ctypes.data_as(pointer) for x in (*arrays, result)])
+        assert engine, "the code lives as long as its engine"
+        return result
+
+    return run
+
+
+native_by_a = compiled(by_a, 2)
+np.testing.assert_allclose(native_by_a(xs, ys), meaning(by_a, xs, ys), rtol=1e-12)  # compiled = reference
+print([line.strip() for line in kernel_text(by_a, 2).splitlines() if "call double" in line])
+
+# %% [markdown]
+# That is all: a value, an op with its rules, an interpreter that judges, a gradient, a pass, a kernel, machine code,
+# and two laws. The rest of the tour is what it takes to do the same for tensors of any type and size, for reductions,
+# products, loops, recursion and effects, with memory that is planned and Python that is captured. The pieces keep
+# their shape: `Small` is `ir/value.py`, `SmallOp` is `ir/op.py`, `meaning` is `ir/interpret.py`, `gradient` is
+# `transforms/vjp.py`, `simpler` is `passes/simplify.py`, `kernel_text` is `lowering` and `codegen`, `compiled` is
+# `runtime`, and the laws are `testing/laws.py`.
 
 # %% [markdown]
 # ## 1. A value is an op applied to values
@@ -381,9 +584,9 @@ def chain(x: Value, w: Value) -> Value:
     return x
 
 
-assembled = assemble(lower(optimise(Function.build(chain, f32(16, 16), f32(16, 16)), options), {}, options), options)
-print("arena:", assembled.unit.plan.arena, "bytes")
-assert assembled.unit.plan.arena == 2 * 16 * 16 * 4
+unit = layout(lower(optimise(Function.build(chain, f32(16, 16), f32(16, 16)), options), {}, options), options)
+print("arena:", unit.plan.arena, "bytes")
+assert unit.plan.arena == 2 * 16 * 16 * 4
 
 # %% [markdown]
 # A *donated* parameter gives its memory to a result: so a weight is updated where it lies. `lower` is told which
@@ -406,8 +609,8 @@ assert len(program.block.steps) == 1  # computed in place: no copy
 
 # %%
 chapter("9. LLVM")
-assembled = assemble(lower(optimise(shares, options), {}, options), options)
-driver, kernel = emit_program(assembled.unit, options, "run").modules
+unit = layout(lower(optimise(shares, options), {}, options), options)
+driver, kernel = emit_program(unit, options, "run").modules
 vector = f"<{options.target.vector_bytes // 4} x float>"
 print("vectors:", vector)
 print(*[line for line in driver.splitlines() if "kernel." in line], sep="\n")
@@ -417,7 +620,7 @@ assert vector in kernel
 # %% [markdown]
 # ## 10. Compile and call
 #
-# `runtime/stages.py` is the whole compiler on one screen: optimise, lower, assemble, emit, link. Modules are
+# `runtime/stages.py` is the whole compiler on one screen: optimise, lower, lay out, emit, link. Modules are
 # compiled by worker processes, kept on disk under their hash, and linked. The result is called with arrays, and a
 # call from Python is one native call: a counter shows it.
 

@@ -36,6 +36,7 @@ from mycelia.api import (
     jvp,
     manual_seed,
     mutable,
+    recompute,
     seed,
     set_context,
     set_device,
@@ -68,6 +69,7 @@ from mycelia.types import (
 __version__ = "0.1.0"
 
 _tracebacks.install()
+_names.explain_modules()
 _names.explain_missing(common, hal, nn, ops, train, types)
 _missing = _names.missing_in("mycelia")
 
@@ -115,6 +117,7 @@ __all__ = [
     "mutable",
     "nn",
     "ops",
+    "recompute",
     "report",
     "save_checkpoint",
     "seed",
@@ -136,7 +139,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """The data engine is loaded when it is first asked for; other names are missing."""
-    if name in ("dataset", "mindrecord"):
+    if name in ("communication", "dataset", "mindrecord"):
         return _import_module(f"mycelia.{name}")
     if name == "data_sink":
         return _import_module("mycelia.train.data_sink").data_sink

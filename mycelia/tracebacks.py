@@ -56,6 +56,9 @@ def install() -> None:
 
     def trimming(self: Any, exc_type: Any, exc_value: Any, exc_traceback: Any, **options: Any) -> None:
         shorter = trimmed(exc_traceback)
+        led = options.get("_seen") is not None and isinstance(exc_value, MyceliaError)  # it led to the one that is told
+        if led and shorter is exc_traceback and all(hidden for _, hidden in _marked(exc_traceback)):
+            shorter = exc_traceback if os.environ.get("MYCELIA_TRACEBACK") == "full" else None
         if isinstance(exc_value, MyceliaError) and os.environ.get("MYCELIA_TRACEBACK") == "full":
             exc_value.__suppress_context__ = False  # what it was made of
         original(self, exc_type, exc_value, shorter, **options)

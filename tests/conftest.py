@@ -1,6 +1,7 @@
 """What all tests share: examples that repeat, faults that show, threads that do not spin while others compute."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -8,14 +9,26 @@ from hypothesis import settings
 # a mistake of our own that a slower way makes good is an error here
 os.environ.setdefault("MYCELIA_FAULTS", "raise")
 
+# the compiler is tested, and tests replace parts of it: programs are compiled, not found again
+os.environ.setdefault("MYCELIA_WARM", "0")
+
 # libgomp reads this once, when it is loaded
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 settings.register_profile("same examples on every machine", derandomize=True, deadline=None, database=None)
 settings.load_profile("same examples on every machine")
 
-import mycelia  # noqa: E402, F401  # now, or pytest would load the first module that it collects for doctests twice
+import mycelia  # noqa: E402  # now, or pytest would load the first module that it collects for doctests twice
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what is said about mistakes anew")
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_left_as_they_were() -> Iterator[None]:
+    """A test that changes the mode of the session and leaves it so would change what the next ones test."""
+    yield
+    mode = mycelia.get_context("mode")
+    mycelia.set_context(mode=mycelia.PYNATIVE_MODE)
+    assert mode == mycelia.PYNATIVE_MODE, "this test leaves the session in graph mode"

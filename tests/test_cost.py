@@ -27,7 +27,7 @@ from mycelia.ir import Function
 from mycelia.loops import Launch
 from mycelia.lowering import lower
 from mycelia.passes import optimise
-from mycelia.runtime.assemble import assemble
+from mycelia.runtime.layout import layout
 from mycelia.sizes import Scope, value
 from mycelia.target import Target
 from mycelia.types import TensorType, float32
@@ -75,7 +75,7 @@ def test_a_program_is_shared_as_its_target_says(vector_bytes, shared):
     (step,) = program.block.steps
     assert isinstance(step, Launch)
     assert shared_from(AVX2) < step.work < shared_from(AVX512)
-    driver = emit_program(assemble(program, chosen).unit, chosen, "run").modules[0]
+    driver = emit_program(layout(program, chosen), chosen, "run").modules[0]
     assert ("GOMP_parallel" in driver) is shared
 
 

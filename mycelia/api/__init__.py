@@ -1,7 +1,9 @@
 """What turns functions into other functions: gradients, tangents, vectorisation; and the settings of a session."""
 
 from mycelia import degradations
+from mycelia.api import given_models as given_models
 from mycelia.api import models as models
+from mycelia.api import recompute_models as recompute_models
 from mycelia.api.context import (
     GRAPH_MODE,
     PYNATIVE_MODE,
@@ -21,6 +23,7 @@ from mycelia.api.jacobian import jacfwd, jacrev, jvp
 from mycelia.api.jit import enable_dynamic, jit
 from mycelia.api.mutable import mutable
 from mycelia.api.options import faults, options
+from mycelia.api.recompute import recompute
 from mycelia.api.vectorize import vmap
 from mycelia.eager import large
 
@@ -46,6 +49,7 @@ __all__ = [
     "jvp",
     "manual_seed",
     "mutable",
+    "recompute",
     "seed",
     "set_context",
     "set_device",

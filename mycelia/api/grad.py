@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,10 @@ def value_and_grad(
     >>> value.item(), gradient.item()
     (12.0, 12.0)
     """
+    if weights is not None and not isinstance(weights, (Parameter, Iterable)):
+        raise ArgumentError(
+            f"weights are parameters, and not a {type(weights).__name__}", hint="for example net.trainable_params()"
+        )
     if grad_position is None and weights is None:
         raise ArgumentError(
             "a gradient needs something to be taken with respect to",

@@ -9,14 +9,17 @@ from typing import Any
 
 from mycelia.api.described import Described
 from mycelia.api.programs import PieceWay, Replay, Way
+from mycelia.api.showing import announce_source, shown
 from mycelia.api.ways import Refusal, Ways
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Call, Piece, capture
-from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, Suite, frame_of, mentions, suite_of
+from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, Failed, Suite, frame_of, mentions, suite_of
+from mycelia.capture.program import Program
 from mycelia.capture.source import definition, is_resumed
 from mycelia.degradations import Subject, concerning, fault
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import CaptureError, MyceliaError
+from mycelia.options import NOTHING_ASKED, Wishes
 from mycelia.primitives import replaying
 from mycelia.tree import flatten
 
@@ -24,8 +27,11 @@ from mycelia.tree import flatten
 class Interpreted:
     """The programs of one jitted function."""
 
-    def __init__(self, fallback: bool, dynamic: bool, backend: Backend | None, subject: Subject) -> None:
+    def __init__(
+        self, fallback: bool, dynamic: bool, backend: Backend | None, subject: Subject, wishes: Wishes = NOTHING_ASKED
+    ) -> None:
         self.fallback, self.dynamic, self.backend, self.subject = fallback, dynamic, backend, subject
+        self.wishes = wishes
         self.ways: dict[Any, Ways] = {}
         self.suites: dict[CodeType, Suite] = {}
         self.python = 0  # calls that Python ran alone
@@ -54,7 +60,9 @@ class Interpreted:
     def made(self, call: Call, ways: Ways, asked: Mapping[int, Sequence[int]]) -> Way | Refusal | None:
         """A new way for a call; None if capturing it shows a mistake of ours."""
         try:
-            return ways.make(call, lambda varying, naming: Way(capture(call, varying, naming), self.backend), asked)
+            way = ways.make(call, lambda varying, naming: self.way_of(capture(call, varying, naming)), asked)
+            announce_source(call.fn, self.subject)
+            return way
         except MyceliaError:
             raise
         except Exception as error:
@@ -75,6 +83,10 @@ class Interpreted:
         """What a program returned; Python runs the call where it raises, and says what there is to say."""
         if out is NOT_RUN or out is UNFIT:
             return self.by_python(call)
+        if isinstance(out, Failed):
+            value = self.by_python(call)
+            out.was_ours(self.subject)
+            return value
         if isinstance(out, Replay):
             with replaying(out.past):
                 return self.by_python(call)
@@ -109,22 +121,36 @@ class Interpreted:
         return self.suites[code].run(root).value
 
     def way(self, piece: Piece, place: int) -> PieceWay:
-        return PieceWay(piece, place, self.backend)
+        return PieceWay(piece, place, self.backend, self.wishes)
+
+    def way_of(self, program: Program) -> Way:
+        return Way(program, self.backend, self.wishes)
 
     def no_ways(self) -> Ways:
         return Ways(self.subject)
 
+    def whole(self) -> list[Way]:
+        """The programs of whole calls, the oldest first."""
+        found = [way for ways in self.ways.values() for way in ways.ways if isinstance(way, Way)]
+        return sorted(found, key=lambda way: way.number)
+
+    def pieces(self) -> list[PieceWay]:
+        """The programs of statements between which Python runs others."""
+        found = [piece for suite in self.suites.values() for piece in suite.pieces()]
+        return [piece for piece in found if piece.program.plan.function.results]
+
+    def show(self, stage: str, fn: Any) -> str:
+        """A stage of every program, see `Jitted.show`."""
+        pieces = [(f"piece, {piece.signature}", piece.native) for piece in self.pieces()]
+        return shown(stage, fn, self.subject, [*[(way.signature, way.native) for way in self.whole()], *pieces])
+
     def explain(self) -> list[str]:
         """How the calls ran."""
-        found: list[Any] = [way for ways in self.ways.values() for way in ways.ways if isinstance(way, Way)]
-        found.sort(key=lambda way: way.number)
         lines: list[str] = []
-        for way in found:
+        for way in self.whole():
             lines += str(way).splitlines()
-        for suite in self.suites.values():
-            for piece in suite.pieces():
-                if piece.program.plan.function.results:
-                    lines += [f"  {line}" for line in str(piece).splitlines()]
+        for piece in self.pieces():
+            lines += [f"  {line}" for line in str(piece).splitlines()]
         lines += [line for ways in self.ways.values() for line in str(ways.sizes).splitlines()]
         return [f"  {line}" for line in lines]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from types import MethodType
 from typing import Any, overload
@@ -14,6 +14,8 @@ from mycelia.backends import NATIVE, Backend, usable
 from mycelia.degradations import RECORD, Subject
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
+from mycelia.options import NOTHING_ASKED, Memory, Wishes
+from mycelia.passes import check_names
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "capture_mode": ("ast",),  # there is one way to capture
@@ -22,6 +24,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "dynamic": (0, 1),
     "fullgraph": (False, True),
 }
+OURS = ("fallback", "keep", "memory_budget", "passes_off", "verify")  # what MindSpore has not
 # what MindSpore hands to its back ends, and what would change nothing here
 ELSEWHERE = ("infer_boost", "disable_format_transform", "exec_order", "exc_mode", "debug_level", "ge_options")
 
@@ -41,13 +44,20 @@ def jit(
     fullgraph: bool = False,
     backend: str = "",
     fallback: bool = True,
+    keep: str = "everything",
+    memory_budget: int | None = None,
+    passes_off: Sequence[str] = (),
+    verify: bool = False,
     **options: Any,
 ) -> Any:
     """The function, method or Cell, compiled for each kind of arguments that it is called with.
 
     Branches, loops and recursion that depend on tensors become part of the program. What a program cannot do runs in
     Python: `explain()` tells where; with `fallback=False` or `fullgraph=True` it is an error. `backend` names where it
-    runs, if not on the device of the session: see docs/backends.md.
+    runs, if not on the device of the session: see docs/backends.md. `keep` says which values wait in memory for the way
+    back, and `memory_budget` in how many bytes a program may compute: see docs/memory.md.
+    For who looks for a fault of ours: `passes_off` names passes that do not run, and `verify` checks the graph after
+    each of the others: see docs/compiler.md.
 
     >>> from mycelia.eager import Tensor
     >>> @jit
@@ -65,19 +75,21 @@ def jit(
         "fullgraph": fullgraph,
         "backend": backend,
     }
+    check_names(passes_off)
+    wishes = Wishes(Memory(keep, memory_budget), frozenset(passes_off), verify)
     settings = {**given, **options}
     for name, value in settings.items():
         _check(name, value)
     lenient = fallback and not fullgraph and settings.get("jit_syntax_level") != "STRICT"
     if fn is None:
-        return lambda fn: Jitted(fn, lenient, settings)
+        return lambda fn: Jitted(fn, lenient, settings, wishes)
     if not callable(fn):
         raise ArgumentError(
             f"jit compiles functions, methods and Cells, not {type(fn).__name__}",
             given={"fn": fn},
             hint="pass the function itself, jit(f)(x), and not what it returns, jit(f(x))",
         )
-    return Jitted(fn, lenient, settings)
+    return Jitted(fn, lenient, settings, wishes)
 
 
 def enable_dynamic(**kwargs: Any) -> Callable[[Jitted], Jitted]:
@@ -116,8 +128,8 @@ def _check(name: str, value: Any) -> None:
             hint="leave it out",
         )
     if name not in known:
-        near = get_close_matches(name, [*known, "fallback"], 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*known, 'fallback'])}"
+        near = get_close_matches(name, [*known, *OURS], 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join([*known, *OURS])}"
         raise ArgumentError(f"jit has no setting {name}", given={name: value}, hint=hint)
     if known[name] and value not in known[name]:
         raise ArgumentError(f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, known[name]))}")
@@ -133,13 +145,15 @@ def _backend(name: str) -> Backend | None:
 class Jitted:
     """A function that is compiled for each kind of arguments; see `jit`."""
 
-    def __init__(self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
+    ) -> None:
         functools.update_wrapper(self, fn, updated=())
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
         self._backend = _backend(settings["backend"])
-        self._subject = Subject(getattr(fn, "__qualname__", type(fn).__name__))
-        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self._backend, self._subject)
+        self._subject = Subject(getattr(fn, "__qualname__", type(fn).__name__), strict=not fallback)
+        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self._backend, self._subject, wishes)
         self.described: Described | None = None  # see `enable_dynamic`
         if (signature := settings.get("input_signature")) is not None:
             given = signature if isinstance(signature, tuple | list) else (signature,)
@@ -156,7 +170,7 @@ class Jitted:
         owner: Any = self.__captured__
         if isinstance(owner, MethodType):
             owner = owner.__self__
-        about = self.described or getattr(owner, "__dict__", {}).get("_described")
+        about = self.described or (owner._described if hasattr(type(owner), "_described") else None)
         return about if isinstance(about, Described) else None
 
     def explain(self) -> str:
@@ -172,6 +186,40 @@ class Jitted:
         lines = [f"{self._subject.name} ({settings})", *self._interpreted.explain()]
         lines += [f"  {line}" for d in RECORD.about(self._subject) for line in str(d).splitlines()]
         return "\n".join(lines)
+
+    def show(self, stage: str) -> str:
+        """What the function is at a stage, for each kind of arguments it was called with: "source", "graph" (what was
+        captured), "passes" (what each pass makes of it), "program" (kernels, library calls and control flow, in order),
+        "kernels", "llvm" or "memory". MYCELIA_SHOW=graph,program prints them when something is compiled.
+
+        >>> from mycelia.eager import Tensor
+        >>> double = jit(lambda x: x + x)
+        >>> _ = double(Tensor([1.0]))
+        >>> print(double.show("graph"))
+        (f32[1]) -> (f32[1]):
+        fn(%0: f32[1]) {
+          %1: f32[1] = add(%0, %0)
+          return %1
+        }
+        """
+        return self._interpreted.show(stage, self.__captured__)
+
+    def draw(self) -> str:
+        """The graph that was captured last, as a picture: SVG, with data and order, branches and loops as boxes.
+
+        >>> from mycelia.eager import Tensor
+        >>> double = jit(lambda x: x + x)
+        >>> _ = double(Tensor([1.0]))
+        >>> double.draw()[:4]
+        '<svg'
+        """
+        found = [*self._interpreted.pieces(), *self._interpreted.whole()]
+        if not found:
+            raise ArgumentError(
+                f"{self._subject.name} has no program to draw: it was not called yet, or Python runs it",
+                hint="call it once; explain() tells what runs",
+            )
+        return max(found, key=lambda way: way.number).program.plan.function.draw()
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         return self if owner is None else _Bound(self, owner)
@@ -201,3 +249,11 @@ class _Bound:
     def explain(self) -> str:
         """How the method runs."""
         return self.__func__.explain()
+
+    def show(self, stage: str) -> str:
+        """What the method is at a stage; see `Jitted.show`."""
+        return self.__func__.show(stage)
+
+    def draw(self) -> str:
+        """The graph of the method; see `Jitted.draw`."""
+        return self.__func__.draw()

@@ -152,7 +152,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         }
         tape, start = self.recording.tape, self.recording.start
         moved = push_forward(tape, start, self.stop, given, self.seeds)
-        return [filled(x, 0) if t is None else t for x, t in zip(self.differentiated, moved, strict=True)]
+        return [filled(x, 0) if t is None else t.alias() for x, t in zip(self.differentiated, moved, strict=True)]
 
     def _cotangents(self, given: list[Any] | None) -> list[Tensor]:
         if given is None:
@@ -189,10 +189,10 @@ def _differentiable(x: Any, position: int) -> Tensor:
 
 
 def _let_go(outputs: Any) -> Any:
-    """Results outside of the gradient that computed them."""
-    if outputs.__class__ is Tensor:
+    """Results outside of the gradient that computed them; what it has not computed is itself."""
+    if outputs.__class__ is Tensor and outputs._tape is not None:
         return outputs.detached()
-    return tree_map(lambda x: x.detached() if x.__class__ is Tensor else x, outputs)
+    return tree_map(lambda x: x.detached() if x.__class__ is Tensor and x._tape is not None else x, outputs)
 
 
 def _open(x: Tensor) -> bool:

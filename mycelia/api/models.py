@@ -18,12 +18,14 @@ from mycelia.capture.nests import flattened, rebuilt
 from mycelia.capture.regions import closed
 from mycelia.capture.slots import DATA
 from mycelia.capture.texts import Later
-from mycelia.capture.values import Either, Number, UserError
+from mycelia.capture.values import Either, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Parameter, Tensor
+from mycelia.eager import Parameter, Tensor, as_value
+from mycelia.eager.random import furthest, is_counter
 from mycelia.ir import Param, Value, fresh_params, region, substitute, toposort
 from mycelia.ir.region import innermost
 from mycelia.names import MissingName, listening, missing_attribute, renamed
+from mycelia.sizes import Sym, comes_from_data
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.types import TensorType, cotangent_type, uint32
@@ -362,22 +364,27 @@ def mapped_call(
             result = machine.joined(machine.call(each, given, {}))
         found, shape = flattened(machine, result)
         outs = [machine.value(x) if is_tensor(x) else x for x in found]
-        if any(isinstance(x, Later | Either | Number) for x in found):
+        if not all(is_tensor(x) or (is_plain(x) and type(x) is not Sym) for x in found):
             machine.refuse("each example has a text, a number or an object of its own")
         wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
+        moved = [obj for obj, slot, _ in one.differences(base) if slot == DATA and is_counter(obj)]
+        counters = [(counter, machine.value(counter)) for counter in moved]
     finally:
         machine.path, machine.positions = path, asked
         machine.regions.leave()
         machine.store = base
-    check_changes(machine, base, one, params)
+    check_changes(machine, base, one, params, moved)
     wanted = machine.real(vectorize._matched, out_axes, shape, "out_axes")
     computed = [(v, a) for v, a in zip(outs, wanted, strict=True) if isinstance(v, Value)]
-    computed += [(v, 0) for v in wrong]
+    computed += [(v, 0) for v in (*[held for _, held in counters], *wrong)]
     turn = machine.regions.stack[-1].inner[-1]
     roots = machine.regions.settled([*inside.effects, *[v for v, _ in computed]], machine.path)
     names, operands = machine.regions.operands(roots, turn.start, machine.path)
     taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(params)]
     captured = [w for _, w in taken]
+    known = {name for t in (*types, *[v.type for v in captured]) for name in data_sizes(t)}
+    if any(not data_sizes(v.type) <= known for v, _ in computed):
+        machine.refuse("a result has another size for each example")
     count = len(inside.effects)
     function = closed((*params, *[v for v, _ in taken]), roots[count:], roots[:count])
     types_in = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
@@ -393,9 +400,16 @@ def mapped_call(
             continue
         r = next(batched)
         made.append(base.tensor(r if a is None else p.moveaxis(r, 0, a % len(r.shape))))
+    for counter, _ in counters:
+        base.write(counter, DATA, as_value(furthest(Tensor(next(batched)))))
     for told in batched:
         machine.must(p.logical_not(p.reduce_any(told, (0,))))
     return rebuilt(machine, shape, made)
+
+
+def data_sizes(t: Any) -> set[Any]:
+    """The sizes in the shape of a tensor that come out of data."""
+    return {name for n in t.shape if type(n) is Sym and comes_from_data(n) for name in n.names()}
 
 
 class Stand:
@@ -414,13 +428,15 @@ def plain_axes(machine: Any, axes: Any) -> Any:
     return machine.plain(axes)
 
 
-def check_changes(machine: Machine, base: Any, one: Any, params: Sequence[Value]) -> None:
-    """What one example changes outside must be the same for all of them."""
-    own = set(params)
+def check_changes(machine: Machine, base: Any, one: Any, params: Sequence[Value], but: Sequence[Any]) -> None:
+    """What one example changes outside must be the same for all of them; but examples may draw more or fewer random
+    numbers: the counters of streams are not looked at.
+    """
+    own, spared = set(params), {id(x) for x in but}
     for obj, slot, held in one.differences(base):
-        if id(obj) in one.made:
+        if id(obj) in one.made or id(obj) in spared:
             continue
-        if any(not own.isdisjoint(v for v in toposort(values_in(held)) if type(v.op) is Param) for _ in (0,)):
+        if not own.isdisjoint(v for v in toposort(values_in(held)) if type(v.op) is Param):
             machine.refuse("each example changes something outside in its own way")
         base.write(obj, slot, held)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,37 +22,61 @@ from mycelia.eager.trace import run
 from mycelia.eager.writing import writing
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
+from mycelia.loops.status import Stopped
+from mycelia.options import ALL_KEPT, NOTHING_ASKED, Wishes
 from mycelia.primitives import replaying, writing_down
+from mycelia.runtime.arena import Arena
+from mycelia.runtime.reference import answered
 from mycelia.runtime.resizable import Resizable
-from mycelia.transforms import Split, depends, jvp, split, spread, vjp
+from mycelia.runtime.seen import Seen, taker
+from mycelia.transforms import Split, depends, jvp, nothing, saves, split, spread, vjp
 from mycelia.types import Array
 
 Mask = tuple[bool, ...]
 
 
-def executor(fn: Function, donated: Mapping[int, int], backend: Backend) -> Callable[..., tuple[Any, ...]]:
+KEPT = 256  # sizes for which a question is kept
+
+
+def executor(
+    fn: Function, donated: Mapping[int, int], backend: Backend, wishes: Wishes, asks: int = 0
+) -> Callable[..., tuple[Any, ...]]:
     """`fn` as a program of a back end; by the interpreter, with a warning, if our own compiler fails."""
     try:
-        return backend.compile(fn, dict(donated), options())
+        return backend.compile(fn, dict(donated), replace(options(wishes), asks=asks))
     except MyceliaError:
         raise
     except Exception as error:
         if backend.name != "CPU":
             raise
         fault("a function is interpreted, because it could not be compiled", error)
-        return lambda *arrays: interpret(sized(fn, sizes_of(fn, arrays)), *arrays)
+        return lambda *arrays: tuple(answered(interpret(sized(fn, sizes_of(fn, arrays)), *arrays), asks))
 
 
 class Native:
-    """A compiled function of tensors, on a back end, or else on the one that the session has chosen."""
+    """A compiled function of tensors, on a back end, or else on the one that the session has chosen. With `asking`, the
+    same function with further results in front, it raises `Stopped` if one of these is true, before it does anything.
+    """
 
     def __init__(
-        self, function: Function, donated: Mapping[int, int] | None = None, backend: Backend | None = None
+        self,
+        function: Function,
+        donated: Mapping[int, int] | None = None,
+        backend: Backend | None = None,
+        wishes: Wishes = NOTHING_ASKED,
+        asking: Function | None = None,
     ) -> None:
-        self.function, self.donated, self.backend = function, dict(donated or {}), backend
+        self.function, self.donated, self.backend, self.wishes = function, dict(donated or {}), backend, wishes
+        self.asking = asking or function
+        self.asks = len(self.asking.results) - len(function.results)
+        self._questions: dict[tuple[Any, ...], Function] = {}  # at the sizes that were met
         self.subject = subject()
         self._made: dict[Backend, Callable[..., tuple[Any, ...]]] = {}
+        self._recorded: dict[Mask, Recorded] = {}  # the last for each choice of parameters that are differentiated
         self._spent = sorted(set(self.donated.values()))
+        self._take, self._seen = taker(self._spent), Seen(len(self._spent))  # arrays that own their memory
+        self._lock = threading.RLock()
+        self._locks: dict[int, threading.RLock] = {}
 
     def prepare(self, arrays: Sequence[Array] = ()) -> Callable[..., tuple[Any, ...]]:
         """Compile it now, for the back end that it will run on and for the sizes of `arrays`, if that was not done."""
@@ -59,10 +84,17 @@ class Native:
         made = self._made.get(backend)
         if made is None:
             with concerning(self.subject):
-                made = self._made[backend] = executor(self.function, self.donated, backend)
+                asking, asks = (self.asking, self.asks) if backend.asks else (self.function, 0)
+                made = self._made[backend] = executor(asking, self.donated, backend, self.wishes, asks)
         if arrays and isinstance(made, Resizable):
             made.chosen(*arrays)
         return made
+
+    def made(self) -> Callable[..., tuple[Any, ...]] | None:
+        """What runs on the back end that is chosen now, if it is compiled, and all that there is to do."""
+        backend = self.backend or current()
+        whole = not (self._spent and backend.donates) and (not self.asks or backend.asks)
+        return self._made.get(backend) if whole else None
 
     def ready(self, arrays: Sequence[Array]) -> bool:
         """Whether nothing has to be compiled for the sizes of `arrays`."""
@@ -71,23 +103,54 @@ class Native:
 
     def run(self, arrays: list[Array]) -> tuple[Any, ...]:
         """The results at these arrays. A donated array that someone else holds is copied before."""
-        run = self.prepare()
-        if not self._spent or not (self.backend or current()).donates:
+        backend = self.backend or current()
+        run = self._made.get(backend) or self.prepare()
+        if self.asks and not backend.asks and self.refuses(arrays):
+            raise Stopped(f"a program of {backend.name} was asked whether it can go on, and cannot")
+        if not self._spent or not backend.donates:
             return run(*arrays)
-        keys = [id(arrays[i]) for i in self._spent]
-        lock = threading.RLock()
-        with lock:
+        with Arena.turn:
+            return self._in_place(run, arrays)
+
+    def refuses(self, arrays: Sequence[Array]) -> bool:
+        """Whether the answer to one of the questions at these arrays is yes, by NumPy."""
+        sizes = sizes_of(self.asking, arrays)
+        key = tuple(sizes.values())
+        if key not in self._questions:
+            if len(self._questions) >= KEPT:
+                self._questions.clear()
+            self._questions[key] = sized(Function(self.asking.params, self.asking.results[: self.asks]), sizes)
+        return any(interpret(self._questions[key], *arrays))
+
+    def _in_place(self, run: Callable[..., tuple[Any, ...]], arrays: list[Array]) -> tuple[Any, ...]:
+        """The results, some of them in the memory of arrays that are given, where nobody else can see that."""
+        spent = self._take(arrays)
+        changed = self._seen.changed(spent)
+        if changed:
+            self._locks = dict.fromkeys(map(id, spent), self._lock)
+        with self._lock:
             try:
-                writing.update(dict.fromkeys(keys, lock))
-                for i in self._spent:
-                    # held by its tensor, by the list, and as an argument: nobody else may see it change
-                    if sys.getrefcount(arrays[i]) > 3 or arrays[i].base is not None or not arrays[i].flags.writeable:
-                        writing.pop(id(arrays[i]))
-                        arrays[i] = arrays[i].copy()
+                writing.update(self._locks)
+                # held by its tensor, by the list, by the tuple, and as an argument: nobody else may see it change
+                if changed or max(map(sys.getrefcount, spent)) > 4:
+                    for k, i in enumerate(self._spent):
+                        if sys.getrefcount(spent[k]) > 4 or not _owns(spent[k]):
+                            writing.pop(id(spent[k]), None)
+                            arrays[i] = spent[k].copy()
+                    self._seen.keep(spent, [k for k in changed if _owns(spent[k])])
                 return run(*arrays)
             finally:
-                for key in keys:
-                    writing.pop(key, None)
+                writing.clear()  # nobody else has entered anything: programs take turns
+
+    def show(self, stage: str) -> str:
+        """What the function is at a stage of its compilation; if gradients were taken, also its two parts."""
+        backend = self.backend or current()
+        asking, asks = (self.asking, self.asks) if backend.asks else (self.function, 0)
+        text = backend.show(stage, asking, self.donated, replace(options(self.wishes), asks=asks))
+        for step in self._recorded.values():
+            for title, part in (("forward", step.first), ("backward", step.second)):
+                text += f"\n\n{title}, where a gradient is taken:\n{part.show(stage)}"
+        return text
 
     def apply(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results at these tensors, recorded if a gradient is being taken or a graph is being written."""
@@ -100,9 +163,10 @@ class Native:
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
         backend = self.backend or current()  # it comes back from where it went
         held = tuple(x._data for x in tensors)
-        step = recorded(self.function, wrt, backend)
+        step = recorded(self.function, wrt, backend, self.wishes)
         if not step.sized:
-            step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend)
+            step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend, self.wishes)
+        self._recorded[wrt] = step
         with writing_down() as past:
             out, kept = step.forward(held)
         place = put(tape, Node(step, kept, tuple(past)), tensors, held, out)
@@ -110,19 +174,26 @@ class Native:
         return [wrap(o, tape, place + i if moves else -1) for i, (o, moves) in enumerate(live)]
 
 
+def _owns(array: Array) -> bool:
+    """Whether an array may be written to, and nobody sees it but those who hold the array itself."""
+    return array.base is None and array.flags.writeable
+
+
 class Recorded:
     """A function in two parts, forward and backward, for the parameters that are differentiated."""
 
-    def __init__(self, function: Function, wrt: Mask, backend: Backend | None) -> None:
-        self.function, self.wrt, self.backend = function, wrt, backend
+    def __init__(self, function: Function, wrt: Mask, backend: Backend | None, wishes: Wishes) -> None:
+        self.function, self.wrt, self.backend, self.wishes = function, wrt, backend, wishes
         moved = depends(function, wrt)
         self.live = tuple(m and t.differentiable for m, t in zip(moved, function.result_types, strict=True))
         n, m = len(function.params), len(function.results)
         joint = vjp(function, wrt, self.live)
-        self.parts: Split = split(joint, n, m)
-        self.first = Native(self.parts.forward, backend=backend)
-        self.second = Native(self.parts.backward, backend=backend)
-        self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend)
+        save = nothing if wishes.memory.keep == "nothing" else saves
+        self.parts: Split = split(joint, n, m, save=save)
+        wishes = replace(wishes, memory=ALL_KEPT)  # of the two parts together it is said what they keep
+        self.first = Native(self.parts.forward, backend=backend, wishes=wishes)
+        self.second = Native(self.parts.backward, backend=backend, wishes=wishes)
+        self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend, wishes=wishes)
         self.sized = all(map(tells_sizes, (self.parts.forward, self.parts.backward, self.pulled.function)))
 
     def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -136,16 +207,16 @@ class Recorded:
 
 
 @lru_cache(maxsize=1024)
-def recorded(function: Function, wrt: Mask, backend: Backend | None) -> Recorded:
+def recorded(function: Function, wrt: Mask, backend: Backend | None, wishes: Wishes) -> Recorded:
     """The two parts of a function, made once."""
-    return Recorded(function, wrt, backend)
+    return Recorded(function, wrt, backend, wishes)
 
 
 @lru_cache(maxsize=1024)
-def pushed(function: Function, moving: Mask, backend: Backend | None) -> Native:
+def pushed(function: Function, moving: Mask, backend: Backend | None, wishes: Wishes) -> Native:
     """From parameters, and tangents of those that move, to tangents of the results; made once."""
     joint = jvp(function, moving)
-    return Native(joint.with_results(joint.results[len(function.results) :]), backend=backend)
+    return Native(joint.with_results(joint.results[len(function.results) :]), backend=backend, wishes=wishes)
 
 
 class Node:
@@ -170,7 +241,8 @@ class Node:
 
     def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """Tangents of the results, as tensors that can be differentiated again."""
-        step = pushed(self.step.function, tuple(t is not None for t in tangents), self.step.backend)
+        moving = tuple(t is not None for t in tangents)
+        step = pushed(self.step.function, moving, self.step.backend, self.step.wishes)
         smooth = [t.differentiable for t in self.step.function.result_types]
         with replaying(self.past):
             return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

@@ -7,19 +7,28 @@ from functools import cache
 from pathlib import Path
 
 from mycelia.errors import ArgumentError
-from mycelia.options import Options
+from mycelia.options import NOTHING_ASKED, Options, Wishes
 from mycelia.target import Target
 
 
-def options() -> Options:
+def options(wishes: Wishes = NOTHING_ASKED) -> Options:
     """How programs are compiled in this session: for the machine at hand, with OMP_NUM_THREADS threads, kept in
-    MYCELIA_CACHE; MYCELIA_SHOW names stages to print, separated by commas.
+    MYCELIA_CACHE and found there again unless MYCELIA_WARM is 0; MYCELIA_SHOW names stages to print, separated by
+    commas. A function has wishes of its own.
 
     >>> options().threads >= 1
     True
     """
-    shown = frozenset(filter(None, os.environ.get("MYCELIA_SHOW", "").split(",")))
-    return Options(_host(), _threads(), show=shown, cache=cache_folder())
+    warm = os.environ.get("MYCELIA_WARM") != "0"
+    return Options(
+        _host(), _threads(), without=wishes.without, show=stages_to_show(), verify=wishes.verify, cache=cache_folder(),
+        warm=warm, memory=wishes.memory,
+    )  # fmt: skip
+
+
+def stages_to_show() -> frozenset[str]:
+    """The stages that MYCELIA_SHOW names."""
+    return frozenset(filter(None, os.environ.get("MYCELIA_SHOW", "").split(",")))
 
 
 @cache

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
 from mycelia.api.native import Native
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Piece
-from mycelia.capture.pieces import NOT_RUN, UNFIT
+from mycelia.capture.pieces import NOT_RUN, UNFIT, Failed
 from mycelia.capture.program import Builder, Program, Result
 from mycelia.capture.slots import DATA, restore
 from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
 from mycelia.capture.world import Array, Read
 from mycelia.eager import Tensor, wrap
-from mycelia.eager.tape import recording
+from mycelia.eager.tape import open_tapes, recording
 from mycelia.eager.views import root_of
-from mycelia.errors import MyceliaError
-from mycelia.ir import Function, interpret, sized
+from mycelia.errors import LibraryFailed, MyceliaError
+from mycelia.loops.status import Stopped
+from mycelia.options import NOTHING_ASKED, Wishes
 from mycelia.primitives import writing_down
 from mycelia.runtime.arena import Arena
-from mycelia.runtime.interrupts import whole
-from mycelia.sizes import value as value_of
-from mycelia.types import Array as Array_
+from mycelia.runtime.interrupts import Poll, whole
 
-KEPT = 256  # sizes for which a question is kept
 _numbers = count()
 
 
@@ -48,15 +46,14 @@ class Way:
 
     end, why, at = 0, "", None
 
-    def __init__(self, program: Program, backend: Backend | None = None) -> None:
+    def __init__(self, program: Program, backend: Backend | None = None, wishes: Wishes = NOTHING_ASKED) -> None:
         self.program, self.guard, self.number = program, program.guard, next(_numbers)
         world, plan = program.world, program.plan
-        self.native = Native(plan.function, program.donated, backend)
+        self.native = Native(plan.function, program.donated, backend, wishes, plan.asking)
         parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
                    and isinstance(r.expect, Array)}  # fmt: skip
         self.parents = [parents.get(i) for i in plan.inputs]
-        self.value, self.before = plan.outcome, plan.before
-        self._asked: dict[tuple[int, ...], Function] = {}  # what is asked before, at the sizes that were met
+        self.value, self.writes, self.flags = plan.outcome, plan.writes, plan.flags
         self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
         called = plan.called
         self.targets = [world.index[id(obj)] for obj, slot, _ in plan.writes if slot == DATA and id(obj) in world.index]
@@ -64,14 +61,22 @@ class Way:
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
         self.keeps = bool(prints) and (plan.fallible or any(q.fallible for q in prints))
-        self.only = self.alone()
+        self.short = self.in_short()
         self.shows = bool(prints) and not self.keeps  # words appear while it runs
+        more = self.writes or self.flags or self.shows or self.idle or self.sized
+        self.direct = None if self.short is None or more else self.short[0]
 
     def attempt(self, root: Any) -> Any:
         """What a call gives that the guard accepts; UNFIT if it does not. No program of another thread runs between
         what is read and what is written: two steps that train the same parameters are one after the other. What has to
         be compiled is compiled before: nobody waits for that.
         """
+        if self.direct is not None and not open_tapes:
+            native = self.native.made()
+            if native is not None:
+                with Arena.turn:
+                    found = self.guard(root)
+                    return UNFIT if found is None else self.directly(native, found[2], self.direct)
         if recording():
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
@@ -89,54 +94,59 @@ class Way:
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
 
+    def directly(self, native: Callable[..., tuple[Any, ...]], inputs: list[Any], place: int) -> Any:
+        """The outcome of a program that gives one new tensor, and does nothing else: the most frequent one."""
+        try:
+            return Exit("return", wrap(native(*inputs)[place]))
+        except Exception as error:
+            if Poll.has_told(error):
+                raise
+            ours = isinstance(error, LibraryFailed) or not isinstance(error, MyceliaError)
+            return Failed(error) if ours else NOT_RUN
+
     def run(self, found: Any) -> Any:
         """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it
         changes as before, or all as after it.
         """
-        if not self.program.plan.writes:
+        if not self.writes:
             return self.ran(found)
         with whole():
             return self.ran(found)
 
-    def asked_at(self, asked: Function, sizes: dict[Any, int]) -> Function:
-        """What is asked before a run, at actual sizes; that of the last few sizes is kept."""
-        key = tuple(sizes.values())
-        if key not in self._asked:
-            if len(self._asked) >= KEPT:
-                self._asked.clear()
-            self._asked[key] = sized(asked, sizes)
-        return self._asked[key]
-
-    def ran(self, found: Any) -> Any:
-        objects, _, inputs, sizes = found
+    def fits(self, found: Any) -> bool:
+        """Whether what a program writes shares no memory with something else that it knows, and all positions exist,
+        as far as that is known before and the native function is not going to ask.
+        """
+        objects, _, inputs, _ = found
         for n in self.targets:
             if getattr(objects[n], "_kin", None) is not None and overlap(objects):
-                return NOT_RUN  # what it writes shares memory with something else that it knows
-        for place, extent in self.program.plan.checks:
-            if not exist(inputs[place], extent if sizes is None else value_of(extent, sizes)):
-                return NOT_RUN
-        if self.before is not None:
-            places, asked = self.before
-            given = [inputs[i] for i in places]
-            if any(interpret(asked if sizes is None else self.asked_at(asked, sizes), *given)):
-                return NOT_RUN
-        if self.only is not None and not recording():
-            out = self.results(objects, inputs)
-            return out if out is NOT_RUN else Exit("return", wrap(out[self.only]))
-        if self.keeps:
-            with keeping() as words:
-                try:
+                return False
+        return not (self.native.asks and (self.idle or recording()) and self.native.refuses(inputs))
+
+    def ran(self, found: Any) -> Any:
+        if (self.targets or self.native.asks) and not self.fits(found):
+            return NOT_RUN
+        objects, _, inputs, _ = found
+        words: list[Any] = []
+        try:
+            if self.short is not None and not recording():
+                return self.shortly(self.short, objects, self.results(objects, inputs))
+            if self.keeps:
+                with keeping() as words:
                     done = self.finished(found, self.results(objects, inputs))
-                except Exception:
-                    return NOT_RUN  # Python raises it again, where it belongs
-        elif self.unknown:
-            done = self.with_unknown(found)
-        else:
-            done = self.finished(found, self.results(objects, inputs))
+            elif self.unknown:
+                done = self.with_unknown(found)
+            else:
+                done = self.finished(found, self.results(objects, inputs))
+        except Exception as error:
+            overwritten = self.native.donated and (not self.keeps or isinstance(error, LibraryFailed))
+            if self.shows or self.unknown or overwritten or Poll.has_told(error):
+                raise  # something was seen, or memory was overwritten; or it came from outside
+            return Failed(error)  # Python raises it again, where it belongs
         if done.__class__ is not tuple:
             return done
         value, writes = done
-        for say in words if self.keeps else ():
+        for say in words:
             say()
         for obj, slot, new in writes:
             if slot is DATA and isinstance(new, Tensor):
@@ -145,15 +155,28 @@ class Way:
                 restore(obj, slot, new)
         return value
 
-    def alone(self) -> int | None:
-        """The place of the result that is all there is: a new tensor, and nothing is written."""
+    def in_short(self) -> tuple[int, list[tuple[int, int]]] | None:
+        """The place of the result that is returned, and tensors by number with the places of the results that they get:
+        where a program returns a new tensor and gives other data to tensors, and that is all.
+        """
         plan = self.program.plan
         value = plan.outcome.value if isinstance(plan.outcome, Exit) and plan.outcome.kind == "return" else None
-        if type(value) is not Tensor or plan.writes or plan.flags or self.keeps or self.unknown:
+        if type(value) is not Tensor or id(value) in plan.kin or self.keeps or self.unknown:
             return None
         slots = plan.slots.get(id(value), [])
+        found = [(self.program.world.index.get(id(obj)), new) for obj, slot, new in self.writes if slot == DATA]
+        plain = [(n, new.place) for n, new in found if n is not None and new.__class__ is Result]
         made = len(slots) == 1 and slots[0][0] == DATA and isinstance(slots[0][1], Result)
-        return slots[0][1].place if made else None
+        return (slots[0][1].place, plain) if made and len(plain) == len(self.writes) else None
+
+    def shortly(self, short: tuple[int, list[tuple[int, int]]], objects: Sequence[Any], results: Any) -> Any:
+        """The outcome of such a program."""
+        if results is NOT_RUN or (self.flags and any(results[i] for i in self.flags)):
+            return NOT_RUN
+        only, plain = short
+        for n, place in plain:
+            objects[n].renew(results[place])
+        return Exit("return", wrap(results[only]))
 
     def results(self, objects: Sequence[Any], inputs: list[Any]) -> Any:
         """What the native function gives; NOT_RUN if it cannot."""
@@ -164,21 +187,25 @@ class Way:
             return ()
         try:
             return self.native.run(inputs)
-        except MyceliaError:
-            if self.shows or self.unknown:
+        except Stopped:
+            return NOT_RUN
+        except LibraryFailed:
+            raise  # the program went on: what it has overwritten is lost
+        except MyceliaError as error:
+            if self.shows or self.unknown or Poll.has_told(error):
                 raise
             return NOT_RUN
 
     def finished(self, found: Any, results: Any) -> Any:
         """The result and the writes; NOT_RUN if the program turns out to raise."""
         objects, hosts, _, sizes = found
-        if results is NOT_RUN or any(results[i] for i in self.program.plan.flags):
+        if results is NOT_RUN or any(results[i] for i in self.flags):
             return NOT_RUN
         build = Builder(self.program.world, self.program.plan, objects, hosts, results, sizes)
         value = build(self.value)
         if value.kind == "raise":
             return NOT_RUN  # Python runs it, and raises what is to be raised
-        return value, [(build(obj), slot, build(new)) for obj, slot, new in self.program.plan.writes]
+        return value, [(build(obj), slot, build(new)) for obj, slot, new in self.writes]
 
     def with_unknown(self, found: Any) -> Any:
         """A program that calls functions of the user: what it read must be the same when they have run."""
@@ -202,13 +229,18 @@ class Way:
             )
         return self.finished(found, results)
 
+    @property
+    def signature(self) -> str:
+        """The types that the program takes and gives."""
+        fn = self.program.plan.function
+        return f"({', '.join(map(str, fn.types))}) -> ({', '.join(map(str, fn.result_types))})"
+
     def __str__(self) -> str:
         fn, world = self.program.plan.function, self.program.world
-        takes, gives = ", ".join(map(str, fn.types)), ", ".join(map(str, fn.result_types))
         outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
         changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.plan.writes))
         lines = [
-            f"one native call: ({takes}) -> ({gives})",
+            f"one native call: {self.signature}",
             f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
         ]
         names = self.program.sizes
@@ -222,24 +254,14 @@ class Way:
 class PieceWay(Way):
     """Some statements as a program, and where to go on."""
 
-    def __init__(self, piece: Piece, place: int, backend: Backend | None) -> None:
-        super().__init__(piece.program, backend)
+    def __init__(self, piece: Piece, place: int, backend: Backend | None, wishes: Wishes) -> None:
+        super().__init__(piece.program, backend, wishes)
         self.end, self.why, self.at, self.empty = piece.end, piece.why, piece.at, piece.end == place
 
     def attempt(self, root: Any) -> Any:
         if not self.empty:
             return super().attempt(root)
         return UNFIT if self.guard(root) is None else NOT_RUN
-
-
-def exist(positions: Array_, extent: int) -> bool:
-    """Whether all positions exist on an axis of this extent; negative ones count from its end.
-
-    >>> import numpy as np
-    >>> exist(np.array([0, -3]), 3), exist(np.array([3]), 3)
-    (True, False)
-    """
-    return not positions.size or bool(-extent <= positions.min() and positions.max() < extent)
 
 
 def _argument(world: Any, read: Read) -> bool:

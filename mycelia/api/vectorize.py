@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,14 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
-from mycelia.eager import REFUSED, Tensor, default_generator, wrap
-from mycelia.eager.dispatch import mode
-from mycelia.eager.trace import Traced, run, trace
+from mycelia.eager import REFUSED, Tensor, as_value, default_generator, wrap
+from mycelia.eager.dispatch import mode, must
+from mycelia.eager.random import furthest
+from mycelia.eager.trace import Traced, run, size_of_an_example, trace
 from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
+from mycelia.ir import Value
 from mycelia.names import listening
+from mycelia.sizes import NeedsSize
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
@@ -34,6 +38,51 @@ def in_lane(randomness: str, lane: Tensor) -> Iterator[None]:
         yield
     finally:
         mode.lanes = before
+
+
+@contextmanager
+def asking() -> Iterator[list[Value]]:
+    """Inside the block what must hold, and is known only when the graph runs, is written into a list."""
+    before, mode.asked = mode.asked, []
+    try:
+        yield mode.asked
+    finally:
+        mode.asked = before
+
+
+@contextmanager
+def undoing_draws() -> Iterator[None]:
+    """If the block finds no graph, the random numbers that it drew are drawn again in another way."""
+    before, mode.drawn = mode.drawn, []
+    try:
+        yield
+    except CaptureError:
+        for stream, counter in reversed(mode.drawn):
+            stream.counter._data = counter
+        raise
+    finally:
+        mode.drawn = before
+
+
+def mentions_print(fn: Any, depth: int = 3) -> bool:
+    """Whether a function, or one that it knows by name, seems to print: then each example has its turn."""
+    fn = getattr(fn, "construct", fn)
+    fn = getattr(fn, "__func__", fn)
+    if fn is print:
+        return True
+    if not isinstance(fn, FunctionType) or (fn.__module__ or "").startswith("mycelia.") or not depth:
+        return False
+    names = set(_names(fn.__code__))
+    held = [c.cell_contents for c in fn.__closure__ or () if c != CellType()]
+    known = [fn.__globals__[n] for n in names if n in fn.__globals__]
+    return "print" in names or any(mentions_print(f, depth - 1) for f in (*held, *known) if callable(f))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 @listening
@@ -67,10 +116,20 @@ def vmap(
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
 
         def each(*flat: Tensor) -> Any:
-            with in_lane(randomness, flat[-1]):
-                return fn(*unflatten(structure, flat[:-1]))
+            with in_lane(randomness, flat[-1]), asking() as asked:
+                out = fn(*unflatten(structure, flat[:-1]))
+            return out, tuple([wrap(p.reduce_any(p.logical_not(v))) for v in asked])
 
-        return _run(trace(each, types), size, fronts, axes, types, out_axes)
+        try:
+            out, wrong = _run(trace(each, types), size, fronts, axes, types, (out_axes, 0))
+        except NeedsSize as reason:
+            raise size_of_an_example(reason) from None
+        if mode.capturing:
+            for told in wrong:
+                must(p.logical_not(as_value(told)))
+        elif any(told.numbers().any() for told in wrong):
+            return _looped(fn, args, in_axes, out_axes, randomness)  # which raises, at the example that is wrong
+        return out
 
     def vectorized(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
@@ -79,15 +138,21 @@ def vmap(
                 given=kwargs,
                 hint="give them without their names, or bind them first: vmap(lambda x: f(x, k=1))",
             )
+        if not mode.capturing and mentions_print(fn):
+            try:
+                return whole(*args)
+            except (CaptureError, NeedsSize):
+                return mapped(*args)
         try:
-            return mapped(*args)
+            with undoing_draws():
+                return mapped(*args)
         except CaptureError as reason:  # it branches on a tensor, say: that takes more than calling it
             if mode.capturing:
                 raise
             first = reason
         try:
             return whole(*args)
-        except CaptureError:
+        except (CaptureError, NeedsSize):
             raise first from None
 
     def one_by_one(*args: Any) -> Any:
@@ -104,11 +169,13 @@ def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_ax
     arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
     fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
     examples = [[_example(x, a, i) for x, a in zip(fronts, axes, strict=True)] for i in range(_size(arguments, axes))]
-    start, found = default_generator.get_state(), []
+    start, found, ends = default_generator.get_state(), [], [default_generator.counter.alias()]
     for i, one in enumerate(examples):
         default_generator.set_state(start)  # examples draw at the same time: what tells them apart is the lane
         with in_lane(randomness, wrap(np.asarray(i, np.uint32))):
             found.append(flatten(fn(*unflatten(structure, one))))
+        ends.append(default_generator.counter.alias())
+    default_generator.counter.become(furthest(p.concat([p.reshape(e, (1, 2)) for e in ends], 0)))
     wanted = _matched(out_axes, found[0][1], "out_axes")
     columns = zip(*[out for out, _ in found], strict=True)
     made = [_stacked(c, a) if isinstance(c[0], Tensor) else c[0] for c, a in zip(columns, wanted, strict=True)]
@@ -146,7 +213,8 @@ def _run(
             raise ArgumentError("a result depends on the example, and out_axes says None for it", given={"result": i})
     inputs = [*fronts, *traced.captured]
     results = Native(many).apply(inputs) if many.effects and not mode.capturing else run(many, inputs)
-    return traced.results([r if a is None else _moved(r, 0, a) for r, a in zip(results, placed, strict=True)])
+    placed_ones = [r if a is None else _moved(r, 0, a) for r, a in zip(results, placed, strict=True)]
+    return traced.results([r.alias() for r in placed_ones])  # each a tensor of its own: they are stacked examples
 
 
 def _matched(axes: Axes, structure: Structure, what: str) -> list[int | None]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mycelia.errors import ArgumentError, DependencyError
 from mycelia.ir import Function
 from mycelia.options import Options
-from mycelia.passes import Pass, canonical
+from mycelia.passes import CANONICAL, Pass, canonical, told
 from mycelia.types import Array
 
 Executable = Callable[..., tuple[Any, ...]]  # arrays of the back end, or of NumPy, to arrays of NumPy
@@ -26,6 +26,7 @@ class Backend(ABC):
     name: ClassVar[str]
     passes: ClassVar[tuple[Pass, ...]] = ()  # after the canonical ones
     donates: ClassVar[bool] = False  # whether programs overwrite what is donated
+    asks: ClassVar[bool] = False  # whether programs answer questions before they run, see `Options.asks`
 
     def missing(self) -> str:
         """Why it cannot be used here, in words that tell what to install; nothing if it can."""
@@ -44,6 +45,14 @@ class Backend(ABC):
     @abstractmethod
     def build(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         """A function that went through the passes, as something that runs."""
+
+    def show(self, stage: str, fn: Function, donated: Mapping[int, int], options: Options) -> str:
+        """What a function is at a stage of its compilation (`mycelia.options.STAGES`)."""
+        if stage == "graph":
+            return str(fn)
+        if stage == "passes":
+            return told(fn, options, (*CANONICAL, *self.passes))
+        return f"{self.name} compiles it: there is no {stage} of ours"
 
     @abstractmethod
     def hold(self, array: Array) -> Any:

@@ -15,6 +15,7 @@ from mycelia.errors import MyceliaError
 from mycelia.ir import Function
 from mycelia.ir.resize import names_of, sized, sizes_of
 from mycelia.options import Options
+from mycelia.passes import canonical
 from mycelia.stablehlo import Module, module
 from mycelia.types import Array, TensorType
 
@@ -57,6 +58,11 @@ class ReadsHlo(Backend):
 
     def build(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         return Sized(self, fn) if names_of(fn) else Program(self, fn)
+
+    def show(self, stage: str, fn: Function, donated: Mapping[int, int], options: Options) -> str:
+        if stage != "program" or names_of(fn):
+            return super().show(stage, fn, donated, options)
+        return module(canonical(fn, options, self.passes), FIRST).text
 
     def hold(self, array: Array) -> Any:
         known = self._known.get(id(array))

@@ -19,12 +19,18 @@ class Native(Backend):
     name: ClassVar[str] = NATIVE
     passes: ClassVar[tuple[Pass, ...]] = NATIVE_PASSES
     donates: ClassVar[bool] = True
+    asks: ClassVar[bool] = True
 
     def compile(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         # loaded when something is compiled: it is a third of all there is to load
-        from mycelia.runtime.stages import compile
+        from mycelia.runtime.kept import compile
 
         return compile(fn, donated, options)  # its passes are chosen together with what the library can do
+
+    def show(self, stage: str, fn: Function, donated: Mapping[int, int], options: Options) -> str:
+        from mycelia.runtime.stages import text_of
+
+        return text_of(stage, fn, donated, options)
 
     def build(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         return self.compile(fn, donated, options)

@@ -41,14 +41,32 @@ class _Mode(threading.local):
     lift: Callable[[Any], Value] | None = None
     changing: Callable[[Any], None] | None = None
     held: Any = None  # reads and writes tensors of the library's own, such as the state of the random generator
+    asked: list[Value] | None = None  # what must hold in a graph that is written by calling a function
+    drawn: list[Any] | None = None  # streams that were drawn from meanwhile, each with its counter before
+    concrete: BaseException | None = None  # a number was asked for that is not there yet, whoever has caught that
     lanes: tuple[Any, ...] = ()  # of each `vmap` around: which example it is, for random numbers of its own
 
 
 mode = _Mode()
 
 
+def must(known: Value) -> None:
+    """What is a mistake where it does not hold: whoever writes the graph down finds out when it has run."""
+    if mode.held is not None:
+        mode.held.must(known)
+    elif mode.asked is not None:
+        mode.asked.append(known)
+
+
 class Concrete(BaseException):  # which no program catches by accident
-    """A number was asked for that exists only when the program runs. Capturing catches it and finds another way."""
+    """A number was asked for that exists only when the program runs. Capturing catches it and finds another way.
+
+    A manager whose `__exit__` says True, `except:` and a `return` in a `finally` catch even this, so it is noted.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        mode.concrete = self
 
 
 FOREIGN = (ValueError, TypeError, IndexError, MemoryError)  # what NumPy raises

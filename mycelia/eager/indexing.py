@@ -18,9 +18,10 @@ from mycelia import primitives as p
 from mycelia.eager.convert import as_array
 from mycelia.eager.dispatch import mode
 from mycelia.eager.operators import operand
-from mycelia.eager.tape import tape_of
+from mycelia.eager.tape import open_tapes, tape_of
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.eager.views import linked
+from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
 from mycelia.primitives.family import broadcast_shapes
@@ -36,9 +37,33 @@ class BoundsError(MyceliaError, IndexError):
 
 def getitem(x: Tensor, index: Any) -> Tensor:
     """`x[index]`: a view, unless a tensor or a list chooses elements."""
+    data = x._data
+    if data.__class__ is np.ndarray and not open_tapes and _is_plain(index):
+        if writing:
+            written(data)
+        try:
+            out = wrap(np.asarray(data[index]))
+        except IndexError as error:
+            raise _out_of_bounds(x, error) from None
+        parts = index if index.__class__ is tuple else (index,)
+        return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part))
     if any(isinstance(i, Tensor) for i in (index if isinstance(index, tuple) else (index,))):
         return _taken(x, _parts(index))
     return getpart(x, index)
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether an index is made of Python's own whole numbers and slices of these."""
+    for i in index if index.__class__ is tuple else (index,):
+        if i.__class__ is slice:
+            for b in (i.start, i.stop, i.step):
+                if b is not None and b.__class__ is not int:
+                    return False
+            if i.step == 0:
+                return False
+        elif i.__class__ is not int and i is not None and i is not Ellipsis:
+            return False
+    return True
 
 
 def getpart(x: Tensor, index: Any) -> Tensor:
@@ -131,7 +156,7 @@ def _bound(b: Any) -> Dim:
     if isinstance(b, Sym):
         return b  # type: ignore[return-value]  # a size is typed as an int
     if isinstance(b, float):
-        raise DTypeError(f"a slice is bounded by whole numbers, not {b!r}")
+        raise DTypeError(f"a slice is bounded by whole numbers, not {b!r}", hint="int(...) cuts off the fraction")
     return b.__index__()  # type: ignore[no-any-return]
 
 
@@ -221,6 +246,8 @@ def within(i: Any, x: Tensor, axis: int) -> Tensor:
     if i._data.__class__ is Value:
         if mode.held is not None:
             mode.held.positions(i._data, extent)
+        elif mode.asked is not None:
+            mode.asked.append(p.logical_and(p.greater_equal(i._data, -extent), p.less(i._data, extent)))
         i = cast(i, int32 if isinstance(extent, int) and extent < 2**31 else int64)
         return p.select(p.less(i, 0), i + extent, i)  # type: ignore[no-any-return]
     numbers = i.numbers().astype(np.int64)

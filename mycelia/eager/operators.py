@@ -18,6 +18,7 @@ from mycelia.eager.convert import as_array, scalar
 from mycelia.eager.dispatch import LARGE, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
+from mycelia.eager.tape import open_tapes
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.eager.writing import writing, written
 from mycelia.errors import CallError
@@ -31,6 +32,9 @@ FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
 SINGLE = frozenset("fd")  # of those in which BLAS multiplies matrices
 TENSORS: set[Any] = {Tensor}  # and its subclasses that behave alike, see `Parameter`
 
+OPERANDS = (Tensor, float, int, Sym)
+ARRAYS = (np.ndarray, list, tuple)
+
 _new = object.__new__
 _ndarray = np.ndarray
 _run = quiet_context().run  # a second thread that is here at the same moment takes the long way
@@ -40,9 +44,9 @@ def operand(x: Any) -> Tensor | float | int | bool | Sym | None:
     """`x` as an operand: a tensor, or a Python number; None if it is neither."""
     if isinstance(x, np.generic):
         x = x.item()
-    if isinstance(x, Tensor | float | int | Sym):
+    if isinstance(x, OPERANDS):
         return x
-    if isinstance(x, np.ndarray | list | tuple):
+    if isinstance(x, ARRAYS):
         return wrap(as_array(x))
     return wrap(x) if isinstance(x, Value) else None
 
@@ -121,14 +125,14 @@ def short_way(
         kind = other.__class__
         try:
             if kind is Tensor or kind in TENSORS:
-                b, its = other._data, other._tape
+                b = other._data
                 if a.dtype is b.dtype and (a.size <= LARGE if fits is None else fits(a, b)):
                     if writing:
                         written(a)
                         written(b)
                     out = _run(compute, a, b)
             elif kind in NUMBERS and a.dtype.char in FLOAT and a.size <= LARGE:
-                b, its = scalar(other, a.dtype), None
+                b = scalar(other, a.dtype)
                 if writing:
                     written(a)
                 out = _run(compute, a, b)
@@ -139,11 +143,12 @@ def short_way(
                 return slow(self, other)
             out = np.asarray(out)
         t = _new(Tensor)
-        t._data, t._kin = out, None
-        tape = self._tape
+        t._data, t._kin, t._tape = out, None, None
+        if not open_tapes:
+            return t
+        tape, its = self._tape, None if kind in NUMBERS else other._tape
         if tape is None:
             if its is None:
-                t._tape = None
                 return t
             tape, places, needed = its, (-1, other._id), RIGHT
         elif its is None:
@@ -155,8 +160,6 @@ def short_way(
         if tape.open:
             t._tape, t._id = tape, len(tape)
             tape.append((step, places, needed, (a, b), out))
-        else:
-            t._tape = None
         return t
 
     return method
@@ -244,10 +247,10 @@ def _install() -> None:
     multiply = long_way(_logical(p.logical_and, p.multiply))
     subtract, divide, product = long_way(p.subtract), long_way(p.divide, floating), long_way(p.matmul)
     binary = {
-        "add": (short_way(python.add, p.Add(), add), add),
-        "sub": (short_way(python.sub, p.Subtract(), subtract), subtract),
-        "mul": (short_way(python.mul, p.Multiply(), multiply), multiply),
-        "truediv": (short_way(python.truediv, p.Divide(), divide, _divisible), divide),
+        "add": (short_way(np.add, p.Add(), add), add),
+        "sub": (short_way(np.subtract, p.Subtract(), subtract), subtract),
+        "mul": (short_way(np.multiply, p.Multiply(), multiply), multiply),
+        "truediv": (short_way(np.true_divide, p.Divide(), divide, _divisible), divide),
         "pow": (_power, _power),
         "matmul": (short_way(np.matmul, p.Contract("MK", "KN", "MN"), product, _matrices), product),
     }

@@ -47,7 +47,9 @@ class Parameter(Tensor):
         parallel_optimizer: bool = True,
     ) -> None:
         if not isinstance(name, str):
-            raise ArgumentError(f"the name of a parameter is a string, not {name!r}")
+            raise ArgumentError(
+                f"the name of a parameter is a string, not {name!r}", hint="for example Parameter(data, name='weight')"
+            )
         super().__init__(default_input)
         self.name, self.requires_grad = name, requires_grad
         self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
@@ -76,6 +78,13 @@ class Parameter(Tensor):
     def _id(self, place: int) -> None:
         if (mark := self._marks.get(get_ident())) is not None:
             mark[1] = place
+
+    def renew(self, data: Any) -> None:
+        self._data = data
+        if self._marks:
+            self._tape = None
+        if getattr(self, "_kin", None) is not None:
+            self.spread()
 
     @property
     def data(self) -> Parameter:
@@ -200,6 +209,8 @@ class ParameterTuple(tuple[Parameter, ...]):
     >>> ParameterTuple([Parameter([1.0], name="w")])[0].name
     'w'
     """
+
+    __slots__ = ()
 
     def __new__(cls, parameters: Iterable[Parameter] | Iterator[Parameter]) -> ParameterTuple:
         if not isinstance(parameters, Iterable):

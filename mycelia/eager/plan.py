@@ -15,7 +15,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia import transforms
-from mycelia.ir import Function, Op, Param, Project, Value, constant, fresh_params
+from mycelia.ir import Function, Op, Param, Project, Value, constant, fresh_params, region
 from mycelia.primitives.family import HALVES
 from mycelia.types import TensorType, TupleType, Type, cotangent_type
 
@@ -86,9 +86,10 @@ def way_back(
     params = fresh_params((*alive, *results, *types))
     cts, outs = params[: len(alive)], params[len(alive) : len(alive) + len(results)]
     inputs = params[len(alive) + len(results) :]
-    flowing = _back(op, kind, live, cts, outs, inputs, needed)
+    with region() as inside:  # a collective's way back is a collective
+        flowing = _back(op, kind, live, cts, outs, inputs, needed)
     found = [c if wanted else None for c, wanted in zip(flowing, needed, strict=True)]
-    function, captured = Function.close(params, [c for c in found if c is not None])
+    function, captured = Function.close(params, [c for c in found if c is not None], inside.effects)
     assert not captured, f"the rule of {op.name} reads {captured}"
     return function, tuple(c is not None for c in found)
 

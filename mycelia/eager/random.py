@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from weakref import WeakSet
 
 import numpy as np
 
@@ -118,6 +119,8 @@ class Generator:
             self.counter.become(_moved(counter))
             return key, counter
         with Arena.turn:  # a program that runs in another thread may draw too
+            if mode.drawn is not None:
+                mode.drawn.append((self, self.counter._data))
             key, counter = self.key.alias(), self.counter.alias()
             low, high = counter.tolist()
             self.counter._data = _words((high << 32) + low + 1 & 0xFFFFFFFFFFFFFFFF)
@@ -125,6 +128,7 @@ class Generator:
 
     def _draw_in_program(self) -> tuple[Tensor, Tensor]:
         """A draw while a program is captured: the stream is a part of its state."""
+        _drawn_in_programs.add(self)
         key, counter = mode.held.read(self.key), mode.held.read(self.counter)
         mode.held.write(self.counter, _moved(counter))
         return key, counter
@@ -147,8 +151,25 @@ def _moved(counter: Tensor) -> Tensor:
     return moved + p.concat((carry * 0, carry), 0)  # type: ignore[no-any-return]
 
 
+def is_counter(x: Tensor) -> bool:
+    """Whether a tensor is the counter of a stream that programs draw from."""
+    return any(stream.counter is x for stream in _drawn_in_programs)
+
+
+def furthest(counters: Tensor) -> Tensor:
+    """The counter of the example that drew most: the stream goes on behind it. Counters stand in rows.
+
+    >>> furthest(Tensor([[7, 0], [1, 2], [3, 1]], uint32)).tolist()
+    [1, 2]
+    """
+    high = p.reduce_max(p.take(counters, 1, 1, 2), (0,))
+    low = p.reduce_max(p.select(p.equal(p.take(counters, 1, 1, 2), high), p.take(counters, 1, 0, 1), 0), (0,))
+    return p.concat((low, high), 0)  # type: ignore[no-any-return]
+
+
 def _words(number: int) -> Array:
     return np.array([number & 0xFFFFFFFF, number >> 32], np.uint32)
 
 
+_drawn_in_programs: WeakSet[Generator] = WeakSet()
 default_generator = Generator()

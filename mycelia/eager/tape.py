@@ -55,6 +55,9 @@ class Tape(list[Record]):
         self.open = True
 
 
+open_tapes: dict[int, Tape] = {}  # of all threads: while there are none, nobody asks a tensor for its tape
+
+
 class _Current(threading.local):
     """The open tape of each thread."""
 
@@ -66,7 +69,7 @@ _current = _Current()
 
 def recording() -> bool:
     """Whether a gradient is being taken in this thread."""
-    return _current.tape is not None
+    return bool(open_tapes) and _current.tape is not None
 
 
 @contextmanager
@@ -107,6 +110,7 @@ class Recording:
         self.nested = tape is not None
         if tape is None:
             tape = _current.tape = Tape()
+            open_tapes[id(tape)] = tape
         self.tape, self.start = tape, len(tape)
         self.watched: list[tuple[Tensor, int, Any, Tape | None, int]] = []
         return self
@@ -145,12 +149,13 @@ class Recording:
         if not self.nested:
             self.tape.open = False
             _current.tape = None
+            del open_tapes[id(self.tape)]
 
 
 def tape_of(inputs: Sequence[Any]) -> Tape | None:
     """The open tape that one of these tensors is on; where there are two, that of the innermost gradient."""
     found: Tape | None = None
-    for x in inputs:
+    for x in inputs if open_tapes else ():
         tape: Tape | None = getattr(x, "_tape", None)
         if tape is not None and tape.open and (found is None or tape is _current.tape):
             found = tape

@@ -15,7 +15,7 @@ from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.eager.writing import writing, written
-from mycelia.errors import ArgumentError, CallError, ShapeError
+from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
 from mycelia.ir import Op, Value, constant
 from mycelia.names import listening, missing_attribute
 from mycelia.types import _BY_NUMPY, Array, DType, Shape
@@ -114,6 +114,12 @@ class Tensor(Operators):
         if getattr(self, "_kin", None) is not None:
             self.spread()
 
+    def renew(self, data: Any) -> None:
+        """Hold this array from now on, from which no gradient flows, and with it all that share memory."""
+        self._data, self._tape = data, None
+        if getattr(self, "_kin", None) is not None:
+            self.spread()
+
     def hold(self, other: Tensor) -> None:
         """Hold what `other` holds; nobody else is told."""
         if mode.changing is not None:
@@ -195,6 +201,11 @@ class Tensor(Operators):
         if data.__class__ is not Value:
             return written(data) if writing else data  # type: ignore[no-any-return]
         if not data.closed:
+            if not mode.capturing:
+                raise CaptureError(
+                    f"a tensor {data.type} was kept beyond the function that was being written down for many calls",
+                    hint="return it from the function, and keep what vmap or jit gives",
+                )
             raise Concrete(f"{data.type} has no numbers before the program runs")
         return constant(data)  # type: ignore[no-any-return]
 
@@ -231,7 +242,7 @@ class Tensor(Operators):
             raise CallError(f"from_numpy takes an array, not a {type(array).__name__}", hint="use ms.Tensor(data)")
         if array.dtype not in _BY_NUMPY:
             as_array(array)
-        return wrap(array)
+        return wrap(array.view(np.ndarray))  # of its own, so that nobody else can give it another shape
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numbers(), dtype=dtype)
@@ -282,6 +293,8 @@ class Tensor(Operators):
     def __repr__(self) -> str:
         data = self._data
         if data.__class__ is Value and not data.closed:
+            if mode.asked is not None and mode.held is None:  # inside a `vmap` that computes at once
+                raise Concrete(f"{data.type} has no numbers before the program runs")
             return f"Tensor(shape={list(data.shape)}, dtype={data.dtype}, value=<not yet computed>)"
         return shown(self.numbers())
 
@@ -295,7 +308,7 @@ class Tensor(Operators):
         return p.reshape(self, self.shape)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return wrap(self._data)
+        return wrap(self._data if self._data.__class__ is not Value else p.stop_gradient(self._data))
 
 
 def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:

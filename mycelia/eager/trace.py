@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
+
+import numpy as np
 
 from mycelia.eager.dispatch import Concrete, mode
 from mycelia.eager.parameter import Parameter
@@ -14,8 +17,11 @@ from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.ir import Function, Op, Value, fresh_params, region, toposort
 from mycelia.ir.value import serials
+from mycelia.sizes import NeedsSize, Sym, comes_from_data
 from mycelia.tree import Structure, flatten, unflatten
-from mycelia.types import Type, type_of
+from mycelia.types import DType, Type, type_of
+
+PLAIN = (int, float, complex, str, bytes, range, slice, type, DType, Enum, np.generic, np.ndarray)  # hold no tensors
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         return lifted[key][1]
 
     before = mode.capturing, mode.lift, mode.changing
+    noted, mode.concrete = mode.concrete, None
     changed: dict[int, tuple[Parameter, Any]] = {}
 
     def changing(x: Tensor) -> None:
@@ -62,8 +69,13 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     try:
         with set_aside(), region() as inside:
             leaves, structure = flatten(fn(*[wrap(v) for v in params]))
+            if mode.concrete is not None:  # and the function has caught it
+                raise mode.concrete
             values = [as_value(x) for x in leaves if isinstance(x, Tensor)]
             _check_changes(changed.values(), params)
+            _check_results(leaves, values)
+    except NeedsSize as reason:
+        raise size_of_an_example(reason) from None
     except Concrete as reason:
         raise CaptureError(
             f"a number was asked for while many examples are computed at once: {reason}",
@@ -71,6 +83,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         ) from None
     finally:
         mode.capturing, mode.lift, mode.changing = before
+        mode.concrete = noted or (mode.concrete if before[0] else None)
     outside = list(lifted.values())
     function, captured = Function.close([*params, *[v for _, v in outside]], values, inside.effects, moment)
     return Traced(
@@ -79,6 +92,31 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         structure,
         tuple(None if isinstance(x, Tensor) else x for x in leaves),
     )
+
+
+def size_of_an_example(reason: NeedsSize) -> CaptureError:
+    """What is to be said of a size that each example has for itself."""
+    return CaptureError(
+        f"a size depends on the numbers of an example, while many are computed at once: {reason}",
+        hint="x[mask], nonzero and unique are for one example: choose with ops.where inside of vmap",
+    )
+
+
+def _check_results(leaves: Sequence[Any], values: Sequence[Value]) -> None:
+    """Complain of results that are no tensors of one size, and may hold what is not computed yet."""
+    for x in leaves:
+        if type(x) is Sym:
+            raise NeedsSize(x)
+        known = isinstance(x, set | frozenset) and all(isinstance(e, PLAIN) for e in x)
+        if not known and not isinstance(x, (Tensor, *PLAIN)):
+            raise CaptureError(
+                f"while many examples are computed at once, each gives a {type(x).__name__}",
+                hint="return tensors, alone or in tuples, lists and dictionaries",
+            )
+    for v in values:
+        for n in v.shape:
+            if comes_from_data(n):
+                raise NeedsSize(n)  # type: ignore[arg-type]  # no number comes from data
 
 
 def _check_changes(changed: Iterable[tuple[Parameter, Any]], params: Sequence[Value]) -> None:

@@ -1,6 +1,6 @@
 """Functions to functions of the same meaning: less to do, in a better form."""
 
-import sys
+from collections.abc import Iterable, Iterator
 
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, verify
@@ -20,10 +20,21 @@ NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # wha
 PIPELINE = (*CANONICAL, *NATIVE)
 
 
+class Runs:
+    """How many passes have run: none do when a program is found again that was compiled before."""
+
+    count = 0
+
+
 def optimise(fn: Function, options: Options) -> Function:
     """Run every pass of the native back end that is not switched off, in order."""
+    return _run(fn, options, native_passes(options))
+
+
+def native_passes(options: Options) -> tuple[Pass, ...]:
+    """The passes of the native back end, for a processor, in order."""
     own = products_for(options.target.short_units)
-    return _run(fn, options, (*(own if run is shape_products else run for run in CANONICAL), *NATIVE))
+    return (*(own if run is shape_products else run for run in CANONICAL), *NATIVE)
 
 
 def canonical(fn: Function, options: Options, following: tuple[Pass, ...]) -> Function:
@@ -31,23 +42,46 @@ def canonical(fn: Function, options: Options, following: tuple[Pass, ...]) -> Fu
     return _run(fn, options, (*CANONICAL, *following))
 
 
+def told(fn: Function, options: Options, passes: tuple[Pass, ...]) -> str:
+    """What each pass does: the function after it, if it changes something."""
+    lines = []
+    for run, after in _after_each(fn, options, passes):
+        changed = after != fn
+        count = f"{len(fn.values())} values before, {len(after.values())} after" if changed else "nothing to do"
+        lines += [f"{run.__name__}: {count}", *([str(after)] if changed else [])]
+        fn = after
+    lines += [f"{name}: switched off" for name in sorted(options.without)]
+    return "\n".join(lines)
+
+
 def _run(fn: Function, options: Options, passes: tuple[Pass, ...]) -> Function:
-    _check(options, passes)
-    for run in passes:
-        if run.__name__ in options.without:
-            continue
-        before, fn = fn, everywhere(run)(fn)
-        if options.verify:
-            _verified(fn, run.__name__)
-        if "passes" in options.show and fn != before:
-            print(f"after {run.__name__}:\n{fn}", file=sys.stderr)
+    for _, after in _after_each(fn, options, passes):
+        fn = after
     return fn
 
 
-def _check(options: Options, passes: tuple[Pass, ...]) -> None:
-    names = [run.__name__ for run in (*passes, *NATIVE)]
+def _after_each(fn: Function, options: Options, passes: tuple[Pass, ...]) -> Iterator[tuple[Pass, Function]]:
+    check_names(options.without, passes)
+    for run in passes:
+        if run.__name__ not in options.without:
+            Runs.count += 1
+            fn = everywhere(run)(fn)
+            if options.verify:
+                _verified(fn, run.__name__)
+            yield run, fn
+
+
+def check_names(without: Iterable[str], passes: tuple[Pass, ...] = ()) -> None:
+    """Complain about a pass that does not exist, or that nothing runs without.
+
+    >>> check_names(["flod"])
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: there is no pass 'flod'
+    ...
+    """
+    names = [run.__name__ for run in (*(passes or CANONICAL), *NATIVE)]
     needed = [run.__name__ for run in NEEDED]
-    for name in sorted(options.without):
+    for name in sorted(without):
         if name not in names:
             raise ArgumentError(f"there is no pass {name!r}", hint=f"the passes are {', '.join(dict.fromkeys(names))}")
         if name in needed:
@@ -70,15 +104,19 @@ __all__ = [
     "NEEDED",
     "PIPELINE",
     "Pass",
+    "Runs",
     "accumulate",
     "canonical",
+    "check_names",
     "everywhere",
     "expand",
     "fold",
     "fuse_epilogues",
     "inline",
+    "native_passes",
     "optimise",
     "shape_products",
     "simplify",
     "split_reductions",
+    "told",
 ]

@@ -12,10 +12,19 @@ Pass = Callable[[Function], Function]
 
 
 def everywhere(run: Pass) -> Pass:
-    """The pass that runs `run` on inner functions first, then on the function itself."""
+    """The pass that runs `run` on inner functions first, then on the function itself. A function that stands in many
+    places is changed once: branches in branches share so many that walking to each place would take for ever.
+    """
 
     def deep(fn: Function) -> Function:
-        return run(_inside(fn, deep))
+        done: dict[int, tuple[Function, Function]] = {}
+
+        def once(inner: Function) -> Function:
+            if id(inner) not in done:
+                done[id(inner)] = inner, run(_inside(inner, once))
+            return done[id(inner)][1]
+
+        return once(fn)
 
     deep.__name__ = run.__name__
     return deep

@@ -19,8 +19,8 @@ A choice that is right either way, and only faster one way, takes `hint(n)`: tha
 `known_equal` never ask: they say no when they do not know.
 """
 
-from mycelia.sizes.division import divided
-from mycelia.sizes.evaluation import evaluated, evaluator, solver
+from mycelia.sizes.division import divided, quotient
+from mycelia.sizes.evaluation import describer, evaluated, evaluator, solver
 from mycelia.sizes.scope import Guard, Hints, Known, Scope, born, comes_from_data, hint, known_equal, positive, same
 from mycelia.sizes.sym import (
     Atom,
@@ -52,6 +52,7 @@ __all__ = [
     "Sym",
     "born",
     "comes_from_data",
+    "describer",
     "divided",
     "evaluated",
     "evaluator",
@@ -64,6 +65,7 @@ __all__ = [
     "low",
     "names",
     "positive",
+    "quotient",
     "same",
     "solver",
     "text",

@@ -27,7 +27,7 @@ def divided(over: Size, under: Size) -> tuple[Any, Any]:
         return whole, 0
     if low(rest) >= 0 and known_less(rest, under):
         return whole, rest
-    atom = _quotient(rest, under)
+    atom = quotient(rest, under)
     return whole + atom, rest - atom * under
 
 
@@ -79,7 +79,8 @@ def _without(m: Monomial, factors: Monomial) -> Monomial | None:
 
 
 @lru_cache(maxsize=4096)
-def _quotient(over: Size, under: Size) -> Sym:
+def quotient(over: Size, under: Size) -> Sym:
+    """The quotient of two sizes of which nothing is known that would simplify it: one object for each pair."""
     if isinstance(under, int) and isinstance(over, Sym):  # a common factor of everything only makes the text longer
         common = gcd(under, *[c for _, c in over.terms])
         if common > 1:

@@ -26,6 +26,14 @@ def evaluated(thing: Any, sizes: Mapping[Name, int]) -> Any:
     return thing
 
 
+def _sized(thing: Any) -> bool:
+    """Whether a description has sizes in it that are no numbers."""
+    if isinstance(thing, tuple):
+        return any(map(_sized, thing))
+    kind: Any = type(thing)
+    return kind is Sym or any(_sized(getattr(thing, name)) for name in _parts(kind))
+
+
 @cache
 def _parts(kind: type) -> tuple[str, ...]:
     """What a description of this type is made from."""
@@ -41,20 +49,41 @@ def evaluator(sizes: Sequence[Size], given: Sequence[Name]) -> Callable[..., tup
     >>> evaluator([n * t + 1, (n + 1) // 2, 5], [*n.names(), *t.names()])(3, 10)
     (31, 2, 5)
     """
-    words = {name: f"n{i}" for i, name in enumerate(given)}
+    return describer(sizes, given)
 
-    def source(n: Size) -> str:
-        if isinstance(n, int):
-            return f"({n})"
-        return "(" + "+".join("*".join([str(c), *map(factor, m)]) for m, c in n.terms) + ")"
+
+def describer(things: Sequence[Any], given: Sequence[Name]) -> Callable[..., tuple[Any, ...]]:
+    """A function of the numbers that the names stand for, to descriptions (as for `evaluated`) at these sizes.
+
+    >>> from mycelia.sizes import Scope
+    >>> n = Scope().name("n")
+    >>> describer([(n, (2 * n, "rows")), slice(3)], n.names())(5)
+    ((5, (10, 'rows')), slice(None, 3, None))
+    """
+    words = {name: f"n{i}" for i, name in enumerate(given)}
+    known: dict[str, Any] = {}  # what is the same at all sizes
+
+    def source(thing: Any) -> str:
+        if type(thing) is int:
+            return f"({thing})"
+        if type(thing) is Sym:
+            return "(" + "+".join("*".join([str(c), *map(factor, m)]) for m, c in thing.terms) + ")"
+        if not _sized(thing):
+            known[name := f"k{len(known)}"] = thing
+            return name
+        if isinstance(thing, tuple):
+            return f"({''.join(source(part) + ',' for part in thing)})"
+        kind: Any = type(thing)
+        known[name := f"k{len(known)}"] = kind
+        return f"{name}({','.join(f'{part}={source(getattr(thing, part))}' for part in _parts(kind))})"
 
     def factor(a: Atom) -> str:
         if isinstance(a, Name):
             return words[a]
         return f"({source(a.over)}//({source(a.under)}{' or 1' if low(a.under) <= 0 else ''}))"
 
-    parts = "".join(f"{source(n)}," for n in sizes)
-    return cast("Callable[..., tuple[int, ...]]", eval(f"lambda {','.join(words.values())}: ({parts})"))
+    parts = "".join(f"{source(n)}," for n in things)
+    return cast("Callable[..., tuple[Any, ...]]", eval(f"lambda {','.join(words.values())}: ({parts})", known))
 
 
 def solver(shapes: Sequence[Sequence[Size]], wanted: Sequence[Name]) -> Callable[..., tuple[int, ...]]:

@@ -55,13 +55,18 @@ class Scope:
             raise NeedsSize(size)
         n = size.at(self.hints)
         answer = n == 0 if relation == "=" else n > 0
-        self.guards.setdefault(Guard(size, relation, answer))
-        if relation == "=" and answer:
+        self.rely(Guard(size, relation, answer))
+        return answer
+
+    def rely(self, guard: Guard) -> None:
+        """Take an answer as given: the program is right only where it is so."""
+        size, answer = guard.size, guard.answer
+        self.guards.setdefault(guard)
+        if guard.relation == "=" and answer:
             self.equal |= {size, -size}
-        elif relation == ">":  # size >= 1, or -size >= 0
+        elif guard.relation == ">":  # size >= 1, or -size >= 0
             sum_, constant = _without_constant(size if answer else -size)
             self.facts[sum_] = max(int(answer) - constant, self.facts.get(sum_, int(answer) - constant))
-        return answer
 
     def decided(self, difference: Sym, relation: str) -> bool:
         """Whether a difference is zero, or more than zero: by its bounds, or by what is relied on, or by asking."""

@@ -13,6 +13,7 @@ from mycelia.ir import Function, Value, inner_functions
 from mycelia.primitives import (
     AddFrame,
     AddSequence,
+    AllReduce,
     Call,
     Cond,
     HostCall,
@@ -326,6 +327,11 @@ def _(op: JoinBatch, v: Value, w: Writer, x: Held) -> Held | Term:
 @emit.register
 def _(op: HostCall, v: Value, w: Writer, *inputs: Term) -> Held:
     raise inexpressible(v, "there is no Python to call where the program runs")
+
+
+@emit.register
+def _(op: AllReduce, v: Value, w: Writer, x: Term) -> Term:
+    raise inexpressible(v, "which processes run the program is not said there")
 
 
 @emit.register

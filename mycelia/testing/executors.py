@@ -65,14 +65,14 @@ def _reader(buffer: Buffer) -> Reader:
 
 
 def compiled(fn: Function, *inputs: Any) -> tuple[Any, ...]:
-    """Run a function as machine code.
+    """Run a function as machine code, verified after each pass.
 
     >>> from mycelia.types import float32
     >>> double = Function.build(lambda x: x + x, TensorType(float32, (2,)))
     >>> compiled(double, np.array([1.0, 2.0], "f"))
     (array([2., 4.], dtype=float32),)
     """
-    return compile(fn)(*map(np.asarray, inputs))
+    return compile(fn, verify=True)(*map(np.asarray, inputs))
 
 
 EXECUTORS: dict[str, Executor] = {"elements": by_elements, "compiled": compiled}

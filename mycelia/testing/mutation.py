@@ -144,14 +144,14 @@ def _compiled(tree: ast.Module, rule: str, owner: type[Op], function: Any) -> An
 
 def _changes(tree: ast.Module) -> Iterator[tuple[int, int, str, str]]:
     """The number of each node that can be changed, the number of the change, and both texts."""
-    skipped = {id(inner) for node in ast.walk(tree) if _is_message(node) for inner in ast.walk(node)}
+    skipped = {id(inner) for node in ast.walk(tree) if is_message(node) for inner in ast.walk(node)}
     for place, node in enumerate(ast.walk(tree)):
         if id(node) not in skipped:
-            for variant, new in enumerate(_variants(node)):
+            for variant, new in enumerate(variants(node)):
                 yield place, variant, _text(node), _text(new)
 
 
-def _is_message(node: ast.AST) -> bool:
+def is_message(node: ast.AST) -> bool:
     """Whether a node says something to people or to the type checker, or checks what holds anyway."""
     if isinstance(node, ast.Raise | ast.Assert | ast.arguments | ast.JoinedStr | ast.AnnAssign):
         return True
@@ -162,7 +162,7 @@ def _is_message(node: ast.AST) -> bool:
 
 def _replace(tree: ast.Module, place: int, variant: int) -> None:
     target = list(ast.walk(tree))[place]
-    new = list(_variants(target))[variant]
+    new = list(variants(target))[variant]
     for parent in ast.walk(tree):
         for name, child in ast.iter_fields(parent):
             if child is target:
@@ -171,7 +171,7 @@ def _replace(tree: ast.Module, place: int, variant: int) -> None:
                 setattr(parent, name, [new if c is target else c for c in child])
 
 
-def _variants(node: ast.AST) -> Iterator[ast.AST]:
+def variants(node: ast.AST) -> Iterator[ast.AST]:
     """What might stand here by mistake."""
     match node:
         case ast.BinOp(left, op, right):

@@ -17,14 +17,15 @@ from mycelia.errors import ArgumentError
 from mycelia.ir import Function, Value
 from mycelia.options import FastMath
 from mycelia.passes import NEEDED, PIPELINE
-from mycelia.runtime.assemble import assemble
+from mycelia.runtime.layout import layout
+from mycelia.runtime.stages import text_of
 from mycelia.runtime.threads import load_openmp
 from mycelia.testing import compile, lower, optimise
 from mycelia.types import TensorType, float32
 
 V = TensorType(float32, (8,))
 ROOT = Path(mycelia.__file__).parent
-ABOVE = {"api", "dataset", "mindrecord", "nn", "ops", "train", "common", "testing"}
+ABOVE = {"api", "communication", "dataset", "mindrecord", "nn", "ops", "train", "common", "testing"}
 
 
 def looks_outside(tree: ast.AST) -> list[str]:
@@ -91,10 +92,18 @@ def test_stages_are_shown_on_request(capfd):
     fn = Function.build(lambda x: x * 1.0 + x, V)
     compile(fn)
     assert capfd.readouterr().err == ""
-    compile(fn, show=frozenset({"graph", "passes", "program", "llvm", "memory"}))
+    stages = ("graph", "passes", "program", "kernels", "llvm", "memory")
+    compile(fn, show=frozenset(stages))
     shown = capfd.readouterr().err
-    assert shown.startswith("graph:\nfn(")
-    for text in ("after simplify:", "program:\nkernel", "memory:\nPlan", "define i32"):
+    for stage in stages:
+        assert f"{stage} of eager operations:\n{text_of(stage, fn, {}, options())}\n" in shown
+    for text in (
+        "simplify: 4 values before, 2 after\nfn(",
+        "launch",
+        "\nkernel(",
+        "arena: 0 bytes planned",
+        "define i32",
+    ):
         assert text in shown
 
 
@@ -126,7 +135,7 @@ def test_one_thread_means_one_thread():
 
     def driver(threads):
         chosen = replace(options(), threads=threads)
-        return emit_program(assemble(lower(fn), chosen).unit, chosen, "run").modules[0]
+        return emit_program(layout(lower(fn), chosen), chosen, "run").modules[0]
 
     assert "GOMP_parallel" in driver(2)
     assert "GOMP_parallel" not in driver(1)

@@ -133,3 +133,59 @@ def test_the_record_counts_and_stays_bounded():
 def test_a_word_that_nobody_knows_for_faults_is_an_error():
     with pytest.raises(ValueError, match="MYCELIA_FAULTS cannot be 'rise'"):
         degradations.install("rise")
+
+
+def test_a_fault_in_a_piece_is_reported_and_python_runs_the_statement(monkeypatch, faults_are_hidden):
+    import time
+
+    from mycelia.capture import capturing, statements
+
+    done = []
+
+    def f(x):
+        time.time()
+        done.append(1)
+        y = x * 2
+        return y + 1
+
+    real = statements.Statements.statement
+
+    def stumbling(self, stmt, frame):
+        if getattr(stmt, "lineno", 0) == f.__code__.co_firstlineno + 3 and not self.effectful:
+            raise RuntimeError("the interpreter stumbled")
+        return real(self, stmt, frame)
+
+    monkeypatch.setattr(capturing.Interpreter, "statement", stumbling)
+    g = ms.jit(f)
+    with pytest.warns(RuntimeWarning, match="the interpreter stumbled"):
+        assert g(Tensor([1.0])).tolist() == [3.0]
+    assert g(Tensor([2.0])).tolist() == [5.0]
+    assert done == [1, 1]
+    assert "the interpreter stumbled" in ms.report()
+    assert "the interpreter stumbled" in g.explain()
+
+
+@pytest.mark.parametrize("prints", [False, True])
+def test_a_program_that_fails_when_it_has_run_is_reported_and_python_runs_the_call(
+    monkeypatch, faults_are_hidden, prints, capsys
+):
+    from mycelia.api import programs
+
+    def f(x):
+        if prints:
+            print(f"sum {x.sum():.1f}")
+        return [x * 2]
+
+    monkeypatch.setattr(programs, "Builder", broken)
+    g = ms.jit(f)
+    with pytest.warns(RuntimeWarning, match="the compiler stumbled"):
+        assert g(Tensor([1.0]))[0].tolist() == [2.0]
+    assert capsys.readouterr().out == "sum 1.0\n" * prints
+    assert "the compiler stumbled" in ms.report()
+
+
+def test_an_error_of_the_user_is_no_fault():
+    f = ms.jit(lambda x: [f"{x.sum():d}"])
+    with pytest.raises(ValueError, match="format code"):
+        f(Tensor([1.5]))
+    assert "fault" not in ms.report()

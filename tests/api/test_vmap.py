@@ -1,10 +1,12 @@
 """vmap equals a loop: with any axes, nested, inside and around gradients."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import mycelia.ops as ops
-from mycelia.api import grad, jvp, value_and_grad, vmap
+from mycelia.api import grad, jit, jvp, value_and_grad, vmap
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, CaptureError, ShapeError
 
@@ -122,3 +124,49 @@ def test_mistakes_say_what_to_do():
         vmap(lambda x: x, out_axes=None)(Tensor(X))
     with pytest.raises(CaptureError, match=r"(?s)a number was asked for.*ops\.where"):
         vmap(lambda x: x * float(x.sum()))(Tensor(X))
+
+
+class Swallowing:
+    """A manager that lets no error out."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return True
+
+
+def swallowed_by_a_manager(x):
+    y = x * 2
+    with Swallowing():
+        y = x * float(x.sum())
+    return y
+
+
+def swallowed_by_finally(x):
+    y = x * 2
+    while True:
+        try:
+            y = x * float(x.sum())
+        finally:
+            break  # noqa: B012
+    return y
+
+
+@pytest.mark.parametrize("fn", [swallowed_by_a_manager, swallowed_by_finally])
+@pytest.mark.parametrize("how", [lambda f: vmap(f), lambda f: jit(vmap(f)), lambda f: jit(lambda x: vmap(f)(x))])
+def test_a_function_cannot_swallow_that_it_is_refused(fn, how):
+    with pytest.raises(CaptureError):
+        how(fn)(Tensor([[1.0], [2.0]]))
+
+
+def test_a_function_without_a_module_is_mapped():
+    space = {"k": 3.0}
+    exec("def scaled(x): return x * k", space)
+    assert vmap(space["scaled"])(Tensor([1.0, 2.0])).tolist() == [3.0, 6.0]
+
+
+def test_a_counter_is_returned_as_it_was_made():
+    counted = vmap(lambda x: Counter("aab"))(Tensor([1.0, 2.0]))
+    assert type(counted) is Counter
+    assert counted == {"a": 2, "b": 1}

@@ -1,4 +1,4 @@
-"""The page about capture shows what its code prints."""
+"""The pages about capture and memory show what their code prints."""
 
 import importlib.util
 import re
@@ -39,3 +39,8 @@ def test_the_page_names_every_file():
 def test_what_is_not_shown_is_an_error():
     with pytest.raises(ValueError, match="has no block of text"):
         tool().rendered("x.md", "```python\nx = 3\nprint(x)\n```\n")
+
+
+def test_the_page_about_memory_shows_what_its_code_prints():
+    page = (DOCS / "memory.md").read_text()
+    assert tool().rendered("memory.md", page) == page, "python docs/page.py docs/memory.md writes it anew"

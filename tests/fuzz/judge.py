@@ -18,7 +18,12 @@ TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
 LARGEST = 1e4  # beyond this a program is too badly conditioned to say anything
 
 
-def difference(case: Case, compile: Callable[[Function], Callable[..., Any]] = compile) -> str | None:
+def verified(fn: Function) -> Callable[..., Any]:
+    """Compiled, and known to be legal after each pass."""
+    return compile(fn, verify=True)
+
+
+def difference(case: Case, compile: Callable[[Function], Callable[..., Any]] = verified) -> str | None:
     """What differs, in words; None if nothing does, or if the program is beyond numbers."""
     with np.errstate(all="ignore"):
         expected = [np.asarray(x) for x in interpret(case.fn, *case.inputs)]

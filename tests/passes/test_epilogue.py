@@ -5,7 +5,6 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
-from mycelia.loops import Invoke
 from mycelia.testing import compile, optimise
 from mycelia.types import type_of
 
@@ -30,8 +29,7 @@ def convolved(x, w, b):
 def test_the_call_adds_the_bias(layer, arrays):
     fn = Function.build(layer, *map(type_of, arrays))
     run = compile(fn)
-    calls = run.assembled.unit.program.block.steps
-    assert [s.call.bias for s in calls if isinstance(s, Invoke)] == [True]
+    assert [call.bias for call in run.binding.calls] == [True]
     np.testing.assert_allclose(run(*arrays)[0], interpret(fn, *arrays)[0], rtol=2e-5, atol=2e-5)
 
 

@@ -57,8 +57,8 @@ def test_a_new_pass_is_switched_off_by_its_name(in_the_pipeline):
 
 
 def test_a_new_pass_is_shown_and_verified(in_the_pipeline, capfd):
-    optimise(SQUARE, verify=True, show=frozenset({"passes"}))
-    assert "after multiply_squares:" in capfd.readouterr().err
+    compile(SQUARE, verify=True, show=frozenset({"passes"}))
+    assert "multiply_squares: 3 values before, 2 after\nfn(" in capfd.readouterr().err
 
 
 def test_without_its_line_it_does_not_run():

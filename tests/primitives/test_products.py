@@ -12,8 +12,8 @@ from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke, Matmul, Tiles
 from mycelia.lowering import lower
 from mycelia.primitives.product_types import MIXED
-from mycelia.runtime import stages
-from mycelia.runtime.bind import prepared
+from mycelia.runtime import kept
+from mycelia.runtime.recipes import prepared
 from mycelia.testing import compile, optimise
 from mycelia.transforms import jvp, vjp
 from mycelia.types import bfloat16, dtype_of, float16, float32, float64, int32, type_of
@@ -102,8 +102,7 @@ def test_sixteen_bit_products_go_to_the_library(dtype):
     """Forward and both gradients, of a matrix product and of a convolution."""
     for op, *shapes in ((p.matmul, (64, 96), (96, 32)), (CASES["conv"][0](None), (2, 8, 9, 9), (16, 8, 3, 3))):
         fn = Function.build(op, *(type_of(drawn(s, dtype)) for s in shapes))
-        steps = compile(vjp(fn)).assembled.unit.program.block.walk()
-        assert sum(isinstance(s, Invoke) for s in steps) == 3
+        assert len(compile(vjp(fn)).binding.recipes) == 3
 
 
 @pytest.mark.parametrize(("equation", "x", "y"), [
@@ -126,8 +125,8 @@ def test_matrices_with_one_row_or_column_do_not_fall_into_the_reference_code_of_
             (lambda a, b: p.matmul(p.transpose(a, (1, 0)), b), (x.T.copy(), y)),
         ):
             run = compile(Function.build(product, *map(type_of, inputs)))
-            (call,) = (s.call for s in run.assembled.unit.program.block.walk() if isinstance(s, Invoke))
-            assert not any(primitive.reference for primitive, _ in prepared(call, 1).primitives)
+            (call,) = run.binding.calls
+            assert not any(primitive.reference for primitive, _ in prepared([call], 1)[0].primitives)
             np.testing.assert_allclose(run(*inputs)[0], x @ y, rtol=1e-4, atol=1e-4)
 
 
@@ -151,7 +150,7 @@ def test_a_processor_with_units_for_sixteen_bits_is_given_them_as_they_are(dtype
     (call,) = called(lower(passes.optimise(fn, chosen), {}, chosen))
     layouts = (call.lhs, call.rhs, call.out) if case == "contract" else (call.x, call.w, call.out)
     assert {layout.dtype for layout in layouts} == {dtype}
-    (got,), (want,) = stages.compile(fn, {}, chosen)(*inputs), interpret(fn, *inputs)
+    (got,), (want,) = kept.compile(fn, {}, chosen)(*inputs), interpret(fn, *inputs)
     np.testing.assert_allclose(wide(got), wide(want), rtol=ROUGH[dtype], atol=ROUGH[dtype] * np.abs(wide(want)).max())
 
 
@@ -168,7 +167,7 @@ def test_what_plain_loops_compute_is_noted():
     x = np.ones((128, 128), np.float16)
     fn = Function.build(p.matmul, *map(type_of, (x, x)))
     chosen = replace(options(), without=frozenset({"shape_products"}))
-    run = stages.compile(fn, {}, chosen)
+    run = kept.compile(fn, {}, chosen)
     (note,) = run.notes
     assert note.text.startswith("plain loops compute f16[128, 128], a product of f16[128, 128] and f16[128, 128]")
     assert np.all(run(x, x)[0] == 128)

@@ -8,7 +8,7 @@ from mycelia.api.options import options
 from mycelia.ir import Function, interpret, sized, sizes_of
 from mycelia.passes import PIPELINE
 from mycelia.runtime.arena import Arena
-from mycelia.runtime.assemble import assemble
+from mycelia.runtime.layout import layout
 from mycelia.runtime.resizable import Resizable
 from mycelia.sizes import Scope, evaluated
 from mycelia.testing import compile, lower, optimise
@@ -147,7 +147,7 @@ def test_passes_keep_the_meaning_at_other_sizes():
 def test_what_lives_together_never_shares_memory_at_any_size():
     fn = value_and_grad(Function.build(lambda x, w, v: p.reduce_sum(softmax(p.matmul(p.tanh(p.matmul(x, w)), v)) *
         p.iota(float32, (N, 10), 1), (0, 1)), f32(N, 16), f32(16, 32), f32(32, 10)), (True, True, True))  # fmt: skip
-    stack = assemble(lower(optimise(fn)), options()).unit.plan.stack
+    stack = layout(lower(optimise(fn)), options()).plan.stack
     rng = np.random.default_rng(0)
     for _ in range(50):
         nbytes = [int(rng.integers(1, 5000)) for _ in stack.items]

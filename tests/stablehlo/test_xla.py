@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.backends import backend
 from mycelia.ir import Function, Project, Sample, interpret, registry
-from mycelia.primitives import HostCall, JoinBatch, SplitBatch
+from mycelia.primitives import JoinBatch, SplitBatch
 from mycelia.testing import all_samples, as_dtype, compile
 from mycelia.testing.laws import TOLERANCE, close
 from mycelia.testing.samples import arrays
@@ -22,12 +22,14 @@ from tests.fuzz.judge import difference
 from tests.fuzz.programs import mapped, pulled_back, random_case
 from tests.runtime.programs import N, count, gradient, loop
 from tests.runtime.test_sequences import SIZE, folded, turns
-from tests.stablehlo.test_text import RECURSIVE
+from tests.stablehlo.test_text import OUTSIDE, RECURSIVE
 
 pytest.importorskip("jaxlib")
 pytestmark = pytest.mark.slow
 OPS = [
-    op for op in dict.fromkeys(registry.values()) if op not in RECURSIVE | {Project, HostCall} and list(op.samples())
+    op
+    for op in dict.fromkeys(registry.values())
+    if op not in RECURSIVE | OUTSIDE.keys() | {Project} and list(op.samples())
 ]
 TOGETHER = 40  # samples that share a program
 
