@@ -16,8 +16,8 @@ from mycelia.lite.described import Described, described
 from mycelia.lite.prepared import program
 from mycelia.lite.source import Part, Source, constant, interface
 from mycelia.lite.weights import weights
+from mycelia.onednn.library import SONAME, _find
 from mycelia.runtime.link import workers
-from mycelia.runtime.onednn.library import SONAME, _find
 from mycelia.types import Array
 
 COMPILERS = ("cc", "gcc", "clang")

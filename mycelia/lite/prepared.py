@@ -11,14 +11,14 @@ from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
 from mycelia.loops import Binding, LibraryCall, Tiles
+from mycelia.onednn.recorded import Record, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
-from mycelia.runtime.onednn.recorded import Record, recorded
 from mycelia.runtime.recipes import Ready, bind, forget, prepared
 from mycelia.runtime.stages import scheduled, written
-from mycelia.runtime.threads import at_most
 from mycelia.runtime.tiles import Tiled
+from mycelia.threads.openmp import at_most
 from mycelia.types import Array
 
 

@@ -12,8 +12,8 @@ from mycelia.lite.described import Described
 from mycelia.lite.prepared import Call, Program
 from mycelia.lite.weights import header
 from mycelia.loops.status import STOPPED
-from mycelia.runtime.onednn.constants import CPU_ENGINE, STREAM_IN_ORDER
-from mycelia.runtime.onednn.recorded import Argument, Thing, Told, prototype
+from mycelia.onednn.constants import CPU_ENGINE, STREAM_IN_ORDER
+from mycelia.onednn.recorded import Argument, Thing, Told, prototype
 from mycelia.types import Array, TensorType
 
 TYPES = {

@@ -10,10 +10,10 @@ import numpy as np
 
 from mycelia.errors import CompileError
 from mycelia.loops import Binding, Called
+from mycelia.onednn import library
 from mycelia.runtime.host import address_of, entry_of
 from mycelia.runtime.interrupts import WORDS
 from mycelia.runtime.memory import address
-from mycelia.runtime.onednn import library
 from mycelia.runtime.recipes import prepared
 from mycelia.sizes import Name, Scope, comes_from_data, describer, evaluator, value
 from mycelia.types import Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from mycelia.runtime.worker_thread import WorkerThread
+from mycelia.threads.worker_thread import WorkerThread
 
 STACK = 1 << 30  # bytes; pages that are never reached are never there
 DEEPEST = 1 << 18  # calls inside calls; each takes up to a few kilobytes of the stack

@@ -20,8 +20,8 @@ from mycelia.runtime.interrupts import Poll
 from mycelia.runtime.link import RELEASE, Code
 from mycelia.runtime.memory import address, maker
 from mycelia.runtime.seen import Seen
-from mycelia.runtime.threads import restricted, with_team
 from mycelia.sizes import solver
+from mycelia.threads.openmp import restricted, with_team
 from mycelia.types import Array
 
 

@@ -11,7 +11,7 @@ from mycelia.errors import ShapeError
 from mycelia.loops import Callback, Called
 from mycelia.loops.status import RAISED
 from mycelia.runtime.interrupts import in_pieces
-from mycelia.runtime.worker_thread import on_calling_thread
+from mycelia.threads.worker_thread import on_calling_thread
 from mycelia.types import Array, TensorType
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.loops.status import INTERRUPTED
-from mycelia.runtime.worker_thread import on_calling_thread
+from mycelia.threads.worker_thread import on_calling_thread
 
 PERIOD = 0.04  # seconds between two looks at signals: short for a person who waits, long for a processor
 PATIENCE = 1500  # periods without a program, after which the thread that sets the word ends

@@ -23,11 +23,11 @@ from mycelia.errors import ArgumentError, CompileError
 from mycelia.ir import Function, digest, names_of
 from mycelia.loops import Binding, parse_binding, show_binding
 from mycelia.loops.verify_unit import verify_binding
+from mycelia.onednn import OneDnnError, library
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, Misfit
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import linked
-from mycelia.runtime.onednn import OneDnnError, library
 from mycelia.runtime.recipes import prepared
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable

@@ -16,8 +16,8 @@ from mycelia.codegen.target import machine
 from mycelia.errors import CompileError
 from mycelia.options import Options
 from mycelia.runtime.store import HEAD, store
-from mycelia.runtime.threads import load_openmp
 from mycelia.target import Target
+from mycelia.threads.openmp import load_openmp
 
 if TYPE_CHECKING:
     from mycelia.runtime.workers import Workers

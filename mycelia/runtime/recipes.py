@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, singledispatch
 
+from mycelia import onednn
 from mycelia.codegen.records import Execution, list_of_words
 from mycelia.loops import Convolution, LibraryCall, Matmul, Tiles
 from mycelia.loops import Layout as Strided
-from mycelia.runtime import onednn
-from mycelia.runtime.onednn import DataType, Prepared
-from mycelia.runtime.threads import at_most
+from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.tiles import Tiled, tiled
 from mycelia.sizes import Hints, evaluated
+from mycelia.threads.openmp import at_most
 from mycelia.types import Array
 
 ROOM = -1  # not an operand: memory that belongs to the call

@@ -15,8 +15,8 @@ from mycelia import Tensor, degradations, nn, ops
 from mycelia.api.options import options
 from mycelia.degradations import RECORD, Instead
 from mycelia.errors import CompileError, LibraryFailed
+from mycelia.onednn import library
 from mycelia.runtime import stages, workers
-from mycelia.runtime.onednn import library
 
 sizes = itertools.count(37)  # each program is compiled here for the first time
 

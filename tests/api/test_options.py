@@ -19,8 +19,8 @@ from mycelia.options import FastMath
 from mycelia.passes import NEEDED, PIPELINE
 from mycelia.runtime.layout import layout
 from mycelia.runtime.stages import text_of
-from mycelia.runtime.threads import load_openmp
 from mycelia.testing import compile, lower, optimise
+from mycelia.threads.openmp import load_openmp
 from mycelia.types import TensorType, float32
 
 V = TensorType(float32, (8,))
@@ -42,7 +42,7 @@ def test_nothing_below_the_api_looks_at_the_environment_or_the_machine():
     }
     # `host` describes the machine, and only the api calls it; `threads` tells OpenMP something before it is loaded;
     # `platform_check` asks whether there is a back end at all, `tracebacks` how much of an error to show
-    assert set(found) == {"codegen/target.py", "platform_check.py", "runtime/threads.py", "tracebacks.py"}
+    assert set(found) == {"codegen/target.py", "platform_check.py", "threads/openmp.py", "tracebacks.py"}
     calls = [path for path in ROOT.rglob("*.py") if "target.host" in path.read_text()]
     assert [str(path.relative_to(ROOT)) for path in calls] == ["api/options.py"]
 

@@ -1,16 +1,16 @@
 """oneDNN through its C interface: primitives created ahead, executed from generated code with raw pointers."""
 
-from mycelia.runtime.onednn.constants import Algorithm, DataType
-from mycelia.runtime.onednn.convolution import (
+from mycelia.onednn.constants import Algorithm, DataType
+from mycelia.onednn.convolution import (
     convolution,
     convolution_source_gradient,
     convolution_weights_gradient,
 )
-from mycelia.runtime.onednn.layout import Layout, Packed
-from mycelia.runtime.onednn.library import OneDnnError, Refused, library
-from mycelia.runtime.onednn.matmul import matmul
-from mycelia.runtime.onednn.pooling import AVERAGE, AVERAGE_WITH_PADDING, MAX, pooling, pooling_gradient
-from mycelia.runtime.onednn.post_ops import (
+from mycelia.onednn.layout import Layout, Packed
+from mycelia.onednn.library import OneDnnError, Refused, library
+from mycelia.onednn.matmul import matmul
+from mycelia.onednn.pooling import AVERAGE, AVERAGE_WITH_PADDING, MAX, pooling, pooling_gradient
+from mycelia.onednn.post_ops import (
     GELU_ERF,
     GELU_TANH,
     RELU,
@@ -22,9 +22,9 @@ from mycelia.runtime.onednn.post_ops import (
     Combine,
     PostOp,
 )
-from mycelia.runtime.onednn.prepared import Prepared, Slot
-from mycelia.runtime.onednn.reorder import reorder
-from mycelia.runtime.onednn.window import Window
+from mycelia.onednn.prepared import Prepared, Slot
+from mycelia.onednn.reorder import reorder
+from mycelia.onednn.window import Window
 
 __all__ = [
     "AVERAGE",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.runtime.onednn.constants import Arg, Query, post_op_arg
-from mycelia.runtime.onednn.layout import Packed
-from mycelia.runtime.onednn.library import ExecArg, OneDnnError, Owned, Refused, library
-from mycelia.runtime.onednn.post_ops import PostOp
-from mycelia.runtime.threads import with_team
+from mycelia.onednn.constants import Arg, Query, post_op_arg
+from mycelia.onednn.layout import Packed
+from mycelia.onednn.library import ExecArg, OneDnnError, Owned, Refused, library
+from mycelia.onednn.post_ops import PostOp
+from mycelia.threads.openmp import with_team
 
 OPERAND, SCRATCHPAD = int(Query.operand), int(Arg.scratchpad)
 ALIGNMENT = 64  # of the scratchpad that `run` makes; a cache line

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mycelia.runtime.onednn.constants import Arg
-from mycelia.runtime.onednn.layout import Layout, Packed
-from mycelia.runtime.onednn.library import library
-from mycelia.runtime.onednn.post_ops import attributes
-from mycelia.runtime.onednn.prepared import Prepared, describe_primitive
+from mycelia.onednn.constants import Arg
+from mycelia.onednn.layout import Layout, Packed
+from mycelia.onednn.library import library
+from mycelia.onednn.post_ops import attributes
+from mycelia.onednn.prepared import Prepared, describe_primitive
 
 
 def reorder(source: Layout | Packed, out: Layout | Packed) -> Prepared:

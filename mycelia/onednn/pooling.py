@@ -5,12 +5,12 @@ Logical dims are (N, C, spatial…). The maximum in training keeps a workspace, 
 
 from __future__ import annotations
 
-from mycelia.runtime.onednn.constants import Algorithm, Arg, Propagation
-from mycelia.runtime.onednn.layout import Layout
-from mycelia.runtime.onednn.library import Owned, dims, library
-from mycelia.runtime.onednn.post_ops import attributes
-from mycelia.runtime.onednn.prepared import Prepared, describe_primitive
-from mycelia.runtime.onednn.window import Window
+from mycelia.onednn.constants import Algorithm, Arg, Propagation
+from mycelia.onednn.layout import Layout
+from mycelia.onednn.library import Owned, dims, library
+from mycelia.onednn.post_ops import attributes
+from mycelia.onednn.prepared import Prepared, describe_primitive
+from mycelia.onednn.window import Window
 
 MAX = Algorithm.pooling_max
 AVERAGE = Algorithm.pooling_average

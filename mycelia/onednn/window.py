@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mycelia.runtime.onednn.library import dims
+from mycelia.onednn.library import dims
 
 
 @dataclass(frozen=True)

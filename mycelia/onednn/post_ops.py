@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from mycelia.runtime.onednn.constants import SCRATCHPAD_OF_THE_USER, Algorithm
-from mycelia.runtime.onednn.layout import Layout
-from mycelia.runtime.onednn.library import Owned, library
+from mycelia.onednn.constants import SCRATCHPAD_OF_THE_USER, Algorithm
+from mycelia.onednn.layout import Layout
+from mycelia.onednn.library import Owned, library
 
 
 class PostOp(Protocol):
@@ -69,7 +69,7 @@ class Accumulate:
 class Combine:
     """y → y + operand, or y · operand; axes of size 1 of the operand are broadcast.
 
-    >>> from mycelia.runtime.onednn.constants import DataType
+    >>> from mycelia.onednn.constants import DataType
     >>> Combine(Algorithm.add, Layout.rows((1, 8), DataType.f32)).operand.dims
     (1, 8)
     """

@@ -10,8 +10,8 @@ from ctypes import POINTER, c_float, c_int64, c_void_p
 from dataclasses import dataclass, field
 from typing import Any
 
-from mycelia.runtime.onednn.constants import MAX_RANK
-from mycelia.runtime.onednn.library import _CALLS, _VALUES, library
+from mycelia.onednn.constants import MAX_RANK
+from mycelia.onednn.library import _CALLS, _VALUES, library
 
 ENGINE, STREAM = 0, 1  # the objects that there are before the first call
 ANSWERS = ("dnnl_memory_desc_query", "dnnl_primitive_desc_query", "dnnl_memory_desc_equal")  # asked by Python only
@@ -79,7 +79,7 @@ def recorded() -> Iterator[Record]:
     """Inside the block, all that makes objects of the library is written down. What was made before has no number, so
     nothing that was kept may be used.
 
-    >>> from mycelia.runtime.onednn import DataType, Layout
+    >>> from mycelia.onednn import DataType, Layout
     >>> with recorded() as record:
     ...     _ = Layout.rows((2, 3), DataType.f32).address
     >>> [call.name for call in record.calls]
@@ -111,7 +111,7 @@ def recorded() -> Iterator[Record]:
 def _forget() -> None:
     """Let go of all objects of the library that are kept for later."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("mycelia.runtime.onednn", "mycelia.runtime.recipes")):
+        if name.startswith(("mycelia.onednn", "mycelia.runtime.recipes")):
             for kept in [v for v in vars(module).values() if hasattr(v, "cache_clear") and v.__module__ == name]:
                 if kept is not library:
                     kept.cache_clear()

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.runtime.onednn.constants import FORMAT_ANY, MAX_RANK, DataType, Query
-from mycelia.runtime.onednn.library import Owned, dims, library
+from mycelia.onednn.constants import FORMAT_ANY, MAX_RANK, DataType, Query
+from mycelia.onednn.library import Owned, dims, library
 
 
 @dataclass(frozen=True)

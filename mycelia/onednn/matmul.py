@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mycelia.runtime.onednn.constants import Arg
-from mycelia.runtime.onednn.layout import Layout
-from mycelia.runtime.onednn.library import library
-from mycelia.runtime.onednn.post_ops import PostOp, attributes
-from mycelia.runtime.onednn.prepared import Prepared, describe_primitive, post_op_operands
+from mycelia.onednn.constants import Arg
+from mycelia.onednn.layout import Layout
+from mycelia.onednn.library import library
+from mycelia.onednn.post_ops import PostOp, attributes
+from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operands
 
 
 def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_ops: tuple[PostOp, ...] = ()) -> Prepared:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from mycelia.errors import DependencyError
-from mycelia.runtime.worker_thread import WorkerThread
+from mycelia.threads.worker_thread import WorkerThread
 
 SPIN = 2_000  # turns that an idle thread waits awake: longer than a gap between kernels, short on a busy machine
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import special
 
+from mycelia import onednn
 from mycelia.errors import DependencyError
-from mycelia.runtime import onednn
-from mycelia.runtime.onednn import DataType, Layout, Window
-from mycelia.runtime.threads import load_openmp
+from mycelia.onednn import DataType, Layout, Window
+from mycelia.threads.openmp import load_openmp
 
 RNG = np.random.default_rng(7)
 F32 = DataType.f32

@@ -8,12 +8,12 @@ in plain order O, I, spatial… or O, spatial…, I oneDNN has nothing but its r
 
 from __future__ import annotations
 
-from mycelia.runtime.onednn.constants import Algorithm, Arg, Propagation
-from mycelia.runtime.onednn.layout import Layout
-from mycelia.runtime.onednn.library import Owned, library
-from mycelia.runtime.onednn.post_ops import PostOp, attributes
-from mycelia.runtime.onednn.prepared import Prepared, describe_primitive, post_op_operands
-from mycelia.runtime.onednn.window import Window
+from mycelia.onednn.constants import Algorithm, Arg, Propagation
+from mycelia.onednn.layout import Layout
+from mycelia.onednn.library import Owned, library
+from mycelia.onednn.post_ops import PostOp, attributes
+from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operands
+from mycelia.onednn.window import Window
 
 
 def convolution(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mycelia.errors import DependencyError, MyceliaError
-from mycelia.runtime.onednn.constants import CPU_ENGINE, MAX_RANK, STREAM_IN_ORDER, Status
-from mycelia.runtime.threads import load_openmp
+from mycelia.onednn.constants import CPU_ENGINE, MAX_RANK, STREAM_IN_ORDER, Status
+from mycelia.threads.openmp import load_openmp
 
 DISTRIBUTION = "onednn-cpu-gomp"
 SONAME = "libdnnl.so.3"

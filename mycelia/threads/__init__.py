@@ -1,0 +1,1 @@
+"""The threads of the process: one OpenMP runtime for generated code and oneDNN, and threads that work for others."""
