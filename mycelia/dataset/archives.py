@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Longs
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.mindrecord.filebytes import FileBytes
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Longs
 from mycelia.types import Array
 
 BLOCK = 512

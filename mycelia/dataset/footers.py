@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Longs
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Longs
 
 MARK = b"PAR1"
 LONGEST = 1 << 28  # bytes of a footer that is looked at

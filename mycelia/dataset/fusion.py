@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Words
 from mycelia.dataset.vision.base import is_pil
 from mycelia.dataset.vision.codec import Decode, decode, encoded
 from mycelia.dataset.vision.convert import HWC2CHW, Normalize
 from mycelia.dataset.vision.resizing import RandomResizedCrop
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Words
 from mycelia.types import Array
 
 Function = Callable[..., Any]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Longs
 from mycelia.dataset.archives import BLOCK, Shard, split
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.buffers import room
 from mycelia.dataset.flow.request import Row
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.limits import largest
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Longs
 from mycelia.types import Array
 
 RUN = 1 << 22  # bytes that are read at once

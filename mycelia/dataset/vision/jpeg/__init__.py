@@ -19,7 +19,7 @@ from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
 from mycelia.dataset.vision.jpeg.header import Header, coder, header_of, size_of
 from mycelia.errors import ArgumentError
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
 from mycelia.types import Array
 
 __all__ = ["Box", "Header", "header_of", "pixels", "ready", "size_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.codegen.words import Bytes, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
+from mycelia.routines.words import Bytes, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 
 LOOK = 11  # bits that one look into a table decides
 CODES = 1 << LOOK  # where in a table the codes begin that are longer with their extra bits

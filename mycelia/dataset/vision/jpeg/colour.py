@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mycelia.codegen.words import Bytes, Longs, Words, word
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART
+from mycelia.routines.words import Bytes, Longs, Words, word
 
 
 def chroma(planes: Bytes, view: Longs, sums: Words, full: Words, at: int, stride: int, y: int) -> int:

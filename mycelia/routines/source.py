@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Callable, Iterable
 from types import FunctionType
 
-from mycelia.codegen.words import FUNCTIONS, KINDS
 from mycelia.errors import CompileError
+from mycelia.routines.words import FUNCTIONS, KINDS
 
 
 class Source:

@@ -20,9 +20,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from mycelia.codegen.routine_source import Source
-from mycelia.codegen.words import FUNCTIONS, MASK
 from mycelia.errors import CompileError
+from mycelia.routines.source import Source
+from mycelia.routines.words import FUNCTIONS, MASK
 
 i1, i8, i32, i64 = (ir.IntType(n) for n in (1, 8, 32, 64))
 ELEMENTS: dict[str, tuple[ir.IntType, bool]] = {

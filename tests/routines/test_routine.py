@@ -14,9 +14,9 @@ import pytest
 from llvmlite import binding
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 from mycelia.errors import ArgumentError, CompileError
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
 
 SQUARES = (0, 1, 4, 9, 16, 25, 36, 49)
 STEP = 3

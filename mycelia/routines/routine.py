@@ -14,11 +14,11 @@ from weakref import WeakSet
 import numpy as np
 from llvmlite import binding
 
-from mycelia.codegen import routine
-from mycelia.codegen.routine_source import Source, reached
-from mycelia.codegen.words import KINDS
 from mycelia.errors import ArgumentError, CompileError, MyceliaError
 from mycelia.options import Options
+from mycelia.routines.emit import emit
+from mycelia.routines.source import Source, reached
+from mycelia.routines.words import KINDS
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.memory import address
 from mycelia.types import Array
@@ -48,7 +48,7 @@ os.register_at_fork(before=_llvm.__enter__, after_in_parent=_apart, after_in_chi
 
 
 class Routine:
-    """A function of numbers and arrays as machine code; `python` is the same, interpreted. See codegen/routine.py.
+    """A function of numbers and arrays as machine code; `python` is the same, interpreted. See routines/emit.py.
 
     >>> def twice(x: int) -> int:
     ...     return x + x
@@ -111,7 +111,7 @@ class Routine:
             if self._call is None:
                 options = self._options()
                 sources = self._sources or reached(self.python)
-                self._code = machine_code([routine.emit(sources, options.target.triple)], options, ("run",))
+                self._code = machine_code([emit(sources, options.target.triple)], options, ("run",))
                 self._sizes = tuple(KINDS.get(kind, 0) for kind in sources[-1].kinds.values())
                 self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
         return self._call
