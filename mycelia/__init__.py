@@ -70,6 +70,7 @@ __version__ = "0.1.0"
 
 _tracebacks.install()
 _names.explain_modules()
+_names.know_paths()
 _names.explain_missing(common, hal, nn, ops, train, types)
 _missing = _names.missing_in("mycelia")
 

@@ -11,6 +11,7 @@ from mycelia.names.missing import (
     missing_in,
     nearest,
 )
+from mycelia.names.paths import install as know_paths
 
 __all__ = [
     "FOREIGN",
@@ -22,6 +23,7 @@ __all__ = [
     "explain_modules",
     "explaining",
     "explaining_methods",
+    "know_paths",
     "listening",
     "missing_attribute",
     "missing_in",

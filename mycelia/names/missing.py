@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from mycelia.errors import PACKAGE, Location, MyceliaError, again, caller, location_of
 from mycelia.names.habits import NAMES
+from mycelia.names.paths import elsewhere
 
 LIBRARY = str(Path(dis.__file__).parent / "importlib")
 IMPORT_FROM = dis.opmap["IMPORT_FROM"]
@@ -86,7 +87,10 @@ def explain_missing(*modules: ModuleType) -> None:
 def missing_in(module: str) -> Callable[[str], Any]:
     """The `__getattr__` of a module, which is asked for what the module does not have."""
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> Any:
+        found = elsewhere(module, name)
+        if found is not None:
+            return found
         frame = sys._getframe(1)
         if frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):  # a module that looked itself
             frame = frame.f_back

@@ -1,0 +1,155 @@
+"""Where else MindSpore's modules are: paths that published programs import from, and what they mean here.
+
+`from mindspore.common.tensor import Tensor` names a module that is another one here, or several. One table says which.
+A module of the table is made when it is first asked for; its names are those of the modules that it stands for, the
+same objects. A program that says `sys.modules["mindspore"] = mycelia` first may go on saying `mindspore`.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+PATHS: dict[str, str] = {
+    "context": "api.context",
+    "_checkparam": "checkparam",
+    "_extends": "names.attributes",
+    "common.api": "api api.jit api.classes",
+    "common.dtype": "types",
+    "common.generator": "eager api",
+    "common.jit_config": "api.classes",
+    "common.lazy_inline": "api.classes",
+    "common.mutable": "api",
+    "common.parameter": "eager common.initializer",
+    "common.recompute": "api",
+    "common.seed": "api",
+    "common.sparse_tensor": "eager",
+    "common.tensor": "eager",
+    "nn.layer": "nn",
+    "nn.layer.*": "nn",
+    "nn.loss.loss": "nn",
+    "nn.metrics": "train",
+    "nn.optim.*": "nn",
+    "nn.optimizer": "nn",
+    "nn.wrap.cell_wrapper": "nn",
+    "nn.wrap.grad_reducer": "nn",
+    "nn.wrap.loss_scale": "nn",
+    "ops.auto_generate": "ops.functional ops.primitive",
+    "ops.composite.base": "ops.composite",
+    "ops.composite.multitype_ops": "ops.functional",
+    "ops.function": "ops.functional",
+    "ops.function.*": "ops.functional",
+    "ops.operations.*": "ops.primitive",
+    "ops._inner_ops": "ops.primitive",
+    "ops.array_ops": "ops.primitive",
+    "ops.comm_ops": "ops.primitive communication",
+    "ops.math_ops": "ops.primitive",
+    "ops.nn_ops": "ops.primitive",
+    "ops.tensor_method": "ops.functional",
+    "train.serialization.*": "train",
+}
+"""A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
+
+OLD: dict[str, dict[str, str]] = {
+    "mycelia": {"ms_function": "jit"},
+    "mycelia.common.api": {"ms_function": "jit"},
+    "mycelia.api": {"ms_function": "jit"},
+}
+"""Names that MindSpore has had, by place, and what they are called now."""
+
+
+class Paths:
+    """Finds modules that stand for others: those of the table, and ours under the name of another package."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """How to load a module of the table; None for others."""
+        top, _, rest = name.partition(".")
+        if not rest or sys.modules.get(top) is not sys.modules.get("mycelia"):
+            return None
+        if top != "mycelia" or means(rest):
+            return ModuleSpec(name, Stand(f"mycelia.{rest}"), is_package=True)
+        return None
+
+
+class Stand:
+    """Loads a module that stands for others."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """An empty one, as Python makes it."""
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put what it stands for in its place."""
+        if not module.__name__.startswith("mycelia."):  # ours under another name: one module, two names
+            sys.modules[module.__name__] = import_module(self.path)
+            return
+        sources = [import_module(f"mycelia.{s}") for s in means(module.__name__.removeprefix("mycelia.")).split()]
+        if len(sources) == 1 and not any(k.startswith(f"{module.__name__[8:]}.") for k in PATHS):
+            sys.modules[module.__name__] = sources[0]
+            return
+        for source in reversed(sources):
+            public = getattr(source, "__all__", None) or [n for n in vars(source) if not n.startswith("_")]
+            vars(module).update({n: getattr(source, n) for n in public})
+        vars(module)["__doc__"] = f"The names of {', '.join(s.__name__ for s in sources)}, as MindSpore's paths have them."
+        vars(module)["__getattr__"] = among(module.__name__, sources)
+
+
+def means(path: str) -> str:
+    """The modules that a path below the top stands for; nothing for a path that the table does not have.
+
+    >>> means("common.seed"), means("nn.layer.basic"), means("nn.basic")
+    ('api', 'nn', '')
+    """
+    return PATHS.get(path) or PATHS.get(path.rpartition(".")[0] + ".*", "")
+
+
+def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that stands for several: what was not yet there is asked of each."""
+
+    def __getattr__(asked: str) -> Any:
+        if not asked.startswith("__"):
+            for source in sources:
+                if hasattr(source, asked):
+                    return getattr(source, asked)
+        return getattr(sources[0], asked)
+
+    return __getattr__
+
+
+def elsewhere(place: str, name: str) -> Any:
+    """A module of the table, or what an old name is called now, asked of a module by attribute; None where there is none.
+
+    >>> elsewhere("mycelia", "no_such_name")
+    """
+    if place.startswith("mycelia") and means(f"{place}.{name}"[8:]):
+        return import_module(f"{place}.{name}")
+    new = OLD.get(place, {}).get(name)
+    if new is None:
+        return None
+    if (place, name) not in _warned:
+        _warned.add((place, name))
+        warnings.warn(f"{name} is an old name: it is {new} now", FutureWarning, stacklevel=3)
+    module, _, last = new.rpartition(".")
+    return getattr(import_module(f"mycelia.{module}") if module else sys.modules["mycelia"], last)
+
+
+_warned: set[tuple[str, str]] = set()
+
+
+def install() -> None:
+    """Let Python find the modules of the table."""
+    if all(getattr(finder, "__module__", "") != Paths.__module__ for finder in sys.meta_path):
+        sys.meta_path.insert(0, Paths)
+    for path in PATHS:  # a module of ours that has modules of the table below it
+        above = sys.modules.get(f"mycelia.{path.rpartition('.')[0]}")
+        if above is not None and not hasattr(above, "__path__"):
+            above.__path__ = []
