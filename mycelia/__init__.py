@@ -14,6 +14,7 @@ from typing import Any as _Any
 from mycelia import platform_check as _platform_check  # noqa: F401  # first: the rest could not be loaded elsewhere
 
 # isort: split
+from mycelia import api as _api
 from mycelia import common, errors, hal, nn, ops, train, types
 from mycelia import names as _names
 from mycelia import tracebacks as _tracebacks
@@ -71,7 +72,7 @@ __version__ = "0.1.0"
 _tracebacks.install()
 _names.explain_modules()
 _names.know_paths()
-_names.explain_missing(common, hal, nn, ops, train, types)
+_names.explain_missing(_api, common, hal, nn, ops, train, types)
 _missing = _names.missing_in("mycelia")
 
 __all__ = [

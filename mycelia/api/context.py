@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from difflib import get_close_matches
 from typing import Any
 
 from mycelia.api.devices import get_current_device, set_device
+from mycelia.api.settings import SETTINGS
 from mycelia.eager import Tensor, default_generator
 from mycelia.errors import ArgumentError
 from mycelia.names import listening
@@ -13,39 +16,30 @@ GRAPH_MODE = 0  # a Cell is compiled when it is called
 PYNATIVE_MODE = 1  # a Cell runs op by op
 
 DEVICE = ("device_target", "device_id")
-SETTINGS = ("mode", *DEVICE, "deterministic", "jit_syntax_level")
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "mode": (GRAPH_MODE, PYNATIVE_MODE),
-    "deterministic": ("ON",),  # it always is
-    "jit_syntax_level": (2,),  # LAX: what cannot be compiled runs in Python; `jit(fullgraph=True)` asks for the other
-}
-_context: dict[str, Any] = {
-    "mode": PYNATIVE_MODE,
-    "deterministic": "ON",
-    "jit_syntax_level": 2,
-}
+_context: dict[str, Any] = {name: setting.first for name, setting in SETTINGS.items()}
 
 
 @listening
-def set_context(**settings: Any) -> None:
-    """Choose settings of the session; those not named stay.
+def set_context(**kwargs: Any) -> None:
+    """Choose settings of the session; those not named stay. A setting that has no effect here says so, in one line.
 
     >>> set_context(mode=PYNATIVE_MODE, device_target="CPU")
     >>> get_context("mode") == PYNATIVE_MODE
     True
     """
-    device = {name: settings.pop(name) for name in DEVICE if name in settings}
-    for name, value in settings.items():
-        if name not in _CHOICES:
-            raise ArgumentError(f"there is no setting {name!r}", hint=f"the settings are {', '.join(SETTINGS)}")
-        if value not in _CHOICES[name]:
-            raise ArgumentError(
-                f"{name} cannot be {value!r}", hint=f"choose one of {', '.join(map(repr, _CHOICES[name]))}"
-            )
+    device = {name: kwargs[name] for name in DEVICE if name in kwargs}
+    unknown = [name for name in kwargs if name not in SETTINGS and name not in DEVICE]
+    if unknown:
+        raise _no_setting(unknown[0])
+    checked = {name: SETTINGS[name].checked(name, value) for name, value in kwargs.items() if name not in DEVICE}
     if device:
         here = get_current_device()
         set_device(device.get("device_target", here.device_target), device.get("device_id", 0))
-    _context.update(settings)
+    for name, value in checked.items():
+        if SETTINGS[name].why and value != _context[name]:
+            warnings.warn(f"{name}={value!r} has no effect: {SETTINGS[name].why}", UserWarning, stacklevel=3)
+    _context.update(checked)
+    _context.update({name: value for name, value in checked.get("jit_config", {}).items() if name in SETTINGS})
 
 
 def get_context(attr_key: str) -> Any:
@@ -57,8 +51,15 @@ def get_context(attr_key: str) -> Any:
     if attr_key in DEVICE:
         return getattr(get_current_device(), attr_key)
     if attr_key not in _context:
-        raise ArgumentError(f"there is no setting {attr_key!r}", hint=f"the settings are {', '.join(SETTINGS)}")
+        raise _no_setting(attr_key)
     return _context[attr_key]
+
+
+def _no_setting(name: str) -> ArgumentError:
+    near = get_close_matches(name, (*DEVICE, *SETTINGS), 1)
+    acting = [*DEVICE, *[n for n, s in SETTINGS.items() if not s.why]]
+    hint = f"did you mean {near[0]}?" if near else f"the settings that act are {', '.join(sorted(acting))}"
+    return ArgumentError(f"there is no setting {name!r}", hint=hint)
 
 
 _seed: int | None = None

@@ -11,21 +11,18 @@ import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
 PATHS: dict[str, str] = {
     "context": "api.context",
-    "_checkparam": "checkparam",
-    "_extends": "names.attributes",
-    "common.api": "api api.jit api.classes",
+    "common.api": "api",
     "common.dtype": "types",
     "common.generator": "eager api",
-    "common.jit_config": "api.classes",
-    "common.lazy_inline": "api.classes",
     "common.mutable": "api",
-    "common.parameter": "eager common.initializer",
+    "common.parameter": "eager",
     "common.recompute": "api",
     "common.seed": "api",
     "common.sparse_tensor": "eager",
@@ -33,7 +30,6 @@ PATHS: dict[str, str] = {
     "nn.layer": "nn",
     "nn.layer.*": "nn",
     "nn.loss.loss": "nn",
-    "nn.metrics": "train",
     "nn.optim.*": "nn",
     "nn.optimizer": "nn",
     "nn.wrap.cell_wrapper": "nn",
@@ -41,7 +37,6 @@ PATHS: dict[str, str] = {
     "nn.wrap.loss_scale": "nn",
     "ops.auto_generate": "ops.functional ops.primitive",
     "ops.composite.base": "ops.composite",
-    "ops.composite.multitype_ops": "ops.functional",
     "ops.function": "ops.functional",
     "ops.function.*": "ops.functional",
     "ops.operations.*": "ops.primitive",
@@ -51,13 +46,11 @@ PATHS: dict[str, str] = {
     "ops.math_ops": "ops.primitive",
     "ops.nn_ops": "ops.primitive",
     "ops.tensor_method": "ops.functional",
-    "train.serialization.*": "train",
 }
 """A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
 
 OLD: dict[str, dict[str, str]] = {
     "mycelia": {"ms_function": "jit"},
-    "mycelia.common.api": {"ms_function": "jit"},
     "mycelia.api": {"ms_function": "jit"},
 }
 """Names that MindSpore has had, by place, and what they are called now."""
@@ -77,7 +70,7 @@ class Paths:
         return None
 
 
-class Stand:
+class Stand(Loader):
     """Loads a module that stands for others."""
 
     def __init__(self, path: str) -> None:
@@ -99,7 +92,9 @@ class Stand:
         for source in reversed(sources):
             public = getattr(source, "__all__", None) or [n for n in vars(source) if not n.startswith("_")]
             vars(module).update({n: getattr(source, n) for n in public})
-        vars(module)["__doc__"] = f"The names of {', '.join(s.__name__ for s in sources)}, as MindSpore's paths have them."
+        vars(module)["__doc__"] = (
+            f"The names of {', '.join(s.__name__ for s in sources)}, as MindSpore's paths have them."
+        )
         vars(module)["__getattr__"] = among(module.__name__, sources)
 
 
@@ -126,7 +121,7 @@ def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
 
 
 def elsewhere(place: str, name: str) -> Any:
-    """A module of the table, or what an old name is called now, asked of a module by attribute; None where there is none.
+    """A module of the table, or what an old name is called now; None where there is neither.
 
     >>> elsewhere("mycelia", "no_such_name")
     """

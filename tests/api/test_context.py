@@ -4,7 +4,9 @@ import pytest
 
 import mycelia.ops as ops
 from mycelia.api import PYNATIVE_MODE, get_context, get_seed, manual_seed, set_context, set_seed
-from mycelia.errors import ArgumentError
+from mycelia.api.context import _context
+from mycelia.api.settings import SETTINGS
+from mycelia.errors import ArgumentError, CallError
 
 
 def test_settings_are_kept():
@@ -13,8 +15,10 @@ def test_settings_are_kept():
 
 
 def test_settings_that_do_not_exist_say_which_do():
-    with pytest.raises(ArgumentError, match=r"(?s)no setting 'modus'.*the settings are mode, device_target"):
+    with pytest.raises(ArgumentError, match=r"(?s)no setting 'modus'.*did you mean mode\?"):
         set_context(modus=1)
+    with pytest.raises(ArgumentError, match="the settings that act are device_id, device_target, mode"):
+        set_context(xyz=1)
     with pytest.raises(ArgumentError, match=r"(?s)device_target cannot be 'Ascend'.*'CPU'"):
         set_context(device_target="Ascend")
     with pytest.raises(ArgumentError, match="no setting"):
@@ -26,6 +30,21 @@ def test_a_wrong_setting_changes_none():
     with pytest.raises(ArgumentError):
         set_context(mode=1 - before, device_target="Ascend")
     assert get_context("mode") == before
+
+
+@pytest.mark.parametrize("name", [n for n, s in SETTINGS.items() if s.why])
+def test_a_setting_that_has_no_effect_says_so_in_one_line_and_is_remembered(name, monkeypatch):
+    setting = SETTINGS[name]
+    monkeypatch.setitem(_context, name, setting.first)
+    kinds = setting.accepts if isinstance(setting.accepts, tuple) else (setting.accepts,)
+    values = {bool: not setting.first, str: "1", int: 7, dict: {"x": 1}}
+    other = values[kinds[0]] if isinstance(kinds[0], type) else next(v for v in reversed(kinds) if v != setting.first)
+    with pytest.warns(UserWarning, match=f"^{name}=.* has no effect: [^\n]*$"):
+        set_context(**{name: other})
+    assert get_context(name) == setting.to(other)
+    set_context(**{name: other})  # said already
+    with pytest.raises((ArgumentError, CallError), match=f"{name} cannot be"):
+        set_context(**{name: 1.5})
 
 
 def test_the_seed_of_the_session():

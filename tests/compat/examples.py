@@ -5,8 +5,8 @@
     python tests/compat/examples.py PYTHON --show ops.sort   one example, beside both answers
 
 The examples stay in the wheel: nothing of them is kept in this repository. MindSpore's answers are kept in a folder for
-the next run (`--kept FOLDER`). An example counts when MindSpore itself runs it to the end; it agrees when Mycelia, under
-the name `mindspore`, prints the same, numbers within a tolerance. Where MindSpore prints other numbers the second
+the next run (`--kept FOLDER`). An example counts when MindSpore itself runs it to the end; it agrees when Mycelia,
+under the name `mindspore`, prints the same, numbers within a tolerance. Where MindSpore prints other numbers the second
 time (they are random), only the words and the count of numbers are compared.
 """
 
@@ -33,17 +33,18 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = (
-    "mindspore", "mindspore.Tensor", "mindspore.Parameter", "mindspore.ParameterTuple", "mindspore.nn", "mindspore.nn.Cell",
-    "mindspore.nn.probability.bijector", "mindspore.nn.probability.distribution",
+    "mindspore", "mindspore.Tensor", "mindspore.Parameter", "mindspore.ParameterTuple", "mindspore.nn",
+    "mindspore.nn.Cell", "mindspore.nn.probability.bijector", "mindspore.nn.probability.distribution",
     "mindspore.ops", "mindspore.mint", "mindspore.mint.nn", "mindspore.mint.nn.functional", "mindspore.mint.linalg",
     "mindspore.mint.optim", "mindspore.mint.special", "mindspore.numpy", "mindspore.scipy", "mindspore.scipy.linalg",
-    "mindspore.scipy.optimize", "mindspore.scipy.fft", "mindspore.common.initializer", "mindspore.amp", "mindspore.train",
-    "mindspore.experimental.optim", "mindspore.experimental.optim.lr_scheduler", "mindspore.hal", "mindspore.runtime",
+    "mindspore.scipy.optimize", "mindspore.scipy.fft", "mindspore.common.initializer", "mindspore.amp",
+    "mindspore.train", "mindspore.experimental.optim", "mindspore.experimental.optim.lr_scheduler",
+    "mindspore.hal", "mindspore.runtime",
     "mindspore.rewrite", "mindspore.boost", "mindspore.log", "mindspore.context",
 )  # fmt: skip
 APART = ("mindspore.numpy", "mindspore.scipy", "mindspore.nn.probability", "mindspore.train")
 """Packages that are counted apart."""
-SECONDS = 30
+SECONDS = 20
 
 
 # --------------------------------------------------------------------------- inside the interpreter that is asked
@@ -144,11 +145,12 @@ class Peer:
                 cwd=self.folder.name, env={**os.environ, "GLOG_v": "4", "OMP_NUM_THREADS": "1"},
             )  # fmt: skip
         process = self.process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(json.dumps({"statements": statements, "seed": seed}) + "\n")
             process.stdin.flush()
-            if select.select([process.stdout], [], [], SECONDS * 3)[0]:
+            if select.select([process.stdout], [], [], SECONDS * 1.5)[0]:
                 line = process.stdout.readline()
                 if line:
                     return json.loads(line)  # type: ignore[no-any-return]
@@ -239,8 +241,11 @@ def report(options: argparse.Namespace) -> None:
     wanted = [n for n in examples if not chosen or any(n.startswith(f"mindspore.{c}") for c in chosen)]
     peer, start = Peer(options.python, ours=False), time.time()
     for count, name in enumerate(n for n in wanted if n not in theirs):
+        begun = time.time()
         first = peer.ask(examples[name])
         theirs[name] = [first, first if "error" in first else peer.ask(examples[name], seed=2)]
+        if time.time() - begun > 5:
+            print(f"{name}: {time.time() - begun:.0f} s", file=sys.stderr)
         if count % 50 == 0:
             asked.write_text(json.dumps(theirs))
             print(f"MindSpore: {count} asked, {time.time() - start:.0f} s", file=sys.stderr)
@@ -261,7 +266,9 @@ def report(options: argparse.Namespace) -> None:
         ran[package] += 1
         agreed[package] += good
         if options.show:
-            for source, a, b in zip(examples[name], theirs[name][0]["printed"], [*answer["printed"], *[""] * 99], strict=False):
+            for source, a, b in zip(
+                examples[name], theirs[name][0]["printed"], [*answer["printed"], *[""] * 99], strict=False
+            ):
                 print(">>>", source.rstrip(), *([f"\ntheirs: {a}\nours:   {b}"] if a or b else []))
             print(name, "agrees" if good else answer.get("error", "prints something else"))
         elif not good:

@@ -1,0 +1,88 @@
+"""Published programs import from MindSpore's paths: each leads to the objects that the short path leads to."""
+
+import subprocess
+import sys
+
+import pytest
+
+import mycelia
+from mycelia.names.paths import OLD, PATHS
+
+PROGRAM = """
+import sys
+import mycelia
+sys.modules["mindspore"] = mycelia
+{lines}
+"""
+
+
+def run(*lines: str) -> str:
+    program = [sys.executable, "-W", "error", "-c", PROGRAM.format(lines="\n".join(lines))]
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_every_path_of_the_table_can_be_imported():
+    paths = [p.replace("*", "anything") for p in PATHS]
+    run(*[f"import mindspore.{p}, mycelia.{p}" for p in paths], "assert mindspore.nn is mycelia.nn")
+
+
+def test_the_objects_are_the_same():
+    run(
+        "import mindspore.context as context",
+        "from mindspore.context import set_context, GRAPH_MODE",
+        "from mindspore.common.tensor import Tensor",
+        "from mindspore.common import dtype as mstype, Tensor as T2, Parameter as P2, ParameterTuple",
+        "from mindspore.common.parameter import Parameter",
+        "from mindspore.common.initializer import initializer, Normal",
+        "from mindspore.common.api import jit",
+        "from mindspore.common.seed import set_seed",
+        "import mindspore.common.dtype as mstype2",
+        "import mindspore.ops.operations as P",
+        "import mindspore.ops.functional as F",
+        "from mindspore.ops import composite as C, operations as P3",
+        "from mindspore.ops.operations.nn_ops import Conv2D",
+        "from mindspore.ops.function.math_func import add",
+        "from mindspore.ops.primitive import Primitive",
+        "from mindspore.nn.layer.basic import Dense",
+        "from mindspore.nn.layer import Conv2d",
+        "from mindspore.nn.loss.loss import LossBase",
+        "from mindspore.nn.optim.momentum import Momentum",
+        "from mindspore.nn.wrap.cell_wrapper import WithLossCell",
+        "from mindspore.nn.wrap.grad_reducer import DistributedGradReducer",
+        "from mindspore.train.serialization import load_checkpoint",
+        "import mindspore.dataset.vision",
+        "ms, nn, ops = mycelia, mycelia.nn, mycelia.ops",
+        "assert Tensor is ms.Tensor is T2 and Parameter is ms.Parameter is P2 and jit is ms.jit",
+        "assert mstype is mstype2 is ms.dtype and set_seed is ms.set_seed and context.set_context is ms.set_context",
+        "assert Dense is nn.Dense and Conv2d is nn.Conv2d and LossBase is nn.LossBase and Momentum is nn.Momentum",
+        "assert Conv2D is ops.Conv2D is P.Conv2D is P3.Conv2D and F.add is add and WithLossCell is nn.WithLossCell",
+        "assert mindspore.dataset.vision is ms.dataset.vision and load_checkpoint is ms.load_checkpoint",
+        "assert ms.nn.layer.conv.Conv2d is nn.Conv2d",
+    )
+
+
+def test_a_path_that_is_not_there_is_missing():
+    for lines in ("import mindspore.no_such", "from mindspore.nn.layer.basic import NoSuch"):
+        with pytest.raises(AssertionError, match=r"ModuleNotFoundError|MissingImport|ImportError"):
+            run(lines)
+
+
+def test_an_old_name_warns_once():
+    lines = [
+        "import warnings, importlib",
+        f"for place, name in {[(p, n) for p, names in OLD.items() for n in names]!r}:",
+        "    there = importlib.import_module(place)",
+        "    with warnings.catch_warnings(record=True) as seen:",
+        "        warnings.simplefilter('always')",
+        "        first, second = getattr(there, name), getattr(there, name)",
+        "    told = [str(w.message) for w in seen]",
+        "    assert first is second and len(told) == 1 and f'{name} is an old name: it is' in told[0], (name, told)",
+    ]
+    run(*lines)
+
+
+def test_they_cost_no_import():
+    assert mycelia.nn.layer is mycelia.nn.layer
+    assert run("print('mycelia.nn.layer' in sys.modules)") == "False\n"
