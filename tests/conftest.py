@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # a mistake of our own that a slower way makes good is an error here
 os.environ.setdefault("MYCELIA_FAULTS", "raise")
@@ -15,7 +15,14 @@ os.environ.setdefault("MYCELIA_WARM", "0")
 # libgomp reads this once, when it is loaded
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-settings.register_profile("same examples on every machine", derandomize=True, deadline=None, database=None)
+# what a busy machine takes long for is no failure: no test depends on time
+settings.register_profile(
+    "same examples on every machine",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("same examples on every machine")
 
 import mycelia  # noqa: E402  # now, or pytest would load the first module that it collects for doctests twice
