@@ -1,7 +1,11 @@
 """Networks: cells, layers, losses, learning rates, optimizers, and training steps."""
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from mycelia.names import boundary as _boundary
 from mycelia.names import explaining as _explaining
+from mycelia.names import missing_in as _missing_in
 from mycelia.nn.activation import (
     ELU,
     GELU,
@@ -62,8 +66,30 @@ from mycelia.nn.wrap import DistributedGradReducer, ForwardValueAndGrad, TrainOn
 
 _boundary(globals())
 _explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
+_missing = _missing_in(__name__)
+_LATER = {
+    name: module
+    for module, names in {
+        "recurrent": "GRU GRUCell LSTM LSTMCell RNN RNNCell",
+    }.items()
+    for name in names.split()
+}  # layers that are loaded when they are first asked for, and the modules they are in
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        return _missing(name)
+    found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
+    globals()[name] = found
+    if isinstance(found, type):
+        _explaining(found)
+    else:
+        _boundary(globals())
+    return globals()[name]
+
 
 __all__ = [
+    *_LATER,
     "ELU",
     "GELU",
     "SGD",

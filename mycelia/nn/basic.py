@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia.common.initializer import HeUniform, Uniform, initializer
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, ShapeError
@@ -44,12 +44,14 @@ class Dense(Cell):
         dtype: DType = float32,
     ) -> None:
         super().__init__()
-        self.in_channels, self.out_channels, self.has_bias = in_channels, out_channels, has_bias
+        self.in_channels = checks.whole(self.cls_name, "in_channels", in_channels, least=1)
+        self.out_channels = checks.whole(self.cls_name, "out_channels", out_channels, least=1)
+        self.has_bias = checks.truth(self.cls_name, "has_bias", has_bias)
         weight_init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
         self.weight = Parameter(initializer(weight_init, (out_channels, in_channels), dtype))
         self.bias: Parameter | None = None
         if has_bias:
-            bias_init = Uniform(1 / math.sqrt(max(in_channels, 1))) if bias_init is None else bias_init
+            bias_init = Uniform(1 / math.sqrt(in_channels)) if bias_init is None else bias_init
             self.bias = Parameter(initializer(bias_init, (out_channels,), dtype))
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
@@ -79,7 +81,8 @@ class Embedding(Cell):
         padding_idx: int | None = None,
     ) -> None:
         super().__init__()
-        self.vocab_size, self.embedding_size = vocab_size, embedding_size
+        self.vocab_size = checks.whole(self.cls_name, "vocab_size", vocab_size, least=1)
+        self.embedding_size = checks.whole(self.cls_name, "embedding_size", embedding_size, least=1)
         self.use_one_hot, self.padding_idx = use_one_hot, padding_idx
         table = initializer(embedding_table, (vocab_size, embedding_size), dtype)
         if padding_idx is not None:
@@ -108,12 +111,8 @@ class Dropout(Cell):
 
     def __init__(self, keep_prob: float = 0.5, p: float | None = None) -> None:
         super().__init__()
-        self.p = 1 - keep_prob if p is None else p
-        if not 0 <= self.p < 1:
-            raise ArgumentError(
-                f"the share that dropout removes is at least 0 and below 1, not {self.p}",
-                hint="Dropout(p=0.1) removes a tenth",
-            )
+        kept = checks.number(self.cls_name, "keep_prob", keep_prob, above=0, most=1)
+        self.p = 1 - kept if p is None else checks.share(self.cls_name, "p", p)
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.dropout(x, self.p) if self.training and self.p > 0 else x

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia.common.initializer import HeUniform, Uniform, fans, initializer
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
@@ -38,14 +38,15 @@ class Convolution(Cell):
         dtype: DType = float32,
     ) -> None:
         super().__init__()
+        for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("group", group)):
+            checks.whole(self.cls_name, name, value, least=1)
         if in_channels % group or out_channels % group:
             raise ArgumentError(
                 f"{group} groups do not divide the channels",
                 given={"in": in_channels, "out": out_channels},
                 hint="group divides in_channels and out_channels",
             )
-        if pad_mode not in ("same", "valid", "pad"):
-            raise ArgumentError(f"there is no pad_mode {pad_mode!r}", hint='choose "same", "valid" or "pad"')
+        checks.choice(self.cls_name, "pad_mode", pad_mode, ("same", "valid", "pad"))
         self.in_channels, self.out_channels, self.group, self.has_bias = in_channels, out_channels, group, has_bias
         self.kernel_size = spread("kernel_size", kernel_size, self.rank)
         self.stride, self.dilation = spread("stride", stride, self.rank), spread("dilation", dilation, self.rank)

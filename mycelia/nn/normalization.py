@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia.common.initializer import initializer
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, ShapeError
@@ -82,12 +82,9 @@ class BatchNorm(Cell):
         dtype: DType = float32,
     ) -> None:
         super().__init__()
-        if num_features < 1 or not 0 <= momentum <= 1:
-            raise ArgumentError(
-                "batch statistics need a feature, and a momentum from 0 to 1",
-                given={"num_features": num_features, "momentum": momentum},
-            )
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.num_features = checks.whole(self.cls_name, "num_features", num_features, least=1)
+        self.momentum = checks.share(self.cls_name, "momentum", momentum, whole=True)
+        self.eps = eps
         self.use_batch_statistics = use_batch_statistics
 
         def parameter(init: Any, trained: bool) -> Parameter:
@@ -162,7 +159,9 @@ class GroupNorm(Cell):
         dtype: DType = float32,
     ) -> None:
         super().__init__()
-        if num_groups < 1 or num_channels % num_groups:
+        for name, value in (("num_groups", num_groups), ("num_channels", num_channels)):
+            checks.whole(self.cls_name, name, value, least=1)
+        if num_channels % num_groups:
             raise ArgumentError(
                 f"{num_groups} groups do not divide {num_channels} channels", hint="num_groups divides num_channels"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia import primitives as p
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError, ShapeError
@@ -27,9 +27,9 @@ class Pool(Cell):
         ceil_mode: bool = False,
     ) -> None:
         super().__init__()
-        if pad_mode.lower() not in ("same", "valid", "pad"):
-            raise ArgumentError(f"there is no pad_mode {pad_mode!r}", hint='choose "same", "valid" or "pad"')
-        self.pad_mode, self.ceil_mode = pad_mode.lower(), ceil_mode
+        mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
+        self.pad_mode = checks.choice(self.cls_name, "pad_mode", mode, ("same", "valid", "pad"))
+        self.ceil_mode = checks.truth(self.cls_name, "ceil_mode", ceil_mode)
         self.kernel_size = spread("kernel_size", kernel_size, self.rank)
         self.stride, self.padding = spread("stride", stride, self.rank), spread("padding", padding, self.rank, 0)
         if any(self.padding) and self.pad_mode != "pad":

@@ -55,7 +55,7 @@ def a_function_imported_by_a_wrong_name():
 
 @mistake()
 def a_layer_that_only_mindspore_has():
-    return nn.LSTM(3, 4)
+    return nn.GetNextSingleOp([ms.float32], [(1,)], "queue")
 
 
 @mistake()

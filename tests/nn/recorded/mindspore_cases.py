@@ -56,6 +56,13 @@ def names_of_nested_cells(ms):
 
 
 @case
+def names_in_recurrent_layers(ms):
+    nn = ms.nn
+    both = nn.LSTM(3, 4, 2, bidirectional=True), nn.GRU(3, 4, has_bias=False), nn.RNN(3, 4), nn.GRUCell(3, 4)
+    return [f"{p.name} {p.shape}" for net in both for p in nn.CellList([net]).get_parameters()]
+
+
+@case
 def names_in_attention(ms):
     both = ms.nn.MultiheadAttention(4, 2), ms.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True)
     return [f"{p.name} {p.shape}" for net in both for p in sorted(net.get_parameters(), key=lambda p: p.name)]
