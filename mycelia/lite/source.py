@@ -12,7 +12,9 @@ from mycelia.lite.described import Described
 from mycelia.lite.prepared import Call, Program
 from mycelia.lite.weights import header
 from mycelia.loops.status import STOPPED
-from mycelia.onednn.constants import CPU_ENGINE, STREAM_IN_ORDER
+from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, STREAM_IN_ORDER
+from mycelia.onednn.library import SAID
+from mycelia.onednn.processor import TILES
 from mycelia.onednn.recorded import Argument, Thing, Told, prototype
 from mycelia.types import Array, TensorType
 
@@ -108,6 +110,7 @@ class Source:
         library = any(q.record.calls for q in self.programs)
         names = sorted({c.name for q in self.programs for c in q.record.calls})
         names += ["dnnl_engine_create", "dnnl_stream_create", "dnnl_memory_set_data_handle", "dnnl_primitive_execute"]
+        names += ["dnnl_set_max_cpu_isa"]
         wanted = "\n".join(prototype(n) for n in dict.fromkeys(names)) if library else ""
         runs = "\n".join(f"int32_t {q.name}(void **table);" for q in self.programs)
         pieces = [self._model(library), *(self._bind(q, i) for i, q in enumerate(self.programs))]
@@ -116,7 +119,7 @@ class Source:
             [
                 "#define _GNU_SOURCE",
                 f'#include "{self.name}.h"',
-                *(f"#include <{h}.h>" for h in ("pthread", "stdio", "stdlib", "string")),
+                *(f"#include <{h}.h>" for h in ("cpuid", "pthread", "stdio", "stdlib", "string")),
                 "typedef struct { int role; void *memory; } operand;",
                 "int omp_get_max_threads(void);", "void omp_set_num_threads(int);",
                 wanted, runs,
@@ -211,6 +214,7 @@ static void *room(size_t n) {{
             if library
             else "0"
         )
+        careful = f"  unsigned a, b, c, d;\n  if (!({_tiles()})) dnnl_set_max_cpu_isa({BEFORE_TILES});" if library else ""
         binds = "\n".join(f"  if (!found) found = bind{i}(m);" for i in range(len(self.programs)))
         frees = " ".join(f"free(m->table[{i}]); free(m->arena[{i}]);" for i in range(len(self.programs)))
         threads = max(q.binding.threads for q in self.programs)
@@ -226,6 +230,7 @@ static int opened({self.name} *m, const char *weights) {{
   }}
   if (!found && fgetc(file) != EOF) found = 3;
   fclose(file);
+{careful}
   if (!found && ({engine})) found = 4;
   int before = omp_get_max_threads();
   omp_set_num_threads({threads});
@@ -312,6 +317,15 @@ int {self.name}_save({self.name} *m, const char *weights) {{
             "  pthread_mutex_unlock(&turn);",
             "  omp_set_num_threads(before);",
         ]
+
+
+def _tiles() -> str:
+    """Whether oneDNN may use what it finds: users have said so, or the processor says how large its tiles are, as
+    `onednn/processor.py` asks.
+    """
+    said = " || ".join(f'getenv("{name}")' for name in SAID)
+    asks = [f"__get_cpuid_count({TILES}, {part}, &a, &b, &c, &d)" for part in (0, 1)]
+    return f"{said} || ({asks[0]} && a && {asks[1]} && b & 0xffff && b >> 16 && c & 0xffff)"
 
 
 def _numbers(name: str, values: Array) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 MAX_RANK = 12  # DNNL_MAX_NDIMS
+BEFORE_TILES = 0x1EF  # dnnl_cpu_isa_avx512_core_fp16: all that comes before AMX
 
 
 class Status(IntEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from collections.abc import Callable
 from ctypes import POINTER, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from mycelia.errors import DependencyError, MyceliaError
-from mycelia.onednn.constants import CPU_ENGINE, MAX_RANK, STREAM_IN_ORDER, Status
+from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, MAX_RANK, STREAM_IN_ORDER, Status
+from mycelia.onednn.processor import tiles
 from mycelia.threads.openmp import load_openmp
 
 DISTRIBUTION = "onednn-cpu-gomp"
 SONAME = "libdnnl.so.3"
+SAID = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")  # variables by which users tell the library what it may use
 
 
 class OneDnnError(MyceliaError):
@@ -52,6 +55,7 @@ _dims = POINTER(c_int64)
 
 # functions that return a status
 _CALLS: dict[str, list[Any]] = {
+    "dnnl_set_max_cpu_isa": [c_int],
     "dnnl_engine_create": [_new, c_int, c_size_t],
     "dnnl_stream_create": [_new, _handle, ctypes.c_uint],
     "dnnl_memory_desc_create_with_strides": [_new, c_int, _dims, c_int, _dims],
@@ -122,6 +126,8 @@ class Library:
                 f"this oneDNN speaks another binary interface than 3.x: {self.version}",
                 hint=f"install the wheel {DISTRIBUTION}",
             )
+        if not tiles() and not any(name in os.environ for name in SAID):  # before the first object is made
+            self.call("dnnl_set_max_cpu_isa", BEFORE_TILES)
         self.engine = self.create("dnnl_engine_create", CPU_ENGINE, 0)
         self.stream = self.create("dnnl_stream_create", self.engine, STREAM_IN_ORDER)
 
