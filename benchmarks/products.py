@@ -31,6 +31,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int]] = {  # shape
 }
 Run = Callable[[], object]
 SLOW = 1.0  # seconds
+IDLE = 0.04  # seconds after which the threads of all libraries have gone to sleep: OpenBLAS's wait 2 ** 26 turns awake
 
 
 def main() -> None:
@@ -96,7 +97,7 @@ def interleaved(ways: dict[str, Run], peer: Peer, case: tuple[str, ...], seconds
 
 def timed(run: Run) -> float:
     """Seconds of one call, when the threads of the call before have gone to sleep."""
-    time.sleep(0.002)
+    time.sleep(IDLE)
     start = time.perf_counter()
     run()
     return time.perf_counter() - start

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.cost import BLAS_UP_TO
 from mycelia.eager.convert import as_array, scalar
 from mycelia.eager.dispatch import LARGE, ready
 from mycelia.eager.promotion import common, common_with_number, floating
@@ -170,8 +171,8 @@ def _divisible(a: Any, b: Any) -> bool:
 
 
 def _matrices(a: Any, b: Any) -> bool:
-    """BLAS is good for any size, and for these element types."""
-    return a.dtype.char in SINGLE and a.ndim == 2 and b.ndim == 2
+    """BLAS is good for these element types, and for all but the largest products."""
+    return a.dtype.char in SINGLE and a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] <= BLAS_UP_TO
 
 
 def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
