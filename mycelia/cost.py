@@ -28,9 +28,12 @@ FROM_PYTHON = 8e-6  # seconds from an eager op to machine code and back, beyond 
 STACK = 512 << 10  # bytes of a row that a kernel may keep aside at most: it lies on the stack of a thread
 CACHE = 64 << 20  # bytes of a last-level cache that one program may count on: others use it too
 
-# Multiplications of a product up to which eager mode asks NumPy's BLAS, which begins at once. Its threads stay awake for
-# some 30 ms after it, in the way of ours: the products of a gradient took twice as long. Larger ones are as fast by ours.
+# Multiplications of a product up to which eager mode asks NumPy's BLAS, which begins at once. Its threads stay awake
+# for some 30 ms, in the way of ours: the products of a gradient took twice as long. Larger ones are as fast by ours.
 BLAS_UP_TO = 1 << 27
+
+LINE = 64  # bytes that come from memory together
+LINES_KEPT = 256  # lines that a core still has in its first cache when it comes to the next row of a kernel
 
 LONG = 1 << 20  # multiplications by plain loops that a user should know of
 

@@ -17,9 +17,10 @@ from hashlib import sha256
 from llvmlite import ir
 
 from mycelia.codegen.examples import examples, join, split
+from mycelia.codegen.extents import numbers_of, span
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
-from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, numbers_of, pointer, span
+from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
 from mycelia.codegen.records import Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.signature import signature

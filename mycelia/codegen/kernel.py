@@ -3,21 +3,21 @@
     void kernel(ptr buffers[], i64 low, i64 high)
 
 runs the rows from `low` to `high`; a kernel without rows runs that part of its first column instead. Sizes that are not
-known yet are numbers in a table, which stands behind the buffers (`numbers_of`). Nothing is left
+known yet are numbers in a table, which stands behind the buffers (`extents.py`). Nothing is left
 to LLVM's loop passes, which do not run: what does not change inside a loop is computed before it, folds live in
 registers, and each fold keeps several partial results so that additions need not wait for one another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import cast
 
 from llvmlite import ir
 
 from mycelia.codegen import scalar
+from mycelia.codegen.extents import numbers_of
 from mycelia.codegen.scalar import i32, i64
 from mycelia.cost import unrolled_up_to
 from mycelia.loops import (
@@ -40,7 +40,7 @@ from mycelia.loops.index import Atom
 from mycelia.options import Options
 from mycelia.sizes import Dim, Sym, known_equal
 from mycelia.sizes import low as least
-from mycelia.types import DType, int64
+from mycelia.types import DType, bfloat16, float16, int64
 
 pointer = ir.PointerType()
 KERNEL_TYPE = ir.FunctionType(ir.VoidType(), [pointer, i64, i64])
@@ -94,6 +94,10 @@ class _Emitter:
     def number(self, n: Dim) -> ir.Value:
         """A size: a constant, or what the table says."""
         return i64(n) if isinstance(n, int) else self.numbers[n]
+
+    def _times(self, n: Dim, factor: int) -> ir.Value:
+        """A multiple of a size."""
+        return i64(n * factor) if isinstance(n, int) else self.b.mul(self.numbers[n], i64(factor))
 
     # -------------------------------------------------------------------------------------------- rows and stages
 
@@ -237,7 +241,7 @@ class _Emitter:
         for n, (fold, e) in enumerate(stage.folds):
             at = n * slots + (turn if turn >= 0 else slots - 1)
             now[at] = scalar.emit(self.b, fold.combine, fold.dtype, fold.dtype, [now[at], self.value(e)])
-        values = [self.value(a.value) for a in stage.actions]
+        values = [self._moved(a) or self.value(a.value) for a in stage.actions]
         for action, value in zip(stage.actions, values, strict=True):
             if isinstance(action, Update):
                 value = scalar.emit(
@@ -408,36 +412,59 @@ class _Emitter:
 
     # -------------------------------------------------------------------------------------------- memory
 
+    def _moved(self, action: Store | Update) -> ir.Value | None:
+        """An element that goes elsewhere as it lies in memory, where taking it up would mean converting it."""
+        e = action.value
+        if e.kind != "load" or isinstance(action, Update) or e in self.scope.scalars or e in self.scope.vectors:
+            return None
+        buffer, at = e.attribute
+        moves = buffer.type.dtype is action.buffer.type.dtype and buffer.type.dtype in (float16, bfloat16)
+        return self._lying(buffer, at) if moves and (self.lanes == 1 or self._step(at) != 0) else None
+
     def _load(self, buffer: Buffer, at: Index) -> ir.Value:
-        step = self._step(at)
-        if self.lanes > 1 and step == 0:
+        if self.lanes > 1 and self._step(at) == 0:
             return scalar.splat(self.b, self._single(buffer, self.offset(at)), self.lanes)
-        if self.lanes > 1 and step != 1:
+        return scalar.from_memory(self.b, self._lying(buffer, at), buffer.type.dtype)
+
+    def _lying(self, buffer: Buffer, at: Index) -> ir.Value:
+        """The elements as they lie in memory."""
+        if self.lanes > 1 and self._step(at) != 1:
             return self._gather(buffer, at)
         place = self._address(buffer, self.offset(at))
         raw = self.b.load(place, typ=scalar.memory_type(buffer.type.dtype, self.lanes))
         raw.align = buffer.type.dtype.itemsize
-        return scalar.from_memory(self.b, raw, buffer.type.dtype)
+        return raw
 
     def _single(self, buffer: Buffer, offset: ir.Value) -> ir.Value:
         raw = self.b.load(self._address(buffer, offset), typ=scalar.memory_type(buffer.type.dtype))
         return scalar.from_memory(self.b, raw, buffer.type.dtype)
 
     def _gather(self, buffer: Buffer, at: Index) -> ir.Value:
-        places = self.indices(at)
         out = ir.Constant(scalar.memory_type(buffer.type.dtype, self.lanes), ir.Undefined)
-        for lane in range(self.lanes):
-            address = self._address(buffer, self.b.extract_element(places, i32(lane)))
+        for lane, address in enumerate(self._addresses(buffer, at)):
             one = self.b.load(address, typ=scalar.memory_type(buffer.type.dtype))
             out = self.b.insert_element(out, one, i32(lane))
-        return scalar.from_memory(self.b, out, buffer.type.dtype)
+        return out
+
+    def _addresses(self, buffer: Buffer, at: Index) -> Iterator[ir.Value]:
+        """Where each lane reads. Equal steps are counted from the first lane."""
+        if self._is_even(at):
+            kind, step = scalar.memory_type(buffer.type.dtype), at.coefficient(cast("Variable", self.vector))
+            first = self._address(buffer, self.offset(at))
+            for lane in range(self.lanes):
+                yield self.b.gep(first, [self._times(step, lane)], inbounds=True, source_etype=kind)
+            return
+        places = self.indices(at)
+        for lane in range(self.lanes):
+            yield self._address(buffer, self.b.extract_element(places, i32(lane)))
 
     def _store(self, action: Store) -> None:
         self._write(action.buffer, action.offset, self.value(action.value))
 
     def _write(self, buffer: Buffer, at: Index, value: ir.Value) -> None:
-        place = self._address(buffer, self.offset(at))
-        instruction = self.b.store(scalar.to_memory(self.b, value, buffer.type.dtype), place)
+        place, dtype = self._address(buffer, self.offset(at)), buffer.type.dtype
+        as_it_lies = value.type == scalar.memory_type(dtype, self.lanes)
+        instruction = self.b.store(value if as_it_lies else scalar.to_memory(self.b, value, dtype), place)
         instruction.align = buffer.type.dtype.itemsize
         if self.lanes > 1 and buffer in self.streamed:
             instruction.align = self.lanes * buffer.type.dtype.itemsize
@@ -451,11 +478,12 @@ class _Emitter:
         """How far apart neighbouring lanes are: None where that is not one number, known now."""
         if self.vector is None:
             return 0
-        for atom, _ in at.terms:
-            if atom is not self.vector and self.vector in index_variables(atom):
-                return None
         step = at.coefficient(self.vector)
-        return step if isinstance(step, int) else None
+        return step if isinstance(step, int) and self._is_even(at) else None
+
+    def _is_even(self, at: Index) -> bool:
+        """Whether all neighbouring lanes are equally far apart."""
+        return all(atom is self.vector or self.vector not in index_variables(atom) for atom, _ in at.terms)
 
     def offset(self, at: Index) -> ir.Value:
         """An index as a number, in the first lane."""
@@ -566,46 +594,4 @@ def _mask(lanes: range) -> ir.Constant:
     return ir.Constant(ir.VectorType(i32, len(lanes)), list(lanes))
 
 
-def numbers_of(kernel: Kernel) -> tuple[Sym, ...]:
-    """The sizes that the code of a kernel reads from its table, in the order in which they stand there."""
-    found: dict[Sym, None] = {}
-
-    def note(*sizes: Dim) -> None:
-        found.update(dict.fromkeys(cast("Sym", n) for n in sizes if not isinstance(n, int)))
-
-    def note_index(at: Index) -> None:
-        note(at.constant, *(c for _, c in at.terms))
-        for atom, _ in at.terms:
-            if isinstance(atom, Quotient | Remainder):
-                note(atom.divisor)
-                note_index(atom.index)
-            elif isinstance(atom, Datum):
-                note_expression(atom.value)
-
-    def note_expression(e: Expr) -> None:
-        for x in e.walk():
-            if x.kind == "load":
-                note_index(x.attribute[1])
-            elif x.kind == "position":
-                note_index(x.attribute)
-
-    for v in (*kernel.rows, *(v for s in kernel.stages for v in s.columns)):
-        note(v.extent, *((v.within[1],) if v.within else ()))
-    for stage in kernel.stages:
-        for _, e in stage.folds:
-            note_expression(e)
-        for action in (*stage.actions, *stage.after):
-            note_expression(action.value)
-            note_index(action.offset)
-    return tuple(found)
-
-
-def span(kernel: Kernel) -> Dim:
-    """How far `high` may go: the number of rows, or the extent of the first column."""
-    if kernel.rows:
-        return prod(v.extent for v in kernel.rows)
-    columns = kernel.stages[0].columns
-    return columns[0].extent if columns else 1
-
-
-__all__ = ["KERNEL_TYPE", "emit_kernel", "numbers_of", "pointer", "span"]
+__all__ = ["KERNEL_TYPE", "emit_kernel", "pointer"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.codegen.kernel import numbers_of
+from mycelia.codegen.extents import numbers_of
 from mycelia.loops import Buffer, Datum, Expr, Fold, Index, Kernel, Quotient, Remainder, Store, Variable
 from mycelia.sizes import Dim, low
 

@@ -214,7 +214,9 @@ static void *room(size_t n) {{
             if library
             else "0"
         )
-        careful = f"  unsigned a, b, c, d;\n  if (!({_tiles()})) dnnl_set_max_cpu_isa({BEFORE_TILES});" if library else ""
+        careful = (
+            f"  unsigned a, b, c, d;\n  if (!({_tiles()})) dnnl_set_max_cpu_isa({BEFORE_TILES});" if library else ""
+        )
         binds = "\n".join(f"  if (!found) found = bind{i}(m);" for i in range(len(self.programs)))
         frees = " ".join(f"free(m->table[{i}]); free(m->arena[{i}]);" for i in range(len(self.programs)))
         threads = max(q.binding.threads for q in self.programs)

@@ -23,6 +23,7 @@ from mycelia.loops import (
     const,
     load,
 )
+from mycelia.lowering.across import in_tiles
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import full_index
 from mycelia.sizes import Dim, known_equal, same
@@ -46,7 +47,7 @@ def shaped(kernel: Kernel) -> Kernel:
     (stage,) = kernel.stages
     if len(stage.columns) < 2:
         return kernel
-    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
+    return in_tiles(Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),)))
 
 
 def offset_of(at: Sequence[Index], strides: Sequence[Dim]) -> Index:

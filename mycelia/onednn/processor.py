@@ -41,8 +41,8 @@ NOTHING = Leaf(0, 0, 0, 0)
 
 
 def asked(leaf: int, part: int = 0) -> Leaf:
-    """What the processor answers; nothing for a leaf that it does not have, and where the system lets no machine code be
-    written.
+    """What the processor answers; nothing for a leaf that it does not have, and where the system lets nobody write
+    machine code.
 
     >>> asked(0).eax > 0, asked(0xFFFF)
     (True, Leaf(eax=0, ebx=0, ecx=0, edx=0))

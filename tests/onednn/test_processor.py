@@ -59,9 +59,7 @@ def test_the_library_uses_no_tiles_that_the_processor_does_not_describe():
 
 @pytest.mark.parametrize("said", SAID)
 def test_users_may_tell_the_library_what_to_use(said):
-    program = (
-        "from mycelia.onednn.library import library; print(library().value('dnnl_get_effective_cpu_isa'))"
-    )
+    program = "from mycelia.onednn.library import library; print(library().value('dnnl_get_effective_cpu_isa'))"
     env = {"PATH": "", said: "SSE41"}
     run = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
     assert int(run.stdout) == 1
