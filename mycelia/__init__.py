@@ -49,7 +49,7 @@ from mycelia.api import (
 )
 from mycelia.api.jit import jit
 from mycelia.degradations import report
-from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator
+from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator, from_numpy, tensor
 from mycelia.train import load_checkpoint, load_param_into_net, save_checkpoint
 from mycelia.types import (
     bfloat16,
@@ -97,6 +97,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_numpy",
     "get_context",
     "get_current_device",
     "get_grad",
@@ -127,6 +128,7 @@ __all__ = [
     "set_device",
     "set_rng_state",
     "set_seed",
+    "tensor",
     "train",
     "types",
     "uint8",

@@ -95,9 +95,10 @@ def _arranged(
     return_ids: bool,
 ) -> Any:
     """Gradients as they were asked for: one or a tuple, of arguments, parameters or both."""
+    named = [weights] if isinstance(weights, Parameter) else list(weights or ())
+    by_weight = [g if w.requires_grad else g * 0 for w, g in zip(named, by_weight, strict=True)]
     if return_ids:
         by_position = list(zip(positions, by_position, strict=True))
-        named = [weights] if isinstance(weights, Parameter) else list(weights or ())
         by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
     arguments: Any = by_position[0] if isinstance(grad_position, int) else tuple(by_position)
     parameters: Any = by_weight[0] if isinstance(weights, Parameter) else tuple(by_weight)

@@ -85,6 +85,29 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(inner)
 
 
+def _one_each(functions: tuple[Callable[..., Any], ...], in_axes: Axes, out_axes: Axes) -> Callable[..., Any]:
+    """As many functions as there are examples, such as networks that learn together: each is given one example."""
+
+    def ensemble(*args: Any) -> Any:
+        leaves, structure = flatten(args)
+        axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+        sizes = {x.shape[a] for x, a in zip(leaves, axes, strict=True) if a is not None}
+        if not sizes <= {len(functions)}:
+            raise ArgumentError(
+                f"{len(functions)} cells are given as many examples, and not {sizes.pop()}", given={"in_axes": in_axes}
+            )
+        fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(leaves, axes, strict=True)]
+        found = []
+        for i, fn in enumerate(functions):
+            one = [_example(x, a, i) for x, a in zip(fronts, axes, strict=True)]
+            found.append(flatten(fn(*unflatten(structure, one))))
+        wanted = _matched(out_axes, found[0][1], "out_axes")
+        columns = zip(*[out for out, _ in found], strict=True)
+        return unflatten(found[0][1], [_stacked(c, a) for c, a in zip(columns, wanted, strict=True)])
+
+    return ensemble
+
+
 @listening
 def vmap(
     fn: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, randomness: str = "different"
@@ -102,6 +125,8 @@ def vmap(
             given={"fn": fn},
             hint="pass the function itself, vmap(f)(x), and not what it returns, vmap(f(x))",
         )
+    if hasattr(fn, "__each__"):
+        return _one_each(tuple(fn.__each__()), in_axes, out_axes)
     if randomness not in RANDOMNESS:
         raise ArgumentError(f"randomness cannot be {randomness!r}", hint=f"choose one of {', '.join(RANDOMNESS)}")
 

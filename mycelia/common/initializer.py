@@ -45,13 +45,22 @@ class Initializer:
     array([0.33333334, 0.33333334], dtype=float32)
     """
 
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+
     def draw(self, shape: tuple[int, ...]) -> Array:
         """Numbers for a parameter of this shape."""
-        raise ArgumentError(f"{type(self).__name__} does not say which numbers it gives", hint="define draw(shape)")
+        raise ArgumentError(
+            f"{type(self).__name__} does not say which numbers it gives", hint="define draw(shape), or _initialize(arr)"
+        )
 
-    def __call__(self, array: Array) -> None:
-        """Fill `array`."""
-        array[...] = self.draw(array.shape)
+    def _initialize(self, arr: Array) -> None:
+        """Fill an array: what MindSpore's initialisers define."""
+        arr[...] = self.draw(arr.shape)
+
+    def __call__(self, arr: Array) -> None:
+        """Fill `arr`."""
+        self._initialize(arr)
 
 
 class Constant(Initializer):

@@ -8,7 +8,7 @@ from mycelia.eager.parameter import Parameter, ParameterTuple, assign
 from mycelia.eager.promotion import as_dtype, common, floating
 from mycelia.eager.random import REFUSED, Generator, default_generator, seeded
 from mycelia.eager.tape import Recording, Tape
-from mycelia.eager.tensor import Tensor, as_value, cast, created, wrap
+from mycelia.eager.tensor import Tensor, as_value, cast, created, from_numpy, tensor, wrap
 
 __all__ = [
     "REFUSED",
@@ -29,11 +29,13 @@ __all__ = [
     "derive_back",
     "dispatch",
     "floating",
+    "from_numpy",
     "indexing",
     "large",
     "operators",
     "pull_back",
     "push_forward",
     "seeded",
+    "tensor",
     "wrap",
 ]

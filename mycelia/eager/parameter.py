@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 from threading import get_ident
 from typing import Any
 
@@ -16,6 +17,9 @@ from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import ArgumentError, CallError, DTypeError, ShapeError
 from mycelia.names import listening
 from mycelia.types import Array, DType
+
+UNNAMED = "Parameter#"  # how the name of a parameter begins that was given none
+_unnamed = count()
 
 
 class Parameter(Tensor):
@@ -41,11 +45,13 @@ class Parameter(Tensor):
     def __init__(
         self,
         default_input: Any,
-        name: str = "Parameter",
+        name: str | None = None,
         requires_grad: bool = True,
         layerwise_parallel: bool = False,
         parallel_optimizer: bool = True,
     ) -> None:
+        if name is None:
+            name = f"{UNNAMED}{next(_unnamed)}"
         if not isinstance(name, str):
             raise ArgumentError(
                 f"the name of a parameter is a string, not {name!r}", hint="for example Parameter(data, name='weight')"

@@ -80,8 +80,13 @@ class Generator:
         [4, 0, 0, 0]
         """
         words = Tensor(state).numbers()
-        if words.shape != (4,):
-            raise ArgumentError(f"the state of a generator has four words, not shape {words.shape}")
+        if words.dtype == np.uint8 and words.shape == (16,):  # the same words, byte by byte, as MindSpore keeps them
+            words = np.ascontiguousarray(words).view(np.uint32)
+        if words.shape != (4,) or words.dtype.kind not in "iu":
+            raise ArgumentError(
+                f"the state of a generator is four whole numbers, not {words.dtype} of shape {words.shape}",
+                hint="give what get_state() gave",
+            )
         self.key._data, self.counter._data = words[:2].astype(np.uint32), words[2:].astype(np.uint32)
 
     def split(self, num: int = 2) -> tuple[Generator, ...]:

@@ -54,7 +54,10 @@ class Tensor(Operators):
         dtype: Any = None,
         shape: int | Shape | None = None,
         init: Callable[[Array], object] | None = None,
+        const_arg: bool = False,  # a hint: what is read from outside is a constant here until it changes
     ) -> None:
+        if not isinstance(const_arg, bool):
+            raise CallError(f"const_arg is True or False, not {const_arg!r}", hint="leave it out")
         self._tape = self._kin = None
         if isinstance(input_data, Tensor):
             same = dtype is None or as_dtype(dtype) is input_data.dtype
@@ -66,6 +69,8 @@ class Tensor(Operators):
         elif init is None and dtype is not None and _unknown(shape):
             self._data = as_dtype(dtype), None if shape is None else tuple(shape)  # type: ignore[arg-type]  # see _unknown
             self.__class__ = Outline
+        elif init is None and dtype is not None:
+            self._data = np.zeros(shape, as_dtype(dtype).numpy)
         elif shape is None or dtype is None or init is None:
             raise ArgumentError(
                 "a tensor needs data, or a shape, a dtype and an init",
@@ -309,6 +314,26 @@ class Tensor(Operators):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         return wrap(self._data if self._data.__class__ is not Value else p.stop_gradient(self._data))
+
+
+def tensor(
+    input_data: Any = None, dtype: Any = None, shape: Any = None, init: Any = None, const_arg: bool = False
+) -> Tensor:
+    """A tensor of the given data, as `Tensor` makes one.
+
+    >>> tensor([1, 2]).shape
+    (2,)
+    """
+    return Tensor(input_data, dtype, shape, init, const_arg)
+
+
+def from_numpy(array: Array) -> Tensor:
+    """A tensor that shares the memory of an array.
+
+    >>> from_numpy(np.arange(3)).shape
+    (3,)
+    """
+    return Tensor.from_numpy(array)
 
 
 def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:

@@ -55,6 +55,19 @@ OLD: dict[str, dict[str, str]] = {
 }
 """Names that MindSpore has had, by place, and what they are called now."""
 
+_ELEMENTS = {
+    "bool": "types.bool_", "half": "types.float16", "single": "types.float32", "float": "types.float32",
+    "double": "types.float64", "byte": "types.int8", "short": "types.int16", "int": "types.int32",
+    "intc": "types.int32", "long": "types.int64", "intp": "types.int64", "ubyte": "types.uint8",
+    "ushort": "types.uint16", "uintc": "types.uint32", "uintp": "types.uint64",
+}  # fmt: skip
+SHORT: dict[str, dict[str, str]] = {
+    "mycelia": _ELEMENTS,
+    "mycelia.types": _ELEMENTS,
+    "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"},
+}
+"""Other names for things, by place: of element types, which would hide what Python calls so if modules held them."""
+
 
 class Paths:
     """Finds modules that stand for others: those of the table, and ours under the name of another package."""
@@ -127,6 +140,10 @@ def elsewhere(place: str, name: str) -> Any:
     """
     if place.startswith("mycelia") and means(f"{place}.{name}"[8:]):
         return import_module(f"{place}.{name}")
+    short = SHORT.get(place, {}).get(name)
+    if short is not None:
+        module, _, last = short.rpartition(".")
+        return getattr(import_module(f"mycelia.{module}"), last)
     new = OLD.get(place, {}).get(name)
     if new is None:
         return None

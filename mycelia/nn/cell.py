@@ -16,6 +16,7 @@ from mycelia.api.recompute import check, computed_again
 from mycelia.capture.values import alternatives
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
 from mycelia.eager.dispatch import mode
+from mycelia.eager.parameter import UNNAMED
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.hooks import Hook, HookHandle
@@ -25,7 +26,6 @@ from mycelia.types import DType
 C = TypeVar("C", bound="Cell")
 # what MindSpore lets one say of communication inside a cell that is computed again
 COMMUNICATION = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
-UNNAMED = "Parameter"  # what a parameter is called until it belongs to a cell
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -212,7 +212,7 @@ class Cell:
         self._check_name(param_name, check_name_contain_dot)
         if param is not None and not isinstance(param, Parameter):
             raise ArgumentError(f"{param_name} must be a Parameter or None, not {type(param).__name__}")
-        if param is not None and param.name == UNNAMED:
+        if param is not None and param.name.startswith(UNNAMED):
             param.name = param_name
         self._hold(param_name, param)
         if param is not None:

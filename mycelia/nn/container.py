@@ -126,3 +126,7 @@ class CellList(Sequence):
         super().__init__(auto_prefix)
         cells = args[0] if len(args) == 1 and isinstance(args[0], list | tuple | CellList) else args
         self.extend(cells)
+
+    def __each__(self) -> tuple[Cell, ...]:
+        """The cells that `vmap` gives one example each."""
+        return tuple(self._cells.values())

@@ -60,22 +60,26 @@ __all__ = [
 
 
 @method("add")
-def add(input: Any, other: Any) -> Tensor:
-    """The sum.
+def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The sum with `alpha` times the other.
 
-    >>> add(Tensor([1, 2]), 1.5).tolist()
-    [2.5, 3.5]
+    >>> add(Tensor([1, 2]), 1.5).tolist(), add(Tensor([1, 2]), 3, alpha=2).tolist()
+    ([2.5, 3.5], [7, 8])
     """
+    if not isinstance(alpha, int) or alpha != 1:
+        return add(input, mul(other, alpha))
     return input + other if isinstance(other, Tensor) else tensor(input) + other
 
 
 @method("sub")
-def sub(input: Any, other: Any) -> Tensor:
-    """The difference.
+def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The difference to `alpha` times the other.
 
-    >>> sub(Tensor([1, 2]), 1).tolist()
-    [0, 1]
+    >>> sub(Tensor([1, 2]), 1).tolist(), sub(Tensor([1, 2]), 1, alpha=2).tolist()
+    ([0, 1], [-1, 0])
     """
+    if not isinstance(alpha, int) or alpha != 1:
+        return sub(input, mul(other, alpha))
     return input - other if isinstance(other, Tensor) else tensor(input) - other
 
 

@@ -9,15 +9,16 @@ from math import prod
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor, cast, created
+from mycelia.eager import Tensor, assign, cast, created
 from mycelia.eager.indexing import linear, where_true, within
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, method, number, pair, tensor
 from mycelia.ops.joining import stack
+from mycelia.ops.linalg import vector_norm
 from mycelia.ops.math import truth
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.primitives.indexing import batched_gather
-from mycelia.types import int64
+from mycelia.types import int32, int64
 
 __all__ = [
     "argwhere",
@@ -168,18 +169,40 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     return gather(p.reshape(x, (x.size,)) if axis is None else x, index, axis or 0)
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Tensor:
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:  # fmt: skip
     """Rows of a table, at positions; no gradient reaches the row of `padding_idx`.
+
+    Rows that are asked for and longer than `max_norm`, by the norm of `norm_type`, are made as long as that in the
+    table first. With `scale_grad_by_freq` the gradient of a row is divided by how often it was asked for.
 
     >>> embedding(Tensor([1, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
     table = tensor(weight)
+    if max_norm is not None:
+        lengths = vector_norm(table, norm_type, 1, True)
+        asked = p.expand_dims(_counts(input, table) > 0, (1,))
+        long = p.logical_and(asked, p.greater(lengths, number(max_norm, table)))
+        scale = number(max_norm, table) / (lengths + number(1e-7, table))
+        assign(table, p.stop_gradient(p.select(long, table * scale, table)))
     rows = gather(table, input, 0)
+    if scale_grad_by_freq:
+        often = p.expand_dims(gather(cast(_counts(input, table), table.dtype), input, 0), (rows.ndim - 1,))
+        rows = p.stop_gradient(rows) + (rows - p.stop_gradient(rows)) / often
     if padding_idx is None:
         return rows
     padding = p.expand_dims(tensor(input) == padding_idx % table.shape[0], (rows.ndim - 1,))
     return p.select(padding, p.stop_gradient(rows), rows)
+
+
+def _counts(positions: Any, table: Tensor) -> Tensor:
+    """How often each row of a table is asked for."""
+    flat = p.reshape(tensor(positions), (tensor(positions).size, 1))
+    rows = created(p.Iota(flat.dtype, (1, table.shape[0]), 1))
+    return p.reduce_sum(cast(p.equal(flat, rows), int32), (0,))
 
 
 @method("gather_elements")

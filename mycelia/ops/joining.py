@@ -18,6 +18,7 @@ from mycelia.eager.views import view as shares_memory
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import axis_of, method, sizes, tensor
 from mycelia.ops.movement import own, ravel, squeeze
+from mycelia.types import bool_
 
 __all__ = [
     "atleast_1d",
@@ -212,17 +213,23 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
 
 
 @method()
-def diff(x: Any, n: int = 1, axis: int = -1) -> Tensor:
-    """The differences between neighbours along an axis, n times over.
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences between neighbours along an axis, n times over, with other tensors before and behind.
 
-    >>> diff(Tensor([1, 4, 9])).tolist()
-    [3, 5]
+    >>> diff(Tensor([1, 4, 9])).tolist(), diff(Tensor([1, 4]), prepend=Tensor([0])).tolist()
+    ([3, 5], [1, 3])
     """
     x = tensor(x)
     place = axis_of(x, axis)
+    around = [t for t in (prepend, x, append) if t is not None]
+    if len(around) > 1:
+        x = cat(around, place)
     for _ in range(n):
-        x = p.take(x, place, 1, x.shape[place]) - p.take(x, place, 0, x.shape[place] - 1)
-    return x
+        if x.dtype is bool_:
+            x = p.not_equal(p.take(x, place, 1, x.shape[place]), p.take(x, place, 0, x.shape[place] - 1))
+        else:
+            x = p.take(x, place, 1, x.shape[place]) - p.take(x, place, 0, x.shape[place] - 1)
+    return x if n else x.alias()
 
 
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: float | None = None) -> Tensor:

@@ -49,12 +49,15 @@ def matmul(input: Any, other: Any) -> Tensor:
 
 
 def bmm(input_x: Any, mat2: Any) -> Tensor:
-    """The products of matrices in two batches.
+    """The products of matrices in two batches, which have the same axes before the last two.
 
     >>> bmm(Tensor([[[2.0]]]), Tensor([[[3.0]]])).tolist()
     [[[6.0]]]
     """
-    return _of_rank("bmm", 3, input_x, mat2)
+    a, b = pair(input_x, mat2)
+    if a.ndim < 2 or a.shape[:-2] != b.shape[:-2]:
+        raise ShapeError(f"bmm takes two batches of matrices, not shapes {a.shape} and {b.shape}", hint="use matmul")
+    return a @ b
 
 
 def mm(input: Any, mat2: Any) -> Tensor:

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mycelia import primitives as p
-from mycelia.eager import Parameter, Tensor, as_dtype, assign
+from mycelia.eager import Parameter, Tensor, as_dtype, assign, wrap
 from mycelia.eager.placement import is_device, placed
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, ShapeError
 from mycelia.names import listening
-from mycelia.ops import reduction
+from mycelia.ops import movement, reduction
 from mycelia.ops.arguments import Axis, method, tensor
-from mycelia.types import bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
+from mycelia.types import DType, bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
 
 
 def _reducing(name: str, function: Callable[..., Tensor]) -> None:
@@ -148,6 +150,23 @@ def move_to(self: Tensor, to: str, blocking: bool = True) -> Tensor:
 
 
 @method()
+def view(self: Tensor, *shape: Any, dtype: Any = None) -> Tensor:
+    """The same elements under another shape; or the same bytes, as numbers of another type, which is a copy.
+
+    >>> Tensor([1, 2, 3, 4]).view(2, 2).shape, Tensor([1.0]).view(int32).tolist()
+    ((2, 2), [1065353216])
+    """
+    wanted = dtype if not shape else shape[0] if len(shape) == 1 and isinstance(shape[0], DType) else None
+    if wanted is None:
+        return movement.view(self, *shape)
+    new, size = as_dtype(wanted), self.itemsize
+    if new.itemsize != size and (not self.ndim or (self.shape[-1] * size) % new.itemsize):
+        raise ShapeError(f"the bytes of {self.shape[-1:]} numbers of {self.dtype!r} are no whole numbers of {new!r}")
+    read = np.ascontiguousarray(self.numbers()).view(new.numpy)
+    return wrap(read.reshape((*self.shape[:-1], -1) if self.ndim else ()))
+
+
+@method()
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The same numbers in the element type of another tensor.
 
@@ -271,9 +290,9 @@ def stride(self: Tensor, dim: int | None = None) -> Any:
     """Elements from one to the next along each axis, or along one.
 
     >>> Tensor([[1, 2, 3]]).stride()
-    (3, 1)
+    [3, 1]
     """
-    steps = tuple(s // self.itemsize for s in self.strides)
+    steps = [s // self.itemsize for s in self.strides]
     return steps if dim is None else steps[dim]
 
 
@@ -326,12 +345,16 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
 
 @method()
 def assign_value(self: Tensor, value: Any) -> Tensor:
-    """Hold other numbers from now on.
+    """Hold other numbers from now on, also of another shape or type.
 
     >>> Tensor([1.0, 2.0]).assign_value(Tensor([3.0, 4.0])).tolist()
     [3.0, 4.0]
     """
-    return assign(self, value)
+    other = tensor(value)
+    if (other.shape, other.dtype) == (self.shape, self.dtype):
+        return assign(self, other)
+    self.become(other)
+    return self
 
 
 method("copy_")(lambda self, value: assign(self, p.broadcast(tensor(value), self.shape)))

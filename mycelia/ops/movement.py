@@ -71,7 +71,6 @@ def reshape(input: Any, *shape: Any) -> Tensor:
     return own(p.reshape(x, wanted), x)
 
 
-@method()
 @shares_memory
 def view(input: Any, *shape: Any) -> Tensor:
     """The same elements under another shape.

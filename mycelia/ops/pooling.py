@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, spread, tensor
+from mycelia.ops.choice import gather_elements
 from mycelia.types import Array
 
 __all__ = [
@@ -56,31 +58,82 @@ def _ceiled(
     return more
 
 
-def _max_pool(name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> Tensor:
+def _max_pool(
+    name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    indices: bool,
+) -> Any:  # fmt: skip
     batch, single = _checked(name, tensor(x), rank)
     window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank, 0)
-    strides = window if stride is None else spread("stride", stride, rank)
-    more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
-    out = p.max_pool(batch, window, strides, tuple((q, q + m) for q, m in zip(pads, more, strict=True)))
-    return p.reshape(out, out.shape[1:]) if single else out
+    strides, apart = window if stride is None else spread("stride", stride, rank), spread("dilation", dilation, rank)
+    if any(2 * q > k for q, k in zip(pads, window, strict=True)):
+        raise ArgumentError(
+            f"{name}: the padding is at most half of the window",
+            given={"padding": padding, "kernel_size": kernel_size},
+        )
+    reach = tuple((k - 1) * d + 1 for k, d in zip(window, apart, strict=True))
+    if any(e + 2 * q < r for e, q, r in zip(batch.shape[2:], pads, reach, strict=True)):
+        raise ShapeError(f"{name}: a window of {reach} does not fit into space {batch.shape[2:]} with padding {pads}")
+    more = _ceiled(batch.shape[2:], reach, strides, pads) if ceil_mode else [0] * rank
+    around = tuple((q, q + m) for q, m in zip(pads, more, strict=True))
+    if indices or reach != window:
+        out, places = _largest_of(batch, window, strides, around, apart)
+    else:
+        out = places = p.max_pool(batch, window, strides, around)
+    if single:
+        out, places = (p.reshape(t, t.shape[1:]) for t in (out, places))
+    return (out, places) if indices else out
 
 
-def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False) -> Tensor:
-    """The largest element of each window of a plane.
+def _largest_of(
+    x: Tensor,
+    window: tuple[int, ...],
+    strides: tuple[int, ...],
+    around: tuple[tuple[int, int], ...],
+    apart: tuple[int, ...],
+) -> tuple[Tensor, Tensor]:
+    """The first largest element of each window, and where it is in the space that is read flat."""
+    rank, space = len(window), x.shape[2:]
+    lows, highs = ((0, 0, *side) for side in zip(*around, strict=True))
+    x = p.pad(x, lows, highs, float(np.iinfo(x.dtype.numpy).min) if x.dtype.is_integer else -np.inf)
+    places = np.zeros((), np.int64)  # of each window (first half of the axes) and each place in it
+    for a, (k, s, d, (low, high)) in enumerate(zip(window, strides, apart, around, strict=True)):
+        starts = np.arange(0, space[a] + low + high - (k - 1) * d, s)
+        along = starts[:, None] + np.arange(k) * d  # (windows, places in a window)
+        x = p.gather(x, wrap(along), 2 + 2 * a)
+        places = places[..., None, None] * space[a] + (along - low)
+    order = (*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
+    x = p.transpose(x, (0, 1, *(2 + o for o in order)))
+    out = x.shape[: 2 + rank]
+    x = p.reshape(x, (*out, prod(window)))
+    best = p.expand_dims(p.arg_max(x, 2 + rank), (2 + rank,))
+    flat = p.broadcast(wrap(places.transpose(order).reshape(*out[2:], -1)), x.shape)
+    return tuple(p.reshape(gather_elements(t, 2 + rank, best), out) for t in (x, flat))  # type: ignore[return-value]  # two
+
+
+def max_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+    ceil_mode: bool = False,
+) -> Any:  # fmt: skip
+    """The largest element of each window of a plane; with `return_indices`, also where it is in the plane read flat.
 
     >>> max_pool2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).tolist()
     [[[[4.0]]]]
+    >>> max_pool2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2, return_indices=True)[1].item()
+    3
     """
-    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, ceil_mode)
+    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False) -> Tensor:
-    """The largest element of each window of space.
+def max_pool3d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest element of each window of space; with `return_indices`, also where it is in the space read flat.
 
     >>> max_pool3d(Tensor([[[[[1.0, 2.0]]]]]), (1, 1, 2)).tolist()
     [[[[[2.0]]]]]
     """
-    return _max_pool("max_pool3d", 3, x, kernel_size, stride, padding, ceil_mode)
+    return _max_pool("max_pool3d", 3, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def _avg_pool(

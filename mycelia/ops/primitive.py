@@ -34,7 +34,7 @@ from mycelia.ops import (
     state,
     trigonometry,
 )
-from mycelia.ops.arguments import tensor
+from mycelia.ops.arguments import axis_of, tensor
 
 __all__ = ["Primitive"]
 
@@ -187,10 +187,12 @@ def _largest(x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
     return order.topk(x, k, -1, True, sorted)
 
 
-def _kept(x: Any, keep_prob: float = 0.5) -> tuple[Tensor, Tensor]:
-    """The tensor after dropout, and what was kept."""
-    out = random.dropout(x, 1.0 - keep_prob)
-    return out, math.truth(out)
+def _kept(x: Any, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> tuple[Tensor, Tensor]:
+    """The tensor after dropout, and what was kept: 1 where an element was, else 0."""
+    x = tensor(x)
+    seed = (Seed0 << 32) + Seed1 if Seed0 or Seed1 else None
+    kept = random.dropout(creation.ones_like(x), 1.0 - keep_prob, seed=seed)
+    return x * kept, (kept > 0).astype(x.dtype)
 
 
 def _padded(x: Any, paddings: Any = ()) -> Tensor:
@@ -253,9 +255,33 @@ def _updated(x: Tensor, indices: Any, updates: Any) -> Tensor:
     return state.assign(x, choice.tensor_scatter_update(x, indices, updates))  # type: ignore[no-any-return]
 
 
-def _normalised(x: Any, gamma: Any, beta: Any, epsilon: float = 1e-7) -> Tensor:
-    """Mean zero and variance one over the axes of gamma, then scaled and shifted."""
-    return normalization.layer_norm(x, tensor(gamma).shape, gamma, beta, epsilon)
+def _normalised(
+    x: Any, gamma: Any, beta: Any, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean zero and variance one over the axes from one on, then scaled and shifted; with the means and variances."""
+    x = tensor(x)
+    axes = tuple(range(axis_of(x, begin_norm_axis), x.ndim))
+    spread, center = reduction.var_mean(x, axes, 0, True)
+    normal = (x - center) * math.rsqrt(spread + epsilon)
+    params = axis_of(x, begin_params_axis)
+    gamma, beta = (movement.reshape(t, x.shape[params:]) for t in (gamma, beta))
+    return normal * gamma + beta, center, spread
+
+
+def _running(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """The running sum along an axis: without the element itself, or from the end."""
+    x = tensor(x)
+    place = axis_of(x, axis)
+    if reverse:
+        return movement.reverse(_running(movement.reverse(x, [place]), place, exclusive), [place])
+    out = reduction.cumsum(x, place, x.dtype)
+    return _moved_on(out, place) if exclusive else out
+
+
+def _moved_on(x: Tensor, axis: int) -> Tensor:
+    """Everything one place further along an axis, with zero in front."""
+    low = [int(a == axis) for a in range(x.ndim)]
+    return p.pad(p.take(x, axis, 0, x.shape[axis] - 1), low, [0] * x.ndim, 0) if x.shape[axis] else x
 
 
 def _whole(shape: Any, low: Any, high: Any, seed: int = 0, seed2: int = 0) -> Tensor:
@@ -274,7 +300,7 @@ _define("MatMul", _multiplied, transpose_a=False, transpose_b=False)
 _define("BatchMatMul", _multiplied, transpose_a=False, transpose_b=False)
 _define("Split", _parts, axis=0, output_num=1)
 _define("TopK", _largest, sorted=True)
-_define("Dropout", _kept, keep_prob=0.5)
+_define("Dropout", _kept, keep_prob=0.5, Seed0=0, Seed1=0)
 _define("Pad", _padded, paddings=())
 _define("Concat", joining.cat, axis=0)
 _define("Stack", joining.stack, axis=0)
@@ -287,7 +313,7 @@ _define("Softmax", activation.softmax, axis=-1)
 _define("LogSoftmax", activation.log_softmax, axis=-1)
 _define("Elu", activation.elu, alpha=1.0)
 _define("Sort", order.sort, axis=-1, descending=False)
-_define("CumSum", lambda x, axis: reduction.cumsum(x, axis))
+_define("CumSum", _running, exclusive=False, reverse=False)
 _define("ArgMaxWithValue", _place_first(reduction.max), axis=0, keep_dims=False)
 _define("ArgMinWithValue", _place_first(reduction.min), axis=0, keep_dims=False)
 _define("Argmax", _at(reduction.argmax), axis=-1, output_type="int32")
@@ -317,7 +343,7 @@ _define("ScatterAdd", choice.scatter_add)
 _define("DepthToSpace", pooling.depth_to_space, block_size=2)
 _define("SpaceToDepth", pooling.space_to_depth, block_size=2)
 _define("ScalarToArray", lambda x: Tensor(x))
-_define("LayerNorm", _normalised, epsilon=1e-7)
+_define("LayerNorm", _normalised, begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7)
 _define("UniformInt", _whole, seed=0, seed2=0)
 _define("Gelu", lambda x: activation.gelu(x, "tanh"))
 _define("Einsum", lambda operands, equation: linalg.einsum(equation, *operands), equation="")

@@ -65,13 +65,18 @@ def sum(input: Any, dim: Axis = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 def mean(x: Any, axis: Axis = None, keep_dims: bool = False) -> Tensor:
-    """The arithmetic mean along axes.
+    """The arithmetic mean along axes; that of whole numbers is whole, rounded towards zero.
 
-    >>> mean(Tensor([1.0, 2.0, 6.0])).item()
-    3.0
+    >>> mean(Tensor([1.0, 2.0, 6.0])).item(), mean(Tensor([1, 2])).item()
+    (3.0, 1)
     """
-    x = floated(x)
-    return p.mean(x, axes_of(x, axis), keep_dims)
+    x = tensor(x)
+    axes = axes_of(x, axis)
+    if not x.dtype.is_integer:
+        return p.mean(floated(x), axes, keep_dims)
+    total = p.reduce_sum(cast(x, int64), axes, keep_dims)
+    count = p.full(product(x.shape[a] for a in axes), int64, ())
+    return cast(p.sign(total) * p.floor_divide(p.abs(total), count), x.dtype)
 
 
 def prod(input: Any, axis: Axis = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
@@ -141,7 +146,10 @@ def _extreme(
     values = value(input, axis, keepdims, initial=initial, where=where)
     if axis is None:
         return values, Tensor(0)
-    return values, cast(position(_masked(tensor(input), initial, where), axis, keepdims), int64)
+    x = _masked(tensor(input), initial, where)
+    if initial is not None:
+        x = (p.maximum if value is amax else p.minimum)(x, number(initial, x))
+    return values, cast(position(x, axis, keepdims), int64)
 
 
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:

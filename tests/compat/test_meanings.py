@@ -1,0 +1,239 @@
+"""What MindSpore 2.10 means, where Mycelia once meant something else: its answers, or a law that they follow."""
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+from mycelia import Parameter, Tensor, nn, ops
+from mycelia.common.initializer import Initializer, initializer
+from mycelia.errors import ArgumentError, ShapeError
+
+M = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+BOTH = pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
+
+
+@BOTH
+def test_the_gradient_of_a_frozen_weight_is_zero(run):
+    w, v = Parameter([2.0, 3.0], name="w", requires_grad=False), Parameter([4.0, 5.0], name="v")
+    step = run(lambda x: ms.grad(lambda x: (x * w * v).sum(), None, [w, v])(x))
+    assert [g.tolist() for g in step(Tensor([1.0, 1.0]))] == [[0.0, 0.0], [2.0, 3.0]]
+    w.requires_grad = True
+    assert [g.tolist() for g in step(Tensor([1.0, 1.0]))] == [[4.0, 5.0], [2.0, 3.0]]
+
+
+def test_parameters_without_a_name_have_different_ones_until_a_cell_names_them():
+    first, second = Parameter([1.0]), Parameter([1.0])
+    assert first.name != second.name
+    assert first.name.startswith("Parameter#")
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = Parameter([1.0]), Parameter([2.0])
+
+    assert [p.name for p in Net().get_parameters()] == ["a", "b"]
+
+
+@BOTH
+def test_the_mean_of_whole_numbers_is_whole_and_rounded_towards_zero(run):
+    for numbers, mean in (([1, 2], 1), ([-1, -2], -1), ([-3, 2, 0], 0), ([7], 7)):
+        for dtype in (ms.int8, ms.int32, ms.int64):
+            found = run(lambda x: ops.mean(x))(Tensor(numbers, dtype))
+            assert (found.item(), found.dtype) == (mean, dtype)
+    assert Tensor([[1, 2], [4, 5]]).mean(axis=1).tolist() == [1, 4]
+    assert Tensor([True, False]).mean().item() == 0.5
+
+
+def test_a_tensor_of_a_shape_and_a_type_alone_holds_zeros_and_of_an_open_shape_nothing():
+    assert Tensor(shape=(2, 2), dtype=ms.float32).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert Tensor(shape=(2, None), dtype=ms.float32).ndim == 2
+    assert ms.tensor([1, 2], ms.float16).dtype is ms.float16
+
+
+@BOTH
+def test_alpha_multiplies_the_other(run):
+    x, y = Tensor([1.0, 2.0, 3.0]), Tensor([1.0, 1.0, 1.0])
+    assert run(lambda x, y: x.add(y, alpha=2))(x, y).tolist() == [3.0, 4.0, 5.0]
+    assert run(lambda x, y: x.sub(y, alpha=2))(x, y).tolist() == [-1.0, 0.0, 1.0]
+    assert ops.add(Tensor([1]), Tensor([1]), alpha=0.5).tolist() == [1.5]
+
+
+def test_dropout_gives_what_was_kept_as_numbers():
+    x = Tensor(np.zeros((100, 100), np.float32))
+    out, mask = ops.Dropout(keep_prob=0.25)(x)
+    assert (mask.dtype, out.tolist()) == (ms.float32, x.tolist())
+    assert set(np.unique(mask.asnumpy())) == {0.0, 1.0}
+    assert abs(mask.mean().item() - 0.25) < 0.03
+    out, mask = ops.Dropout(keep_prob=0.5)(x + 1)
+    assert (out / 2).tolist() == mask.tolist()
+
+
+@BOTH
+def test_layer_norm_gives_means_and_variances_too(run):
+    gamma, beta = Tensor([1.0, 2.0, 3.0]), Tensor([0.0, 1.0, 0.0])
+    out, mean, variance = run(lambda x: ops.LayerNorm(begin_norm_axis=-1, begin_params_axis=-1)(x, gamma, beta))(M)
+    data = M.asnumpy()
+    assert (mean.tolist(), variance.shape) == ([[1.0], [4.0]], (2, 1))
+    want = (data - data.mean(1, keepdims=True)) / np.sqrt(data.var(1, keepdims=True) + 1e-7)
+    np.testing.assert_allclose(out.asnumpy(), want * gamma.asnumpy() + beta.asnumpy(), rtol=1e-6)
+    np.testing.assert_allclose(variance.asnumpy(), data.var(1, keepdims=True), rtol=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [ms.float32, ms.int32, ms.int8])
+def test_running_sums_without_the_element_and_from_the_end(run, dtype):
+    x = Tensor([1, 2, 3], dtype)
+    answers = {(0, 0): [1, 3, 6], (1, 0): [0, 1, 3], (0, 1): [6, 5, 3], (1, 1): [5, 3, 0]}
+    for (exclusive, reverse), want in answers.items():
+        found = run(lambda x, e=bool(exclusive), r=bool(reverse): ops.CumSum(e, r)(x, 0))(x)
+        assert (found.tolist(), found.dtype) == (want, dtype)
+
+
+def test_batches_of_matrices_may_have_more_axes():
+    a, b = np.random.default_rng(0).normal(size=(2, 2, 3, 4)), np.random.default_rng(1).normal(size=(2, 2, 4, 5))
+    np.testing.assert_allclose(ops.bmm(Tensor(a), Tensor(b)).asnumpy(), a @ b)
+    with pytest.raises(ShapeError, match="two batches of matrices"):
+        ops.bmm(Tensor(np.ones((1, 3, 4))), Tensor(np.ones((2, 4, 3))))
+
+
+def test_differences_with_more_before_and_behind():
+    x = np.array([[1.0, 4.0, 9.0], [2.0, 2.0, 7.0]])
+    for n in (0, 1, 2):
+        for axis in (0, 1):
+            np.testing.assert_array_equal(ops.diff(Tensor(x), n, axis).asnumpy(), np.diff(x, n, axis))
+    more = np.ones((2, 1))
+    found = ops.diff(Tensor(x), 1, 1, Tensor(more), Tensor(more * 2))
+    np.testing.assert_array_equal(found.asnumpy(), np.diff(x, 1, 1, more, more * 2))
+    flags = np.array([True, False, False])
+    np.testing.assert_array_equal(ops.diff(Tensor(flags)).asnumpy(), np.diff(flags))
+
+
+def test_extremes_that_are_bounded_tell_the_first_place_of_the_bound():
+    values, places = ops.max(M, 1, initial=10.0)
+    assert (values.tolist(), places.tolist()) == ([10.0, 10.0], [0, 0])
+    values, places = ops.max(M, 1, initial=-1.0, where=M > 1)
+    assert (values.tolist(), places.tolist()) == ([2.0, 5.0], [2, 2])
+    values, places = ops.min(M, 1, initial=1.5, where=M > 1)
+    assert (values.tolist(), places.tolist()) == ([1.5, 1.5], [0, 0])
+
+
+def _pooled(x, k, s, pad, d):
+    """Values and places by going through every window."""
+    n, c, h, w = x.shape
+    out = [(e + 2 * pad - (k - 1) * d - 1) // s + 1 for e in (h, w)]
+    values, places = np.zeros((n, c, *out), x.dtype), np.zeros((n, c, *out), np.int64)
+    for b, ch, i, j in np.ndindex(n, c, *out):
+        cells = [
+            (x[b, ch, y, z], y * w + z)
+            for y in (i * s - pad + d * np.arange(k))
+            for z in (j * s - pad + d * np.arange(k))
+            if 0 <= y < h and 0 <= z < w
+        ]
+        best = max(v for v, _ in cells)
+        values[b, ch, i, j], places[b, ch, i, j] = next((v, q) for v, q in cells if v == best)
+    return values, places
+
+
+@BOTH
+@pytest.mark.parametrize(("k", "s", "pad", "d"), [(2, 2, 0, 1), (3, 1, 1, 1), (2, 1, 1, 2), (3, 2, 1, 2)])
+def test_pooling_with_places_and_windows_that_are_apart(run, k, s, pad, d):
+    x = np.random.default_rng(0).integers(-5, 5, size=(2, 3, 6, 7)).astype(np.float32)
+    values, places = run(lambda x: ops.max_pool2d(x, k, s, pad, d, True))(Tensor(x))
+    want, where = _pooled(x, k, s, pad, d)
+    np.testing.assert_array_equal(values.asnumpy(), want)
+    np.testing.assert_array_equal(places.asnumpy(), where)
+    np.testing.assert_array_equal(run(lambda x: ops.max_pool2d(x, k, s, pad, d))(Tensor(x)).asnumpy(), want)
+
+
+def test_the_gradient_of_pooling_with_places_goes_to_the_place():
+    x = np.random.default_rng(0).normal(size=(1, 1, 4, 4)).astype(np.float32)
+    found = ms.grad(lambda x: ops.max_pool2d(x, 2, 2, 0, 1, True)[0].sum())(Tensor(x)).asnumpy()
+    want = np.zeros(16)
+    want[_pooled(x, 2, 2, 0, 1)[1].flatten()] = 1
+    np.testing.assert_array_equal(found.flatten(), want)
+
+
+def test_a_last_window_that_is_not_whole_counts_with_ceil_mode():
+    x = Tensor(np.arange(25, dtype=np.float32).reshape(1, 1, 5, 5))
+    want = [[[[6.0, 8.0, 9.0], [16.0, 18.0, 19.0], [21.0, 23.0, 24.0]]]]
+    assert ops.max_pool2d(x, 2, 2, 0, 1, False, True).tolist() == want
+    values, places = ops.max_pool2d(x, 2, 2, 0, 1, True, True)
+    assert (values.tolist(), places.tolist()) == (want, want)
+    cube = Tensor(np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4))
+    values, places = ops.max_pool3d(cube, 2, 2, 0, 1, False, True)
+    assert values.tolist() == places.tolist()
+
+
+def test_the_state_of_a_generator_goes_by_words_or_bytes():
+    first, second = ms.Generator().manual_seed(5), ms.Generator()
+    state = first.get_state()
+    second.set_state(Tensor(state.asnumpy().view(np.uint8)))
+    assert second.initial_seed() == 5
+    second.set_state(state)
+    assert second.get_state().tolist() == state.tolist()
+    with pytest.raises(ArgumentError, match="four whole numbers"):
+        second.set_state(Tensor([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_bytes_are_read_as_another_type():
+    data = np.array([[1.0, 2.0, 3.0]], np.float32)
+    for dtype in (ms.int32, ms.int8, ms.float16):
+        np.testing.assert_array_equal(Tensor(data).view(dtype).asnumpy(), data.view(dtype.numpy))
+    assert Tensor([[1, 2]], ms.int32).view(ms.int64).tolist() == [[8589934593]]
+    with pytest.raises(ShapeError, match="no whole numbers"):
+        Tensor([1, 2, 3], ms.int32).view(ms.int64)
+    assert M.view(3, 2).shape == (3, 2)
+    assert M.stride() == [3, 1]
+
+
+def test_assigned_values_may_be_of_another_shape_and_type():
+    x = Tensor([1.0, 2.0, 3.0, 4.0])
+    assert x.assign_value(Tensor([[1, 2]])) is x
+    assert (x.tolist(), x.dtype) == ([[1, 2]], ms.int64)
+
+
+def test_rows_of_a_table_are_shortened_before_they_are_read():
+    table = Parameter([[3.0, 4.0], [6.0, 8.0]], name="t")
+    found = ops.embedding(Tensor([0]), table, max_norm=1.0)
+    np.testing.assert_allclose(found.asnumpy(), [[0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(table.asnumpy(), [[0.6, 0.8], [6.0, 8.0]], rtol=1e-6)
+
+
+def test_gradients_of_rows_are_divided_by_how_often_they_were_asked_for():
+    table = Parameter(np.ones((3, 2), np.float32), name="t")
+
+    def loss(i):
+        return ops.embedding(i, table, scale_grad_by_freq=True).sum()
+
+    assert ms.grad(loss, None, table)(Tensor([0, 0, 2])).tolist() == [[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]
+
+
+def test_an_initialiser_may_fill_an_array():
+    class Seven(Initializer):
+        def _initialize(self, arr):
+            arr[:] = 7
+
+    assert initializer(Seven(), [2], ms.float32).init_data().tolist() == [7.0, 7.0]
+    assert nn.Dense(2, 1, weight_init=Seven()).weight.tolist() == [[7.0, 7.0]]
+
+
+@BOTH
+def test_a_list_of_cells_is_mapped_cell_by_cell(run):
+    cells = nn.CellList([nn.Dense(3, 2, weight_init=float(k), bias_init=0.0) for k in (1, 2)])
+    x = Tensor(np.ones((2, 3), np.float32))
+    mapped = run(lambda x: ms.vmap(cells, in_axes=0)(x))
+    assert mapped(x).tolist() == [[3.0, 3.0], [6.0, 6.0]]
+    assert ms.vmap(cells, in_axes=None, out_axes=1)(x[0]).tolist() == [[3.0, 6.0], [3.0, 6.0]]
+    with pytest.raises(ArgumentError, match="2 cells are given as many examples"):
+        ms.vmap(cells)(Tensor(np.ones((3, 3), np.float32)))
+
+
+def test_element_types_have_short_names():
+    assert (ms.bool, ms.float, ms.half, ms.long, ms.dtype.int) == (
+        ms.bool_,
+        ms.float32,
+        ms.float16,
+        ms.int64,
+        ms.int32,
+    )
+    assert ms.jit(lambda x: x.astype(ms.float))(Tensor([1])).dtype is ms.float32
