@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.flow.ragged import Column, Ragged, together
 from mycelia.types import Array
 
 # what NumPy makes of the Python values of Arrow's element types
@@ -50,3 +51,30 @@ def cells(column: Any) -> list[Array]:
                 numbers[a:b] if b > a else empty for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
             ]
     return made
+
+
+def ragged(column: Any) -> Column:
+    """The cells of a column of texts or of lists of numbers in one piece, as `cells` would give them."""
+    inner, texts = _within(column.type), str(column.type) in TEXTS
+    if column.null_count or not column.num_chunks or not (texts or inner):
+        return None
+    return together([_text_piece(c) if texts else _list_piece(c, KINDS[inner or ""]) for c in column.chunks])
+
+
+def _text_piece(chunk: Any) -> Column:
+    _, offsets, data = chunk.buffers()
+    kind = np.int64 if str(chunk.type).startswith("large") else np.int32
+    ends = np.frombuffer(offsets, kind)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+    values = np.frombuffer(data if data is not None else b"", np.uint8)[int(ends[0]) : int(ends[-1])]
+    ends -= ends[0]
+    full = np.flatnonzero(np.diff(ends))
+    zeros = len(full) and not values[ends[1:][full] - 1].all()  # NumPy's texts lose them
+    return None if zeros else Ragged(values, ends, text=True)
+
+
+def _list_piece(chunk: Any, kind: type) -> Column:
+    values = chunk.flatten()
+    if values.null_count:
+        return None
+    ends = chunk.offsets.to_numpy().astype(np.int64)
+    return Ragged(values.to_numpy(zero_copy_only=False).astype(kind, copy=False), ends - ends[0])

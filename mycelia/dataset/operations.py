@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.callback import CallbackStream, DSCallback
 from mycelia.dataset.describing import described
 from mycelia.dataset.flow.buffers import Places
-from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.ragged import Ragged
+from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.stream import ApplyStream, State, Stream
 from mycelia.dataset.flow.table import ApplyTable, Table
 from mycelia.dataset.fusion import NormalizeToPlanes, fuse
@@ -22,6 +24,14 @@ from mycelia.dataset.plan import Compiler, Node, Turnstile, table_stream, unique
 from mycelia.errors import ArgumentError
 
 Function = Callable[..., Any]
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Joint(Protocol):
+    """An operation that can work on many rows at once, with the same results; None where it would rather not."""
+
+    def apply_to_columns(self, *columns: Ragged) -> Columns | None: ...
 
 
 def name_of(operation: Any) -> str:
@@ -134,14 +144,40 @@ class MapNode(Node):
                 made = operation(*values)
             values = made if isinstance(made, tuple) else (made,)
         random.enter(None)
-        if len(values) != len(self.after):
+        self._expect(len(values))
+        made = tuple(as_value(values[i]) if new else row[i] for new, i in self.arranged)
+        return made if len(made) == 1 else apart(made, self.standing)
+
+    @lazy
+    def joint(self) -> bool:
+        """Whether its one operation works on many rows at once."""
+        return len(self.operations) == 1 and isinstance(self.operations[0], Joint)
+
+    def apply_to_columns(self, columns: Columns) -> Columns | None:
+        """The new columns of many rows; None when they are better made one by one."""
+        (operation,) = self.operations
+        assert isinstance(operation, Joint), "asked before"
+        taken = [columns[i] for i in self.taken]
+        given = [column for column in taken if column is not None]
+        if len(given) < len(taken):
+            return None
+        with nullcontext() if self.turn is None else self.turn:
+            made = operation.apply_to_columns(*given)
+        if made is not None:
+            self._expect(len(made))
+        return made
+
+    def arrange(self, row: tuple[T, ...], made: tuple[T, ...]) -> tuple[T, ...]:
+        """The columns afterwards, out of those before and the new ones."""
+        return tuple(made[i] if new else row[i] for new, i in self.arranged)
+
+    def _expect(self, count: int) -> None:
+        if count != len(self.after):
             raise ArgumentError(
-                f"{self.label} gave {len(values)} values for {len(self.after)} columns",
+                f"{self.label} gave {count} values for {len(self.after)} columns",
                 given={"output_columns": list(self.after)},
                 hint="name them in output_columns",
             )
-        made = tuple(as_value(values[i]) if new else row[i] for new, i in self.arranged)
-        return made if len(made) == 1 else apart(made, self.standing)
 
     def table(self, c: Compiler) -> Table | None:
         below = c.table(self.child)
@@ -165,6 +201,7 @@ class FilterNode(Node):
 
     works = True
     materialises = True
+    joint = False
 
     @property
     def label(self) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
+from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.flow.request import Literal, Request, Row
+from mycelia.dataset.flow.request import Columns, Joined, Literal, Request, Row
 from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.flow.table import Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Compiler, Node, unique
 from mycelia.types import Array
 
 SEGMENTS, POSITIONS = "segment_ids", "positions"
 ASKED = 256  # documents that are asked for at a time
+TOKENS = 1 << 18  # that a piece should have
+FEW, MANY = 16, 1 << 12  # documents of the first piece, and of any
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +58,31 @@ class PackNode(Node):
 
     def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
         held, below = state or (None, None)
-        child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
-        return PackStream(self, child, Held.of(held))
+        table = c.table(self.child)
+        if table is None or c.options.error_samples_mode is not ErrorSamplesMode.RETURN:
+            child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
+            return PackStream(self, child, Held.of(held, len(self.names)), None)
+        pieces = PieceStream(c.number(self), table, epoch, below or 0)
+        made = c.materialised(self, pieces, epoch, below)
+        return PackStream(self, made, Held.of(held, len(self.names)), pieces)
+
+    def join(self, rows: Sequence[Row]) -> Row:
+        """Documents one after the other, column by column, and the length of each."""
+        documents = [self.tokens(row) for row in rows]
+        lengths = np.array([len(d[0]) for d in documents], np.int64)
+        columns = []
+        for column in zip(*documents, strict=True):
+            full = [c for c in column if len(c)]  # an empty one has no element type of its own
+            columns.append(np.concatenate(full) if full else NOTHING)
+        return self.ended(columns, lengths)
+
+    def join_columns(self, columns: Columns) -> Row | None:
+        """The same, of documents that lie one after the other already; None when their columns do not fit."""
+        taken = [columns[i] for i in self.taken]
+        whole = [c for c in taken if c is not None and not c.text]
+        if len(whole) < len(taken) or any(not np.array_equal(c.ends, whole[0].ends) for c in whole):
+            return None
+        return self.ended([c.values if len(c.values) else NOTHING for c in whole], whole[0].lengths)
 
     def tokens(self, row: Row) -> tuple[Array, ...]:
         """What a document adds, column by column, without what is put after it."""
@@ -63,59 +92,166 @@ class PackNode(Node):
             raise DataError("pack takes rows of tokens, of one length in all columns", given=shapes)
         return made
 
-    def joined(self, documents: list[tuple[Array, ...]]) -> tuple[tuple[Array, ...], Array]:
-        """Documents one after the other, column by column, and the length of each."""
-        lengths = np.array([len(d[0]) for d in documents], np.int64)
+    def ended(self, columns: Sequence[Array], lengths: Array) -> Row:
+        """Columns of documents with an end after each, and the length of each; without an end, none is empty."""
         if self.end is None:
-            return tuple(np.concatenate(c) for c in zip(*documents, strict=True)), lengths
+            return *columns, lengths[lengths > 0]
         if len(self.names) > 1 and not lengths.all():
             raise DataError("pack cannot put an end after an empty document of several columns")
         ends = np.cumsum(lengths + 1) - 1
-        between = np.ones(int(ends[-1]) + 1, bool)
+        between = np.ones(len(lengths) + len(columns[0]), bool)
         between[ends] = False
-        columns = []
-        for number, column in enumerate(zip(*documents, strict=True)):
-            whole = np.concatenate(column)
-            joined = np.empty(len(between), whole.dtype)
+        made = []
+        for number, whole in enumerate(columns):
+            dtype = whole.dtype if whole is not NOTHING else np.asarray(self.end).dtype
+            joined = np.empty(len(between), dtype)
             joined[between] = whole
-            joined[ends] = np.full(1, self.end, whole.dtype) if number == 0 else whole[np.cumsum(lengths) - 1]
-            columns.append(joined)
-        return tuple(columns), lengths + 1
+            joined[ends] = np.full(1, self.end, dtype) if number == 0 else whole[np.cumsum(lengths) - 1]
+            made.append(joined)
+        return *made, lengths + 1
+
+
+NOTHING = np.zeros(0)  # tokens of documents that are all empty
+
+
+@dataclass
+class PieceStream(Stream):
+    """Documents of a table joined to pieces, of about as many tokens each; it stands after so many documents."""
+
+    node: int
+    table: Table
+    epoch: int
+    position: int
+    documents: int = FEW  # in the next piece
+
+    def pull(self, most: int) -> Request | None:
+        end = self.table.reach(self.position + self.documents)
+        if end <= self.position:
+            return None
+        positions = np.arange(self.position, end)
+        self.position = end
+        return Joined(self.node, self.table.request(self.epoch, positions))
+
+    def snapshot(self) -> State:
+        return self.position
+
+    def learn(self, lengths: Array) -> None:
+        """Ask for pieces of a good size, now that some documents are known."""
+        if len(lengths):
+            wanted = int(TOKENS * len(lengths) / max(1, int(lengths.sum())))
+            self.documents = max(1, min(wanted, 2 * self.documents, MANY))
 
 
 @dataclass
 class Held:
-    """Tokens that are in no row yet: their columns, the length of each document that they belong to, how far into the
-    first one they begin, and its number in the row.
+    """Tokens that are in no row yet: their columns, the length of each document that they belong to, and how many
+    tokens of the first one are in rows already.
     """
 
-    columns: tuple[Array, ...] = ()
-    lengths: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    begun: int = 0  # tokens of the first document that are in rows already
+    columns: tuple[Array, ...]
+    lengths: Array
+    begun: int = 0
 
     @staticmethod
-    def of(state: Any) -> Held:
-        return Held() if state is None else Held(tuple(state[0]), state[1], state[2])
+    def of(state: Any, columns: int) -> Held:
+        """What a state says, seen to be of one piece: rows are cut from it by numbers that it holds."""
+        if state is None:
+            return Held((NOTHING,) * columns, np.zeros(0, np.int64))
+        made = Held(tuple(state[0]) or (NOTHING,) * columns, np.asarray(state[1]), state[2])
+        tokens = [c for c in made.columns if isinstance(c, np.ndarray) and c.ndim == 1]
+        whole = (
+            len(tokens) == len(made.columns) == columns
+            and made.lengths.ndim == 1
+            and (made.lengths.dtype.kind in "iu" or not len(made.lengths))
+            and type(made.begun) is int
+            and not (made.lengths < 1).any()
+            and 0 <= made.begun <= max(0, int(made.lengths[0]) - 1 if len(made.lengths) else 0)
+            and all(len(c) == sum(made.lengths.tolist()) - made.begun for c in tokens)
+        )
+        if not whole:
+            raise ValueError("the tokens that are held do not fit together")
+        return Held(made.columns, made.lengths.astype(np.int64), made.begun)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
 
     def state(self) -> Any:
         return [self.columns, self.lengths, self.begun]
 
 
-@dataclass
-class Marks:
-    """To which document the tokens held belong, and where in it they stand; found for all of them at once."""
+class Block:
+    """All full rows that can be made of the tokens held and some more, made at once; with `last` also one that is not
+    full.
+    """
 
-    documents: Array
-    positions: Array
-    ends: Array  # where the documents end
-    at: int = 0  # tokens that have gone into rows since
+    def __init__(
+        self, node: PackNode, held: Held, columns: Sequence[Array], lengths: Array, last: bool = False
+    ) -> None:
+        self.held, self.more = held, columns
+        self.lengths = np.concatenate([held.lengths, lengths]) if len(lengths) else held.lengths
+        ends = np.cumsum(self.lengths) - held.begun  # where documents end
+        starts = ends - self.lengths
+        total = int(ends[-1]) if len(ends) else 0
+        stops = self._stops(node, ends, total, last)  # where rows end
+        over = np.searchsorted(ends, stops, side="right")  # documents that are over after every row
+        begun = np.where(over < len(ends), stops - np.append(starts, 0)[over], 0)
+        self.stops, self.over, self.begun = stops.tolist(), over.tolist(), begun.tolist()
+        self.count, self.at = len(stops), 0
+        self.rows: list[Row] = []
+        if not self.count:
+            return
+        whole, used = int(stops[-1]), np.diff(stops, prepend=0)
+        touched = int(np.searchsorted(ends, whole, side="left")) + 1  # documents that the rows hold
+        sizes = np.diff(np.minimum(ends[:touched], whole), prepend=0)
+        documents = np.repeat(np.arange(touched, dtype=np.int32), sizes)
+        positions = np.arange(whole, dtype=np.int32)
+        positions -= np.repeat(starts[:touched].astype(np.int32), sizes)
+        first = documents[stops - used]
+        documents -= np.repeat(first - np.int32(1), used)
+        spots = None if (used == node.length).all() else np.arange(node.length) < used[:, None]
+        made = []
+        for part, pad in zip(
+            [*zip(held.columns, columns, strict=True), documents, positions], [*node.pad, 0, 0], strict=True
+        ):
+            made.append(
+                _filled(part if isinstance(part, tuple) else (part,), whole, spots, (self.count, node.length), pad)
+            )
+        self.rows = list(zip(*made, strict=True))
 
     @staticmethod
-    def of(held: Held) -> Marks:
-        ends = np.cumsum(held.lengths) - held.begun
-        documents = np.repeat(np.arange(len(ends), dtype=np.int32), held.lengths)[held.begun :]
-        starts = ends - held.lengths
-        return Marks(documents, (np.arange(len(documents)) - starts[documents]).astype(np.int32), ends)
+    def _stops(node: PackNode, ends: Array, total: int, last: bool) -> Array:
+        length = node.length
+        if node.split:
+            stops = np.arange(length, total + 1, length)
+            return np.append(stops, total) if last and total % length else stops
+        found, at, borders = [], 0, ends.tolist()
+        while total - at >= length or (last and at < total):
+            whole = bisect_right(borders, at + length)  # documents that end in the row
+            at = borders[whole - 1] if whole and borders[whole - 1] > at else min(at + length, total)
+            found.append(at)
+        return np.array(found, np.int64)
+
+    def row(self) -> Row:
+        """The next row."""
+        self.at += 1
+        return self.rows[self.at - 1]
+
+    def left(self) -> Held:
+        """What the rows that were given do not hold."""
+        i = self.at - 1
+        gone, over, begun = (self.stops[i], self.over[i], self.begun[i]) if i >= 0 else (0, 0, self.held.begun)
+        inside = len(self.held)
+        columns = self.more
+        if gone < inside:
+            columns = [_together(h[gone:], m) for h, m in zip(self.held.columns, columns, strict=True)]
+        elif gone > inside:
+            columns = [c[gone - inside :] for c in columns]
+        return Held(tuple(columns), self.lengths[over:], begun)
+
+
+def _together(one: Array, other: Array) -> Array:
+    """Tokens one behind the other; an empty array has no element type of its own."""
+    return np.concatenate([one, other]) if len(one) and len(other) else one if len(one) else other
 
 
 @dataclass
@@ -124,75 +260,70 @@ class PackStream(Stream):
 
     node: PackNode
     child: Stream
-    held: Held
+    start: Held
+    pieces: PieceStream | None  # what the child's rows are made by, if they are pieces of many documents
     ended: bool = False
-    made: Marks | None = None  # of the tokens held, until more come
+    block: Block | None = None
 
     def pull(self, most: int) -> Request | None:
-        while not self.ended and not self._full():
-            below = self.child.pull(ASKED)
+        if self.block is None:
+            self.block = Block(self.node, self.start, self.none, self.start.lengths[:0])
+        while self.block.at == self.block.count:
+            if self.ended:
+                return None
+            below = self.child.pull(ASKED if self.pieces is None else 1)
+            held = self.block.left()
             if below is None:
                 self.ended = True
-                break
-            assert isinstance(below, Literal), "rows below are made"
-            self._take([self.node.tokens(row) for row in below.ready if isinstance(row, tuple)])
-        if not len(self.held.lengths) or (not self._full() and self.node.drop):
-            return None
-        return Literal((self._row(),), ("a row of packed documents",))
+                self.block = Block(self.node, held, self.none, held.lengths[:0], last=not self.node.drop)
+            else:
+                self.block = Block(self.node, held, *self._taken(below))
+        return Literal((self.block.row(),), ORIGIN)
 
-    def _full(self) -> bool:
-        """Whether a row is full, or the next document does not fit into it."""
-        return bool(self.held.columns) and len(self.held.columns[0]) >= self.node.length
+    @property
+    def none(self) -> list[Array]:
+        """No tokens."""
+        return [NOTHING] * len(self.node.names)
 
-    def _take(self, documents: list[tuple[Array, ...]]) -> None:
-        if self.node.end is None:
-            documents = [d for d in documents if len(d[0])]
-        if not documents:
-            return
-        columns, lengths = self.node.joined(documents)
-        if len(self.held.lengths):
-            columns = tuple(np.concatenate(pair) for pair in zip(self.held.columns, columns, strict=True))
-        self.held = Held(columns, np.concatenate([self.held.lengths, lengths]), self.held.begun)
-        self.made = None
-
-    def _row(self) -> Row:
-        """The next row; what does not go into it is held."""
-        node, held = self.node, self.held
-        if self.made is None:
-            self.made = Marks.of(held)
-        marks, length = self.made, node.length
-        at = marks.at
-        first = int(marks.documents[at])
-        used = min(length, len(held.columns[0]))
-        if not node.split:
-            whole = int(np.searchsorted(marks.ends, at + length, side="right"))  # documents that end in the row
-            used = int(marks.ends[whole - 1]) - at if whole > first else used
-        segments = _filled(marks.documents[at : at + used] - np.int32(first - 1), length, 0)
-        positions = _filled(marks.positions[at : at + used], length, 0)
-        row = [_filled(column[:used], length, pad) for column, pad in zip(held.columns, node.pad, strict=True)]
-        marks.at = at + used
-        ended = int(np.searchsorted(marks.ends, marks.at, side="right")) - first  # documents that are over
-        begun = int(marks.positions[marks.at]) if marks.at < len(marks.positions) else 0
-        self.held = Held(tuple(c[used:] for c in held.columns), held.lengths[ended:], begun)
-        return (*row, segments, positions)
+    def _taken(self, below: Request) -> tuple[list[Array], Array]:
+        """The columns of more documents, and the length of each."""
+        assert isinstance(below, Literal), "rows below are made"
+        rows = [row for row in below.ready if isinstance(row, tuple)]
+        *columns, lengths = self.node.join(rows) if self.pieces is None else rows[0]
+        if self.pieces is not None:
+            self.pieces.learn(lengths)
+        return columns, lengths
 
     def snapshot(self) -> State:
-        return [self.held.state(), self.child.snapshot()]
+        held = self.start if self.block is None else self.block.left()
+        return [held.state(), self.child.snapshot()]
 
     def ready(self) -> bool:
-        return self.child.ready()
+        return self.at_hand() or self.child.ready()
+
+    def at_hand(self) -> bool:
+        return self.block is not None and self.block.at < self.block.count
 
     def close(self) -> None:
         self.child.close()
 
 
-def _filled(values: Array, length: int, pad: Any) -> Array:
-    """Values in an array of their own that is as long as a row."""
-    if len(values) == length:
-        return values.copy()
-    filled = np.full(length, pad, values.dtype)
-    filled[: len(values)] = values
-    return filled
+ORIGIN = ("a row of packed documents",)
+
+
+def _filled(parts: Sequence[Array], count: int, spots: Array | None, shape: tuple[int, int], pad: Any) -> Array:
+    """So many values in rows of one length, in memory of their own; `spots` are those that they fill."""
+    full = [p for p in parts if len(p)]
+    dtype = np.result_type(*full)
+    if spots is not None:
+        filled = np.full(shape, pad, dtype)
+        filled[spots] = np.concatenate(full)[:count]
+        return filled
+    joined, at = np.empty(count, dtype), 0
+    for part in full:
+        joined[at : at + len(part)] = part[: count - at]
+        at += len(part)
+    return joined.reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -284,6 +284,7 @@ def upwards(node: Node) -> Iterator[Node]:
     return visit(node)
 
 
+BURST = 64  # rows that are there anyway and cross together
 BRIEF = 1e-3  # seconds that a reader waits for several rows before it asks to be woken for one
 
 
@@ -297,7 +298,8 @@ class Pump:
         self.items: deque[Item | BaseException | None] = deque()
         self.depth, self.stage = depth, stage
         self.filled, self.emptied, self.closed = threading.Event(), threading.Event(), threading.Event()
-        self.hungry = False  # whether the reader waits for a single row
+        self.waiting = self.hungry = False  # whether the reader waits for rows, and for a single one
+        self.resting = False  # whether the pump waits for room
         self.thread: threading.Thread | None = None
         self.owner = os.getpid()
 
@@ -313,7 +315,8 @@ class Pump:
         if not self.items:
             self._wait()
         item = self.items.popleft()
-        if len(self.items) <= self.depth // 2:
+        if self.resting and len(self.items) <= self.depth // 2:
+            self.resting = False
             self.emptied.set()
         if isinstance(item, BaseException):
             raise item
@@ -321,24 +324,27 @@ class Pump:
 
     def _wait(self) -> None:
         self.filled.clear()
-        if not self.items:
-            self.filled.wait(BRIEF)
-        self.hungry = True
+        self.waiting = True  # told before looking once more: whoever puts something looks at it afterwards
         try:
+            if not self.items:
+                self.filled.wait(BRIEF)
+            self.hungry = True
             while not self.items:
                 self.filled.wait()
                 self.filled.clear()
         finally:
-            self.hungry = False
+            self.waiting = self.hungry = False
 
-    def put(self, item: Item | BaseException | None) -> None:
+    def put(self, items: Sequence[Item | BaseException | None]) -> None:
         """Hand something over; waits while the reader has enough."""
         while len(self.items) >= self.depth and not self.closed.is_set():
             self.emptied.clear()
+            self.resting = True
             if len(self.items) >= self.depth:
                 self.emptied.wait(0.05)
-        self.items.append(item)
-        if self.hungry or not isinstance(item, tuple) or len(self.items) > self.depth // 2:
+        self.items.extend(items)
+        if self.waiting and (self.hungry or not isinstance(items[-1], tuple) or len(self.items) > self.depth // 2):
+            self.waiting = False
             self.filled.set()
 
     def close(self) -> None:
@@ -356,13 +362,15 @@ def _pumping(pump: Pump) -> Any:
 
     def work() -> None:
         while not pump.closed.is_set():
-            item: Any
+            items: list[Item | BaseException | None] = []
             try:
-                item = stage.next()
+                items.append(stage.next())
+                while stage.at_hand() and len(items) < BURST:
+                    items.append(stage.next())
             except BaseException as error:
-                item = error
-            pump.put(item)
-            if stage.finished and item is None and not stage.tasks:
+                items.append(error)
+            pump.put(items)
+            if stage.finished and items[-1] is None and not stage.tasks:
                 return
 
     return work

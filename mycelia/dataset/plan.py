@@ -16,7 +16,7 @@ import numpy as np
 
 from mycelia.dataset.arrays import as_value
 from mycelia.dataset.config import Options
-from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.stream import (
     IterableStream,
     SelectStream,
@@ -178,6 +178,13 @@ class Runs(Protocol):
     def bulk(self, indices: Array) -> list[Row] | None: ...
 
 
+@runtime_checkable
+class Columnar(Protocol):
+    """A source that has rows of many lengths as columns; None when these rows are better made one by one."""
+
+    def ragged(self, indices: Array) -> Columns | None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class SourceNode(Node):
     """Rows read by index, in the order of a sampler."""
@@ -223,6 +230,13 @@ class SourceNode(Node):
         if len(indices) > 1 and self.runs is not None:
             with suppress(Exception):
                 return self.runs.bulk(indices)
+        return None
+
+    def ragged(self, indices: Array) -> Columns | None:
+        """Rows as columns, of a source that has them so; what goes wrong is told when they are fetched."""
+        if isinstance(self.data, Columnar) and not self.exclusive:
+            with suppress(Exception):
+                return self.data.ragged(indices)
         return None
 
     @lazy

@@ -17,10 +17,12 @@ import numpy as np
 
 from mycelia.dataset.errors import Failed, Failure
 from mycelia.dataset.flow.buffers import Places, Selected
+from mycelia.dataset.flow.ragged import Column, of_cells, together
 from mycelia.types import Array
 
 Row = tuple[Any, ...]
 Outcome = Row | Failure | None  # None: a filter dropped it
+Columns = tuple[Column, ...]
 
 
 class Source(Protocol):
@@ -32,12 +34,19 @@ class Source(Protocol):
     def gather(self, indices: Array) -> Row | None: ...
     def where(self, index: int) -> str: ...
     def bulk(self, indices: Array) -> list[Row] | None: ...
+    def ragged(self, indices: Array) -> Columns | None: ...
 
 
 class Mapper(Protocol):
-    """What a worker asks of an operation on one row."""
+    """What a worker asks of an operation on one row; one that is `joint` would rather have many at once."""
 
+    joint: bool
+
+    @property
+    def taken(self) -> tuple[int, ...]: ...
     def apply(self, row: Row, seed: int, epoch: int, position: int, node: int, places: Places | None) -> Row | None: ...
+    def apply_to_columns(self, columns: Columns) -> Columns | None: ...
+    def arrange(self, row: Row, made: Row) -> Row: ...
 
 
 class Collator(Protocol):
@@ -46,6 +55,13 @@ class Collator(Protocol):
     gathers: bool
 
     def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int, places: Places) -> Row: ...
+
+
+class Joiner(Protocol):
+    """What a worker asks of an operation that puts rows of many lengths together."""
+
+    def join(self, rows: Sequence[Row]) -> Row: ...
+    def join_columns(self, columns: Columns) -> Row | None: ...
 
 
 @dataclass
@@ -95,6 +111,10 @@ class Request(ABC):
         """All rows as one array per column, when there is a way faster than row by row."""
         return None
 
+    def ragged(self, run: Run) -> Columns | None:
+        """All rows as columns, when there is a way that makes none of them by itself."""
+        return None
+
     def brought(self, run: Run) -> Request:
         """The same request with the rows of exclusive sources already read, on this side."""
         return self
@@ -134,6 +154,14 @@ class Fetch(Request):
             return source.gather(self.indices)
         except Exception:
             return None  # row by row finds out which one is bad
+        finally:
+            run.spent(self.node, start)
+
+    def ragged(self, run: Run) -> Columns | None:
+        source: Source = run.nodes[self.node]
+        start = perf_counter()
+        try:
+            return source.ragged(self.indices)
         finally:
             run.spent(self.node, start)
 
@@ -181,7 +209,14 @@ class Apply(Request):
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
         mapper: Mapper = run.nodes[self.node]
-        for i, (position, row) in enumerate(zip(self.positions.tolist(), self.child.rows(run), strict=True)):
+        below: Iterable[Outcome] = self.child.rows(run)
+        if mapper.joint and len(self) > 1:
+            below = list(below)
+            ready = self._jointly(below, run)
+            if ready is not None:
+                yield from ready
+                return
+        for i, (position, row) in enumerate(zip(self.positions.tolist(), below, strict=True)):
             if not isinstance(row, tuple):
                 yield row
                 continue
@@ -192,6 +227,35 @@ class Apply(Request):
                 made = run.fail(error, self.node, f"number {position} of epoch {self.epoch}, {self.origin(i, run)}")
             run.spent(self.node, start)
             yield made
+
+    def _jointly(self, below: list[Outcome], run: Run) -> list[Outcome] | None:
+        """The rows made at once; None when they must be made one by one, which tells which of them is bad."""
+        mapper: Mapper = run.nodes[self.node]
+        good = [row for row in below if isinstance(row, tuple)]
+        if len(good) < len(below):
+            return None
+        columns = zip(*good, strict=True)
+        made = self._mapped(tuple(of_cells(c) if i in mapper.taken else None for i, c in enumerate(columns)), run)
+        if made is None:
+            return None
+        cells = zip(*(c.rows() for c in made if c is not None), strict=True)
+        return [mapper.arrange(row, new) for row, new in zip(good, cells, strict=True)]
+
+    def _mapped(self, columns: Columns, run: Run) -> Columns | None:
+        mapper: Mapper = run.nodes[self.node]
+        start = perf_counter()
+        try:
+            return mapper.apply_to_columns(columns)
+        except Exception:
+            return None  # row by row finds out which one is bad
+        finally:
+            run.spent(self.node, start)
+
+    def ragged(self, run: Run) -> Columns | None:
+        mapper: Mapper = run.nodes[self.node]
+        below = self.child.ragged(run) if mapper.joint else None
+        made = None if below is None else self._mapped(below, run)
+        return None if made is None or below is None else mapper.arrange(below, made)
 
     def origin(self, i: int, run: Run) -> str:
         return self.child.origin(i, run)
@@ -280,6 +344,10 @@ class Select(Request):
         whole = self.child.stacked(run)
         return None if whole is None else tuple(whole[c] for c in self.columns)
 
+    def ragged(self, run: Run) -> Columns | None:
+        whole = self.child.ragged(run)
+        return None if whole is None else tuple(whole[c] for c in self.columns)
+
     def origin(self, i: int, run: Run) -> str:
         return self.child.origin(i, run)
 
@@ -336,6 +404,15 @@ class Chain(Request):
         whole = [p for p in parts if p is not None]
         return tuple(map(np.concatenate, zip(*whole, strict=True))) if len(whole) == len(parts) else None
 
+    def ragged(self, run: Run) -> Columns | None:
+        parts = []
+        for child in self.children:
+            part = child.ragged(run)
+            if part is None:
+                return None
+            parts.append(part)
+        return tuple(together(column) for column in zip(*parts, strict=True))
+
     def origin(self, i: int, run: Run) -> str:
         for child in self.children:
             if i < len(child):
@@ -345,6 +422,36 @@ class Chain(Request):
 
     def brought(self, run: Run) -> Request:
         return Chain(tuple(c.brought(run) for c in self.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Request):
+    """One row made of the columns of all rows of another request, of whatever length each of them is."""
+
+    node: int
+    child: Request
+
+    def __len__(self) -> int:
+        return 1
+
+    def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        joiner: Joiner = run.nodes[self.node]
+        try:
+            columns = self.child.ragged(run)
+            made: Outcome = None if columns is None else joiner.join_columns(columns)
+            if made is None:
+                made = joiner.join([row for row in self.child.rows(run) if isinstance(row, tuple)])
+        except Failed:
+            raise  # of a step below
+        except Exception as error:
+            made = run.fail(error, self.node, self.origin(0, run))
+        yield made
+
+    def origin(self, i: int, run: Run) -> str:
+        return f"{self.child.origin(0, run)} and {len(self.child) - 1} more"
+
+    def brought(self, run: Run) -> Request:
+        return Joined(self.node, self.child.brought(run))
 
 
 def chained(requests: Sequence[Request]) -> Request:

@@ -124,6 +124,10 @@ class Stage:
         """Whether `next` can answer without waiting for the reader."""
         return bool(self.ready_rows or self.tasks) or self.stream is None or self.stream.ready()
 
+    def at_hand(self) -> bool:
+        """Whether `next` gives a row that is made already."""
+        return bool(self.ready_rows) or (not self.tasks and self.stream is not None and self.stream.at_hand())
+
     def _top_up(self) -> None:
         while len(self.tasks) < self.depth and not self.finished:
             if self.stream is None:

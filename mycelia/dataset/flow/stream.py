@@ -37,6 +37,10 @@ class Stream(ABC):
         """Whether `pull` gives an answer without waiting for the reader."""
         return True
 
+    def at_hand(self) -> bool:
+        """Whether `pull` gives a row that is made already."""
+        return False
+
     def close(self) -> None:  # noqa: B027 - most streams hold nothing
         """Let go of workers and files."""
 

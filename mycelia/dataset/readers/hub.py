@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.arrowcells import cells, plain
+from mycelia.dataset.arrowcells import cells, plain, ragged
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import IterableNode
@@ -52,12 +52,22 @@ class TableData:
     def bulk(self, indices: Array) -> list[Row] | None:
         """Rows that the source gives several at a time, as Hugging Face's do, or the table that they are in."""
         if self.arrow is not None:
-            alike = len(indices) - 1 == indices[-1] - indices[0] and bool((np.diff(indices) == 1).all())
-            table = self.arrow[slice(int(indices[0]), int(indices[-1]) + 1) if alike else indices.tolist()]
+            table = self._table(indices)
             columns = [cells(table[c]) for c in self.columns]
             return list(zip(*columns, strict=True))
         many = getattr(self.source, "__getitems__", None)
         return None if many is None else list(map(self._row, many(indices.tolist()), indices.tolist()))
+
+    def ragged(self, indices: Array) -> Columns | None:
+        """Rows of a table as columns."""
+        if self.arrow is None or not len(indices):
+            return None
+        table = self._table(indices)
+        return tuple(ragged(table[c]) for c in self.columns)
+
+    def _table(self, indices: Array) -> Any:
+        alike = len(indices) - 1 == indices[-1] - indices[0] and bool((np.diff(indices) == 1).all())
+        return self.arrow[slice(int(indices[0]), int(indices[-1]) + 1) if alike else indices.tolist()]
 
     def _row(self, row: Any, index: int) -> Row:
         absent = [c for c in self.columns if c not in row]

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.dataset.flow.ragged import Ragged
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.text.base import TextOperation
+from mycelia.dataset.text.quick import Quick
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError, ShapeError
 
@@ -49,6 +52,28 @@ class HubTokenizer(TextOperation):
         values = tuple(_array(name, self._part(made, name)) for name in self.outputs)
         return values if len(values) > 1 else values[0]
 
+    def apply_to_columns(self, *columns: Ragged) -> tuple[Ragged, ...] | None:
+        """The same for many rows at once, where the tokenizer has `encode_batch`; None where it has not."""
+        many = getattr(self.tokenizer, "encode_batch_fast", None) or getattr(self.tokenizer, "encode_batch", None)
+        plain = set(self.outputs) <= {"ids", "attention_mask", "type_ids", "special_tokens_mask"}
+        if many is None or callable(self.tokenizer) or not plain or not all(c.text for c in columns):
+            return None
+        if len(columns) == 1 and self.outputs == ("ids",):
+            quick = self.quick.encode(columns[0], self.add_special_tokens)
+            if quick is not None:
+                return (quick,)
+        texts: Any = columns[0].texts() if len(columns) == 1 else list(zip(*(c.texts() for c in columns), strict=True))
+        made = many(texts, add_special_tokens=self.add_special_tokens)
+        return tuple(_joined([self._part(m, name) for m in made]) for name in self.outputs)
+
+    @lazy
+    def quick(self) -> Quick:
+        """The tokenizer by chunks of its texts, where it can be had so."""
+        return Quick(self.tokenizer)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HubTokenizer, (self.tokenizer, self.outputs, self.add_special_tokens)
+
     def _encoded(self, texts: list[str]) -> Any:
         if callable(self.tokenizer):  # encode of `transformers` gives the numbers alone
             return self.tokenizer(*texts, add_special_tokens=self.add_special_tokens)
@@ -65,6 +90,11 @@ class HubTokenizer(TextOperation):
                 return getattr(made, name)
             told = [n for n in ("ids", "attention_mask", "type_ids", "tokens", "offsets") if hasattr(made, n)]
         raise ArgumentError(f"the tokenizer gives no {name!r}", given={"it gives": told})
+
+
+def _joined(parts: list[Any]) -> Ragged:
+    arrays = [np.array(part, np.int32) for part in parts]
+    return Ragged(np.concatenate(arrays), np.cumsum([0, *map(len, arrays)], dtype=np.int64))
 
 
 def _array(name: str, part: Any) -> Array:
