@@ -14,7 +14,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.routines.routine import Routine
-from mycelia.routines.words import Bytes, Longs
+from mycelia.routines.words import Bytes, Longs, word
 from mycelia.types import Array
 
 BLOCK = 512
@@ -39,7 +39,7 @@ def walk(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int
         if data[at] == 0:
             told[1] = 1  # blocks of zeros
             break
-        total, stated = 256, 0  # the checksum counts its own field as eight spaces
+        total, stated = word(256), 0  # the checksum counts its own field as eight spaces
         for i in range(BLOCK):
             total += data[at + i]
         for i in range(148, 156):

@@ -25,6 +25,7 @@ from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
 HELD = 1 << 27  # bytes of groups that stay in memory
+OBJECT = 64  # bytes of a cell that is an object of its own, at least
 FORWARD = 4  # groups that stay in memory when rows are read as they are stored
 Columns = dict[str, Any]
 
@@ -118,17 +119,19 @@ class ArrowData(FileData):
                     about, schema = opened.metadata, opened.schema_arrow
                     sizes = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
                     weights = [about.row_group(i).total_byte_size for i in range(about.num_row_groups)]
+                    weighs = max(sum(weights), rows_weigh(schema, self.wanted) * about.num_rows)
                     rows = about.num_rows
             else:
                 self.batches[file] = batches = Batches(path)
                 sizes, weights, schema = batches.rows, batches.weights, batches.schema
                 rows = sum(sizes)
+                weighs = max(sum(weights), rows_weigh(schema, self.wanted) * rows)
             if any(s < 0 for s in sizes) or sum(sizes) != rows:
                 raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
             for weight in weights:
                 believed(weight, "a group of rows", file=path)
             self.laid[file] = sizes
-            self.weight = self.weight or sum(weights) * len(self.paths)
+            self.weight = self.weight or weighs * len(self.paths)
             chosen = _chosen(schema, self.wanted)
             if file and not chosen.equals(self.schema):
                 given = {"file": path, "columns": str(chosen), "of the first file": str(self.schema)}
@@ -222,6 +225,24 @@ class _told:
         if isinstance(error, Exception) and not isinstance(error, DataError | TooLarge):
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise DataError(f"cannot read an Arrow file: {reason}", given={"file": self.path}) from error
+
+
+def rows_weigh(schema: Any, columns: Sequence[str] | None) -> int:
+    """The bytes that a row takes in memory, at least: in a file, values that are often repeated take next to none.
+
+    >>> class Number: bit_width = 32
+    >>> class Field: name, type = "x", Number()
+    >>> rows_weigh([Field()], None)
+    4
+    """
+    total = 0
+    for field in schema:
+        if columns is None or field.name in columns:
+            try:
+                total += -(-field.type.bit_width // 8)
+            except ValueError:  # of no fixed width: an object
+                total += OBJECT
+    return total
 
 
 def _chosen(schema: Any, columns: Sequence[str] | None) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from mycelia.api.options import options
 from mycelia.dataset.archives import BLOCK, Shard, split
@@ -19,7 +21,7 @@ from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
 from mycelia.types import Array
 
-RUN = 1 << 22  # bytes that are read at once
+RUN = 1 << 23  # bytes that are read at once
 SMALL = 1 << 12  # cells below this are copied together, so that one of them does not keep a whole run in memory
 LARGE = 1 << 16  # samples from this size on are read by those who ask for them, straight to where they belong
 PARTS = min(1024, os.sysconf("SC_IOV_MAX"))  # places that one call of the system can fill
@@ -91,11 +93,26 @@ class Piece:
         self.index = (shard, start)  # what tells where samples are, and the number of the first one in it
         self.base, self.run = base, run  # bytes of the shard from `base` on
         self.rows: list[Row] | None = None
+        self.given = np.zeros(count, bool)  # rows that somebody has as parts of the run, and may have written into
+        self.lock = threading.Lock()
         self.left = count  # rows that nobody has asked for yet
 
     def let_go(self) -> None:
         """Forget the bytes: who asks for them again will read them again."""
         self.run = self.rows = None
+
+    def claim(self, a: int, b: int) -> bool:
+        """Have some rows of the run for oneself alone; whether nobody else had one of them before."""
+        with self.lock:
+            if self.run is None or self.given[a:b].any():
+                return False
+            self.given[a:b] = True
+            return True
+
+    def clean(self, a: int, b: int) -> Array | None:
+        """The run, if it is held and nobody can have written into some rows of it."""
+        run = self.run
+        return None if run is None or self.given[a:b].any() else run
 
     @property
     def held(self) -> int:
@@ -115,17 +132,19 @@ class Piece:
 
     def some(self, a: int, b: int, columns: Sequence[str], raw: Archive) -> list[Row] | None:
         """Rows as pieces of the run; those of a piece that is held are made together, when the first is asked for."""
+        if not self.claim(a, b):
+            return self._made(a, b, columns, raw, None)
         rows = self.rows
-        if rows is None and self.run is not None:
-            rows = self.rows = self._made(0, self.count, columns, raw)
-        return self._made(a, b, columns, raw) if rows is None else rows[a:b]
+        if rows is None:
+            rows = self.rows = self._made(0, self.count, columns, raw, self.run)
+        return None if rows is None else rows[a:b]
 
-    def _made(self, a: int, b: int, columns: Sequence[str], raw: Archive) -> list[Row] | None:
+    def _made(self, a: int, b: int, columns: Sequence[str], raw: Archive, held: Array | None) -> list[Row] | None:
         spots = self.spots(a, b, columns)
         if spots is None:
             return None
         rows: list[Row] = []
-        for some, base, run in spots.runs(raw, self.base, self.run, RUN):
+        for some, base, run in spots.runs(raw, self.base, held, RUN):
             if run is None:
                 return None
             rows += zip(*(_cells(run, column) for column in spots.columns(some, base)), strict=True)
@@ -180,6 +199,21 @@ class Spots:
             else:
                 yield slice(first, last), begin, raw.fill(space(int(ends[last - 1]) - begin), begin)
             first = last
+
+    def views(self, base: int, run: Array) -> Row | None:
+        """Every column as lines of the run itself, if they lie at equal distances."""
+        if -1 in self.layout or int(self.begins[0]) < base or int(self.ends[-1]) > base + len(run):
+            return None
+        if len(self.places) > 2 and (np.diff(self.places, 2, axis=0) != 0).any():
+            return None
+        step = int(self.places[1, 0] - self.places[0, 0])
+        lines = []
+        for at in self.layout:
+            start, size = int(self.places[0, at]) - base, int(self.sizes[0, at])
+            if not size <= step:
+                return None
+            lines.append(as_strided(run[start:], (len(self.places), size), (step, 1)))
+        return tuple(lines)
 
     def stack(self, outs: Sequence[Array], raw: Archive, base: int, held: Array | None) -> bool:
         """Write every column into an array that has a line for each row; whether that could be done."""

@@ -23,7 +23,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.remote import addressed, local
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
-from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Piece, space, stem
+from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Piece, Spots, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
@@ -50,6 +50,7 @@ class Front:
         self.error: Exception | None = None  # that the reader met
         self.held: deque[Piece] = deque()  # those whose bytes are kept
         self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
+        self.coming: Coming | None = None  # the run that is read meanwhile
         self.weight = 0.0  # bytes of a sample, as the last piece had them
         self.begin()
         _fronts.add(self)
@@ -98,6 +99,37 @@ def _anew() -> None:
 
 
 os.register_at_fork(after_in_child=_anew)
+
+
+class Coming:
+    """The run that follows another one, read by a thread of its own while the headers of the first are found.
+
+    Before it there is room for what is left of the first: the sample that is not whole there.
+    """
+
+    def __init__(self, raw: Archive, begin: int, before: Array) -> None:
+        self.raw, self.begin, self.before = raw, begin, before
+        self.head = min(RUN >> 3, len(before)) if begin else 0
+        self.error: Exception | None = None
+        self.place = space(self.head + min(RUN, len(raw) - begin))
+        self.thread = threading.Thread(target=self._read, name="mycelia-data-run")
+        self.thread.start()
+
+    def _read(self) -> None:
+        try:
+            self.raw.fill(self.place[self.head :], self.begin)
+        except Exception as error:
+            self.error = error
+
+    def taken(self, raw: Archive, begin: int) -> Array | None:
+        """The run from a place on; None when it is not the one that came, or could not be read."""
+        self.thread.join()
+        left = self.begin - begin  # bytes of the first run that belong to it
+        if raw is not self.raw or self.error is not None or not 0 <= left <= self.head or not len(self.place):
+            return None
+        if left:
+            self.place[self.head - left : self.head] = self.before[len(self.before) - left :]
+        return self.place[self.head - left :]
 
 
 class TarData(FileData):
@@ -211,7 +243,7 @@ class TarData(FileData):
         raw = self.opened(file)
         walk = front.walk = front.walk or Walk(raw.path, len(raw))
         start, since = walk.at, perf_counter()
-        begin, run, usual = _skimmed(walk, raw, front.place) if front.weight >= LARGE else _read(walk, raw)
+        begin, run, usual = _skimmed(walk, raw, front.place) if front.weight >= LARGE else self._read(front, walk, raw)
         if walk.at - start < (perf_counter() - since) * MEMORY:
             self._expect(front, walk.at + AHEAD)
         if usual:
@@ -229,6 +261,23 @@ class TarData(FileData):
                 return
             usual = usual and bool(front.parts or not len(raw))
         self._finish(front, joined(front.parts) if usual else by_library(raw.path))
+
+    def _read(self, front: Front, walk: Walk, raw: Archive) -> tuple[int, Array, bool]:
+        """The next run of a shard: where it begins, its bytes, and whether it is usual so far."""
+        begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
+        if walk.at - begin > RUN - BLOCK:
+            begin = walk.at
+        run, front.coming = None if front.coming is None else front.coming.taken(raw, begin), None
+        if run is None:
+            size = RUN if begin < walk.at or not len(walk.files) else WINDOW
+            run = raw.fill(space(min(size, len(raw) - begin)), begin)
+        end, file = begin + len(run), front.file + 1
+        if end < len(raw):
+            front.coming = Coming(raw, end, run)
+        elif file < len(self.paths) and file not in self.found and not addressed(self.paths[file]):
+            with suppress(DataError):  # who reads it will hear of it
+                front.coming = Coming(self.opened(file), 0, run)
+        return begin, run, walk.ended or walk.step(run[walk.at - begin :])
 
     def _expect(self, front: Front, end: int) -> None:
         """Have the system read on from a slow disk, into the next shard too, while samples are found and given out."""
@@ -290,19 +339,20 @@ class TarData(FileData):
             given = {"sample": self.where(index), "has": sorted(parts)}
             raise DataError(f"sample {self._key(piece, row)!r} lacks {absent}", given=given)
         return tuple(
-            np.array(self._key(piece, row)) if c == "__key__" else self._bytes(piece, *parts[c]) for c in self.columns
+            np.array(self._key(piece, row)) if c == "__key__" else self._bytes(piece, row, *parts[c])
+            for c in self.columns
         )
 
     def _key(self, piece: Piece, row: int) -> str:
         shard, start = piece.index
         if shard.keys is not None:
             return shard.keys[start + row]
-        return stem(self._bytes(piece, int(shard.places[int(shard.first[start + row])]) - BLOCK, 100))
+        return stem(self._bytes(piece, row, int(shard.places[int(shard.first[start + row])]) - BLOCK, 100))
 
-    def _bytes(self, piece: Piece, begin: int, size: int) -> Array:
-        """Some bytes of a shard, in memory of their own."""
+    def _bytes(self, piece: Piece, row: int, begin: int, size: int) -> Array:
+        """Some bytes of a row, in memory of their own."""
         believed(size, "a file in a tar shard", file=self.paths[piece.file])
-        run = piece.run
+        run = piece.clean(row, row + 1)
         if run is not None and piece.base <= begin <= begin + size <= piece.base + len(run):
             return run[begin - piece.base : begin - piece.base + size].copy()
         return self.opened(piece.file).fill(np.empty(size, np.uint8), begin)
@@ -335,28 +385,32 @@ class TarData(FileData):
         """Rows that follow one another as one array for each column, when all are equally long."""
         if len(indices) < 2:
             return None
-        spans = [(piece, b - a, piece.spots(a, b, self.columns)) for piece, a, b in self._spans(indices)]
+        spans = [(piece, (a, b), piece.spots(a, b, self.columns)) for piece, a, b in self._spans(indices)]
         sizes = [None if spots is None else spots.even() for _, _, spots in spans]
         if not sizes or sizes[0] is None or any(s != sizes[0] for s in sizes):
             return None
+        if len(spans) == 1:
+            lines = self._lines(*spans[0])
+            if lines is not None:
+                return lines
         outs = [space(len(indices) * size).reshape(len(indices), size) for size in sizes[0]]
         row = 0
-        for piece, count, spots in spans:
-            lines = [out[row : row + count] for out in outs]
-            if spots is None or not spots.stack(lines, self.opened(piece.file), piece.base, piece.run):
+        for piece, (a, b), spots in spans:
+            parts = [out[row : row + b - a] for out in outs]
+            if spots is None or not spots.stack(parts, self.opened(piece.file), piece.base, piece.clean(a, b)):
                 return None
-            piece.served(count)
-            row += count
+            piece.served(b - a)
+            row += b - a
         return tuple(outs)
 
-
-def _read(walk: Walk, raw: Archive) -> tuple[int, Array, bool]:
-    """The next run of a shard: where it begins, its bytes, and whether it is usual so far."""
-    begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
-    if walk.at - begin > RUN - BLOCK:
-        begin = walk.at
-    run = raw.fill(space(min(RUN if begin < walk.at or not len(walk.files) else WINDOW, len(raw) - begin)), begin)
-    return begin, run, walk.ended or walk.step(run[walk.at - begin :])
+    def _lines(self, piece: Piece, rows: tuple[int, int], spots: Spots | None) -> Row | None:
+        """Rows at equal distances as parts of their run, for one who asks first."""
+        run = piece.run
+        lines = None if spots is None or run is None else spots.views(piece.base, run)
+        if lines is None or not piece.claim(*rows):
+            return None
+        piece.served(rows[1] - rows[0])
+        return lines
 
 
 def _skimmed(walk: Walk, raw: Archive, place: Array) -> tuple[int, None, bool]:

@@ -335,3 +335,33 @@ def test_the_first_rows_of_many_shards_need_the_first_shard_only(tmp_path):
     rows = dataset.create_dict_iterator(num_epochs=1, output_numpy=True)
     assert str(next(rows)["__key__"]) == "0-0"
     rows.stop()
+
+
+@pytest.mark.parametrize("batch", [0, 16])
+def test_what_one_reader_writes_into_its_rows_no_other_reader_sees(batch, tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+        for i in range(1500):
+            info = tarfile.TarInfo(f"{i:05}.bin")
+            info.size = 5000
+            tar.addfile(info, io.BytesIO(bytes([i % 77]) * 5000))
+    dataset = ds.WebDataset(str(tmp_path / "a.tar"), ["bin"], shuffle=False)
+    dataset = dataset.batch(batch) if batch else dataset
+    one, other = (dataset.create_tuple_iterator(num_epochs=1, output_numpy=True) for _ in range(2))
+    seen = []
+    for (mine,) in one:
+        mine[...] = 99
+        seen += next(other)[0].reshape(-1, 5000).tolist()
+    assert len(seen) == 1500
+    assert all(row == [i % 77] * 5000 for i, row in enumerate(seen))
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+def test_groups_that_fold_to_little_are_not_taken_for_light_ones(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table({"x": np.zeros(1 << 16), "s": ["the same"] * (1 << 16)})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=1 << 14)
+    assert (tmp_path / "a.parquet").stat().st_size < 1 << 14
+    assert ds.ParquetDataset(str(tmp_path / "a.parquet")).plan.data.weight >= (8 + 64) << 16
+    assert ds.ParquetDataset(str(tmp_path / "a.parquet"), ["x"]).plan.data.weight == 8 << 16

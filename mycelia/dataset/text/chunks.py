@@ -14,9 +14,9 @@ from weakref import WeakSet
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.codegen.words import Bytes, Longs, Words
 from mycelia.dataset.flow.ragged import Ragged
-from mycelia.runtime.routine import Routine
+from mycelia.routines.routine import Routine
+from mycelia.routines.words import Bytes, Longs, Words
 from mycelia.types import Array
 
 LONGEST = 64  # bytes of a chunk; a text with a longer one is encoded as a whole
