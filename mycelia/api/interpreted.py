@@ -163,6 +163,8 @@ def all_axes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, Sequenc
 
 def axes(args: tuple[Any, ...], kwargs: dict[str, Any], places: set[tuple[int, int]]) -> Mapping[int, Sequence[int]]:
     """The axes that were described as open, by the ids of tensors."""
+    if not places:
+        return {}
     leaves = flatten((args, kwargs))[0]
     found: dict[int, list[int]] = {}
     for i, axis in places:

@@ -60,9 +60,23 @@ class Carrying(Matching):
             return Number(c.param, kind, c.low, c.high)
         if c.kind == "data":
             return c.param
-        out = self.store.tensor(c.param)
+        out = c.stand_in = self.store.tensor(c.param)
         self.stand_ins.add(id(out))
         return out
+
+    def assigned(self, c: Carried, end: Any, turn: Store) -> Any:
+        """Whether a turn puts another tensor into a slot: True, or a value where only some ways through it do.
+
+        A loop that is left before the assignment leaves the tensor from before it, the very one.
+        """
+        leaves = alternatives(end)
+        if not any(v is c.stand_in for v in leaves):
+            return True
+        before, self.store = self.store, turn
+        try:
+            return self.select(mapped(end, lambda v: v is not c.stand_in), KINDS[bool])
+        finally:
+            self.store = before
 
     def settle(self, base: Store, carried: dict[Key, Carried], kept: dict[Key, Any]) -> bool:
         """Whether something new is carried, or something otherwise."""
@@ -214,6 +228,14 @@ class Carried:
     param: Value | None = None
     low: int = 0
     high: int = 0
+    stand_in: Any = None  # the tensor of earlier turns
+
+
+def mapped(value: Any, fn: Callable[[Any], Any]) -> Any:
+    """The values of a function of whichever value it is."""
+    if isinstance(value, Either):
+        return either(value.cond, mapped(value.yes, fn), mapped(value.no, fn))
+    return fn(value)
 
 
 def flat(value: Any) -> list[Any]:

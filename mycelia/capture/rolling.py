@@ -7,7 +7,7 @@ from types import CellType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.capture.carrying import Carried, Carrying, flat
+from mycelia.capture.carrying import Carried, Carrying, flat, mapped
 from mycelia.capture.machine import KINDS, Position
 from mycelia.capture.regions import closed, now
 from mycelia.capture.slots import CONTENTS, DATA
@@ -194,12 +194,12 @@ class Rolling(Carrying):
         starts: list[Value] = []
         params: list[Value] = []
         nexts: list[Value] = []
-        held: list[tuple[Carried, int | None]] = []
+        held: list[tuple[Carried, int | None, int | None]] = []  # what it becomes, whether it does
         for key, c in carried.items():
             end = self.end_of(c, kept[key][1], turn, carried, kept, base)
             if c.kind.startswith("born"):
                 if end is None:
-                    held.append((c, None))
+                    held.append((c, None, None))
                     continue
                 c.type = end.type
                 (param,) = fresh_params((end.type,))
@@ -211,14 +211,21 @@ class Rolling(Carrying):
                 start = self.start_of(c, base)
                 if end is None or end.type != c.type or start.type != c.type:
                     self.refuse("a value changes its type in a loop")
-            held.append((c, len(params)))
+            at = len(params)
             starts.append(start)
             params.append(param)
             nexts.append(end)
+            anew = self.assigned(c, kept[key][1], turn) if c.kind == "tensor" else True
+            held.append((c, at, None if anew is True else len(params)))
+            if anew is not True:
+                (flag,) = fresh_params((KINDS[bool],))
+                starts.append(p.full(False, bool_, ()))
+                params.append(flag)
+                nexts.append(p.logical_or(flag, anew))
         moment = min((q.serial for q in params), default=now())
         region = self.regions.stack[-1].inner[-1]
         moment = min(moment, region.start)
-        at, going = self.check_positions(asked, params, starts, nexts, going)
+        wrong, going = self.check_positions(asked, params, starts, nexts, going)
         roots = self.regions.settled([*happens, going, *nexts], self.path)
         happens, going, nexts = list(roots[: len(happens)]), roots[len(happens)], list(roots[len(happens) + 1 :])
         own = set(params)
@@ -228,12 +235,12 @@ class Rolling(Carrying):
         )
         condition, once = closed((*names, *params), [going]), closed((*names, *params), nexts, happens)
         outs = p.While(condition, once, len(names))(*operands, *starts)
-        if at is not None:
-            self.positions[p.logical_not(outs[at]), None, tuple(self.path.items())] = self.here()
+        if wrong is not None:
+            self.positions[p.logical_not(outs[wrong]), None, tuple(self.path.items())] = self.here()
         count = outs[len(params)]
         ran: Any = runs if runs is not None else p.greater(count, p.full(0, int64, ()))
-        for c, place in held:
-            self.leave(c, None if place is None else outs[place], base, ran)
+        for c, place, told in held:
+            self.leave(c, None if place is None else outs[place], base, ran if told is None else outs[told])
         if not exits:
             return after(orelse())
         left = self.read(cells[0], CONTENTS)
@@ -269,13 +276,6 @@ class Rolling(Carrying):
 
 class TestWrites(Break):
     """The test of a loop changes something."""
-
-
-def mapped(outcome: Outcome, fn: Callable[[Exit], Any]) -> Any:
-    """The values of a function of whichever outcome it is."""
-    if isinstance(outcome, Either):
-        return either(outcome.cond, mapped(outcome.yes, fn), mapped(outcome.no, fn))
-    return fn(outcome)
 
 
 def as_number(truth: Any) -> Any:

@@ -72,11 +72,13 @@ def fetch(obj: Any, slot: Slot) -> Any:
 
 
 def pairs(mapping: Any) -> tuple[Any, ...]:
-    """Keys and values in turn.
+    """Keys and values in turn. An ordered dictionary has an order of its own, of which `dict.items` knows nothing.
 
     >>> pairs({"a": 1})
     ('a', 1)
     """
+    if type(mapping) is OrderedDict:
+        return tuple(chain.from_iterable(mapping.items()))
     if type(mapping) is MappingProxyType:
         (mapping,) = get_referents(mapping)
         if type(mapping) is not dict:

@@ -161,13 +161,19 @@ def _compare_float(sign: str) -> Callable[..., ir.Value]:
     return lambda b, x, y: b.fcmp_ordered(sign, x, y)
 
 
+def _is_number(x: ir.Constant) -> bool:
+    """Whether a constant is known to be no not-a-number, in all its lanes."""
+    held = x.constant if isinstance(x.constant, list) else [x.constant]
+    return all(isinstance(n, float | int) and n == n for n in (getattr(h, "constant", h) for h in held))
+
+
 def _extreme_float(sign: str) -> Callable[..., ir.Value]:
     """Maximum or minimum that keeps not-a-number, whichever side it stands on."""
 
     def extreme(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
         if isinstance(x, ir.Constant):
             x, y = y, x
-        if isinstance(y, ir.Constant):
+        if isinstance(y, ir.Constant) and _is_number(y):
             opposite = {">": "<", "<": ">"}[sign]
             return b.select(b.fcmp_ordered(opposite, x, y), y, x)
         wins = b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x))

@@ -251,10 +251,24 @@ def _modulo(x: Array, y: Array) -> Any:
     return np.where(y == 0, 0, np.fmod(x, np.where(y == 0, 1, y).astype(y.dtype)))
 
 
+def power(x: Array, y: Array) -> Any:
+    """A floating number to the power of another, as C has it. NumPy takes the square root where one exponent 0.5 is
+    given for all, and that is another number for -inf and -0.0.
+
+    >>> power(np.array([-0.0, 4.0]), np.array(0.5))
+    array([0., 2.])
+    """
+    out = np.power(x, y)
+    half = np.equal(y, 0.5)
+    if not half.any():
+        return out
+    return np.where(half, np.where(np.isneginf(x), np.inf, out + 0), out).astype(out.dtype)
+
+
 def _power(x: Array, y: Array) -> Any:
     """Of integers: 0 where the exponent is negative."""
     if x.dtype.kind == "f":
-        return np.power(x, y)
+        return power(x, y)
     return np.where(y < 0, 0, np.power(x, np.maximum(y, 0).astype(y.dtype)))
 
 

@@ -4,7 +4,8 @@ The gradient of reading a part (`x[i]`, in every turn of a loop) is zero elsewhe
 would cost as much as all of x, and a loop as much as the square of its length. Written into the sum, a turn costs as
 much as the part, because the sum is carried in place (lowering/takeover.py).
 
-Sums of floats are associated in another order where indices repeat, and -0 + 0 stays -0 outside of the part.
+Sums of floats are associated in another order where indices repeat, and -0 + 0 stays -0 outside of the part. A sum with
+nothing but zero is left alone: `0.0 + x` is how a program may well make 0 of -0.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def accumulate(fn: Function) -> Function:
         if not isinstance(v.op, Add):
             return made
         for old, part, total in ((v.inputs[1], inputs[1], inputs[0]), (v.inputs[0], inputs[0], inputs[1])):
-            if old in alone and total.type == part.type == v.type:
+            if old in alone and total.type == part.type == v.type and not _is_zero(part):
                 found = _onto(part, total)
                 if found is not None:
                     return found

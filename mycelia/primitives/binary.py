@@ -10,6 +10,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.ir import Cotangents, Value, operators, zero_gradient
 from mycelia.loops import Expr, binary, const, select, unary
+from mycelia.loops.interpret import power as power_of_floats
 from mycelia.primitives.elementwise import Elementwise, lifted, unbroadcast
 from mycelia.primitives.family import BITS, INTS, NUMBERS
 from mycelia.types import Array
@@ -193,7 +194,7 @@ def _floor_divide_float(x: Expr, y: Expr) -> Expr:
 def _power(x: Array, y: Array) -> Any:
     """NumPy refuses integers to a negative power: they are whole for 1 and -1, and 0 is left of the others."""
     if x.dtype.kind not in "iu":
-        return np.power(x, y)
+        return power_of_floats(x, y)
     odd = np.where(y & 1, x, x * x)  # for 1 and -1 all that matters of the exponent
     return np.where(y < 0, np.where(abs(x) == 1, odd, 0), np.power(x, np.maximum(y, 0))).astype(x.dtype)
 

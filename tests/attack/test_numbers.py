@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import Tensor, ops
+from mycelia import Tensor, ops, primitives
+from mycelia.ir import Function, interpret
+from mycelia.testing import native
+from mycelia.types import type_of
 
 HALF = np.linspace(-300, 300, 4096).astype(np.float16) + np.float16(400)
 
@@ -52,3 +55,35 @@ def test_integers_to_a_negative_power_keep_the_whole_part() -> None:
     y = Tensor(np.array([-1, -1, -2, -5, -3, -1], np.int32))
     for got in both(lambda x, y: x**y, x, y):
         np.testing.assert_array_equal(got, [0, -1, 1, 1, 0, 0])
+
+
+ODD = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, -3.0, 1e-30, 1e30]
+BESIDE = [
+    "add", "subtract", "multiply", "divide", "floor_divide", "fmod", "remainder", "power", "atan2", "maximum",
+    "minimum", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_number_written_in_the_program_means_what_it_means_in_a_tensor(name: str, dtype: Any) -> None:
+    """What the compiler knows of a constant must not change what it is: NaN, infinities, zeros of both signs."""
+    odd = np.array(ODD, dtype)
+    op = getattr(primitives, name)
+
+    def right(x: Any) -> list[Any]:
+        return [op(x, primitives.full(float(k), x.dtype, ())) for k in odd]
+
+    def left(x: Any) -> list[Any]:
+        return [op(primitives.full(float(k), x.dtype, ()), x) for k in odd]
+
+    for build in (right, left):
+        fn = Function.build(build, type_of(odd))
+        with np.errstate(all="ignore"):
+            wanted = interpret(fn, odd)
+        for k, got, want in zip(ODD, native.compile(fn)(odd), wanted, strict=True):
+            message = f"{name} {build.__name__} {k}"
+            np.testing.assert_allclose(got, want, rtol=4e-6, atol=0, err_msg=message)
+            if name not in ("maximum", "minimum"):  # which of two zeros is larger nobody says
+                zeros = (want == 0) & ~np.isnan(want)
+                np.testing.assert_array_equal(np.signbit(got)[zeros], np.signbit(want)[zeros], message)

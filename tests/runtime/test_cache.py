@@ -11,6 +11,7 @@ from errno import ENOSPC
 import numpy as np
 import pytest
 
+from mycelia import Tensor, jit, ops
 from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.ir import Function
@@ -84,6 +85,16 @@ def test_the_second_compile_runs_no_pass_and_does_not_call_llvm(cache, compiled_
     compiled_texts.clear()
     assert passes_of(right) == 0
     assert not compiled_texts
+
+
+def test_a_program_with_several_sizes_out_of_data_is_found_again(cache):
+    def chosen(x):
+        first = x[x > 1.0]
+        return ops.concat((first, first[first > 2.0]))
+
+    x = Tensor([1.0, 2.0, 3.0])
+    assert passes_of(lambda: jit(chosen)(x)) > 0
+    assert passes_of(lambda: np.testing.assert_array_equal(jit(chosen)(x), [2.0, 3.0, 3.0])) == 0
 
 
 def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts):
