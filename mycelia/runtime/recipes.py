@@ -123,9 +123,13 @@ def _(call: Convolution) -> Ready:
         else:
             after.append((onednn.reorder(slot.layout, given), ((ROOM, room), (i, 0))))
         room += -(-slot.bytes // 64) * 64
-    if main.scratch:
-        where.append((ROOM, room))
-    return Ready((*before, (main, tuple(where)), *after), room + main.scratch)
+    return _in_turn([*before, (main, tuple(where)), *after], room)
+
+
+def _in_turn(primitives: list[tuple[Prepared, tuple[tuple[int, int], ...]]], room: int) -> Ready:
+    """Primitives one after the other: those that want a scratchpad, repacking of int8 weights too, share one."""
+    shared = [(p, (*where, (ROOM, room)) if p.scratch else where) for p, where in primitives]
+    return Ready(tuple(shared), room + max(p.scratch for p, _ in primitives))
 
 
 def _plain(call: Convolution) -> list[onednn.Layout]:

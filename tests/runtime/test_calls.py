@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
 from mycelia.runtime.executable import Calls
+from mycelia.runtime.recipes import ROOM, _in_turn
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32, float64
 from tests.runtime.programs import chain, count, gradient, loop, number, tree
@@ -107,3 +109,11 @@ def test_arrays_of_another_element_type_are_converted():
     np.testing.assert_allclose(
         compile(NETWORK)(*[a.astype("d") for a in ARRAYS])[0], interpret(NETWORK, *ARRAYS)[0], atol=1e-2
     )
+
+
+def test_all_primitives_of_a_call_that_want_a_scratchpad_share_one_behind_the_rest():
+    packs, main, unpacks = (SimpleNamespace(scratch=n) for n in (100, 0, 300))
+    ready = _in_turn([(packs, ((0, 0), (ROOM, 0))), (main, ((ROOM, 0), (1, 0))), (unpacks, ((1, 0), (2, 0)))], 128)
+    places = [where for _, where in ready.primitives]
+    assert places == [((0, 0), (ROOM, 0), (ROOM, 128)), ((ROOM, 0), (1, 0)), ((1, 0), (2, 0), (ROOM, 128))]
+    assert ready.room == 128 + 300
