@@ -143,7 +143,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """The data engine is loaded when it is first asked for; other names are missing."""
-    if name in ("communication", "dataset", "mindrecord"):
+    if name in ("amp", "communication", "dataset", "mindrecord"):
         return _import_module(f"mycelia.{name}")
     if name == "data_sink":
         return _import_module("mycelia.train.data_sink").data_sink

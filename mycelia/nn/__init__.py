@@ -59,6 +59,11 @@ from mycelia.nn.loss import (
     SmoothL1Loss,
     SoftmaxCrossEntropyWithLogits,
 )
+from mycelia.nn.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
 from mycelia.nn.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, LayerNorm
 from mycelia.nn.optim import SGD, Adam, AdamW, AdamWeightDecay, Momentum, Optimizer
 from mycelia.nn.pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
@@ -114,8 +119,10 @@ __all__ = [
     "Dense",
     "DistributedGradReducer",
     "Dropout",
+    "DynamicLossScaleUpdateCell",
     "Embedding",
     "ExponentialDecayLR",
+    "FixedLossScaleUpdateCell",
     "Flatten",
     "ForwardValueAndGrad",
     "GroupNorm",
@@ -152,6 +159,7 @@ __all__ = [
     "SoftmaxCrossEntropyWithLogits",
     "Tanh",
     "TrainOneStepCell",
+    "TrainOneStepWithLossScaleCell",
     "WarmUpLR",
     "WithEvalCell",
     "WithLossCell",
