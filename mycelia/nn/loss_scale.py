@@ -167,7 +167,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 f"scale_sense is a Cell or a Tensor, not a {type(scale_sense).__name__}",
                 hint="for example nn.DynamicLossScaleUpdateCell(2**12, 2, 1000)",
             )
-        self.__dict__["held"] = changed_by(optimizer)
+        self.held = changed_by(optimizer)
         self.scale_sense = Parameter(first, name="scale_sense", requires_grad=False)
 
     def construct(self, *inputs: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -176,7 +176,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         share = 1.0 / scale.reshape(())
         gradients = [g * cast(share, g.dtype) for g in gradients]
         overflow = self.process_loss_scale(self.get_overflow_status(None, gradients))
-        update_if(self.optimizer, self.__dict__["held"], ops.logical_not(overflow), gradients)
+        update_if(self.optimizer, self.held, ops.logical_not(overflow), gradients)
         return loss, overflow, scale
 
     def _large(self, *inputs: Any) -> tuple[Tensor, Tensor]:
