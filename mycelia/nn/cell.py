@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,13 +13,13 @@ from mycelia.api.given import by_place, with_gradient
 from mycelia.api.jit import Jitted, jit
 from mycelia.api.recompute import check, computed_again
 from mycelia.capture.values import alternatives
-from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, cast
+from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype
 from mycelia.eager.dispatch import mode
 from mycelia.eager.parameter import UNNAMED
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.names import FOREIGN, missing_attribute, translated
+from mycelia.nn.casting import all_in_type, constructed_in
 from mycelia.nn.hooks import Hook, HookHandle
-from mycelia.tree import tree_map
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
@@ -76,6 +75,7 @@ class Cell:
     _params: Mapping[str, Parameter]
     _flags: Mapping[str, Any]
     _auto_prefix: bool
+    kept_whole: tuple[str, ...] = ()  # parameters that `to_float` does not cast, such as what is remembered of batches
     bprop: Callable[..., Any] | None = None  # the gradient, where a class gives its own: bprop(self, *args, out, dout)
     _extras: tuple[Any, ...]  # the five that follow, or nothing
     _before = _extra(0, ())  # hooks
@@ -133,8 +133,7 @@ class Cell:
         if self._float is None:
             out = self._constructed(args, kwargs)
         else:
-            with self._parameters_as(self._float):
-                out = self._constructed(self.cast_inputs(args, self._float), kwargs)
+            out = constructed_in(self, self._float, self.cast_inputs(args, self._float), kwargs)
         for handle in self._after:
             out = handle.after(args, kwargs, out)
         return out
@@ -482,17 +481,7 @@ class Cell:
         >>> Cell().cast_inputs((Tensor([1.0]), 3), as_dtype("float16"))[0].dtype
         float16
         """
-        return tuple(tree_map(lambda x: _in_type(x, dst_type), x) for x in inputs)
-
-    @contextmanager
-    def _parameters_as(self, dtype: DType) -> Iterator[None]:
-        """Within, the attributes that hold parameters hold their numbers in another type."""
-        held = {name: value for name, value in self.__dict__.items() if isinstance(value, Parameter)}
-        self.__dict__.update({name: _in_type(value, dtype) for name, value in held.items()})
-        try:
-            yield
-        finally:
-            self.__dict__.update(held)
+        return all_in_type(inputs, dst_type)
 
     def add_flags(self: C, **flags: Any) -> C:
         """Note something about the cell, to be read from `get_flags` or as an attribute.
@@ -587,10 +576,6 @@ class Cell:
         if not inside:
             return f"{self.cls_name}({shown})"
         return "\n  ".join([f"{self.cls_name}({shown}", *inside]) + "\n)"
-
-
-def _in_type(x: Any, dtype: DType) -> Any:
-    return cast(x, dtype) if isinstance(x, Tensor) and x.dtype.is_float else x
 
 
 def without(members: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:

@@ -67,6 +67,7 @@ class BatchNorm(Cell):
     """
 
     ranks: ClassVar[tuple[int, ...]]
+    kept_whole = ("moving_mean", "moving_variance")
 
     def __init__(
         self,

@@ -233,3 +233,17 @@ def test_the_optimizer_must_not_divide_twice():
         amp.build_train_network(
             net, nn.SGD(net.trainable_params(), 0.1, loss_scale=8.0), loss_scale_manager=amp.FixedLossScaleManager(8.0)
         )
+
+
+@pytest.mark.parametrize("level", ["O2", "O3"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_remembered_of_batches_stays_in_32_bits(level, compiled):
+    net = amp.auto_mixed_precision(nn.SequentialCell(nn.Dense(8, 4), nn.BatchNorm1d(4)), level).set_train()
+    call = ms.jit(net) if compiled else net
+    for i in range(3):
+        assert call(batch(i)[0]).dtype is ms.float32
+    mean = net[1].moving_mean
+    assert mean.dtype is ms.float32
+    assert np.abs(mean.asnumpy()).min() > 0
+    if compiled:
+        assert call.explain().count("one native call") == 1

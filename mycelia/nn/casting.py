@@ -1,0 +1,75 @@
+"""A cell in another floating type (`Cell.to_float`): its parameters are cast as it is called, and stay as they are.
+
+Eagerly, attributes hold cast tensors while `construct` runs. Inside a captured program they do in the program's store,
+and hold the parameters again after it, so the program writes to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from mycelia.api.models import named
+from mycelia.capture.calls import REGISTERED
+from mycelia.eager import Parameter, Tensor, cast
+from mycelia.tree import tree_map
+from mycelia.types import DType
+
+if TYPE_CHECKING:
+    from mycelia.nn.cell import Cell
+
+
+def in_type(x: Any, dtype: DType) -> Any:
+    """A floating tensor in another floating type; anything else as it is.
+
+    >>> from mycelia.types import float16
+    >>> in_type(Tensor([1.0]), float16).dtype, in_type(3, float16)
+    (float16, 3)
+    """
+    return cast(x, dtype) if isinstance(x, Tensor) and x.dtype.is_float else x
+
+
+def all_in_type(inputs: tuple[Any, ...], dtype: DType) -> tuple[Any, ...]:
+    """Inputs with all floating tensors among them in another type.
+
+    >>> from mycelia.types import float16
+    >>> all_in_type((Tensor([1.0]), 3), float16)[0].dtype
+    float16
+    """
+    return tuple(tree_map(lambda x: in_type(x, dtype), x) for x in inputs)
+
+
+def constructed_in(cell: Cell, dtype: DType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What `construct` gives where the cell's own parameters are in another type, but for those it keeps whole."""
+    held = {
+        name: value
+        for name, value in cell.__dict__.items()
+        if isinstance(value, Parameter) and name not in cell.kept_whole
+    }
+    cell.__dict__.update({name: in_type(value, dtype) for name, value in held.items()})
+    try:
+        return cell._constructed(args, dict(kwargs))
+    finally:
+        cell.__dict__.update(held)
+
+
+def model_constructed_in(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The same inside a captured program."""
+    cell, dtype, given, keywords = args
+    given, keywords = machine.all_items(given), named(machine, keywords)
+    held = {}
+    for name in machine.items_of(machine.whole(cell, ("attr", "_params"))):
+        value = machine.read(cell, ("attr", name))
+        if isinstance(value, Parameter) and name not in type(cell).kept_whole:
+            held[name] = value
+    for name, value in held.items():
+        machine.store.write(cell, ("attr", name), machine.call(in_type, (value, dtype), {}))
+    try:
+        return machine.call(type(cell)._constructed, (cell, given, keywords), {})
+    finally:
+        for name, value in held.items():
+            machine.store.write(cell, ("attr", name), value)
+
+
+REGISTERED[constructed_in.__code__] = model_constructed_in
