@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from llvmlite import binding
 
+from mycelia.onednn.processor import tiles
 from mycelia.target import Target, vector_bytes
 
+# Where tiles are announced and cannot be used, products in bfloat16 take twice the time of those in float32.
 # Without VNNI the library multiplies int8 by an instruction that saturates at 16 bits: 127 * 127 * 2 becomes 32767.
 UNITS = {
     "bfloat16": ("avx512bf16", "amx-bf16"),
@@ -32,9 +35,19 @@ def host() -> Target:
         features.flatten() + wide,
         width,
         len(os.sched_getaffinity(0)),
-        frozenset(name for name, units in UNITS.items() if any(features.get(u) for u in units)),
+        units_of(features, tiles()),
         *_caches(),
     )
+
+
+def units_of(features: Mapping[str, bool], tiled: bool) -> frozenset[str]:
+    """The types for whose products a processor has units of its own; `tiled` says whether its tiles can be used.
+
+    >>> sorted(units_of({"avx512bf16": True}, False)), sorted(units_of({"avx512bf16": True, "amx-bf16": True}, False))
+    (['bfloat16'], [])
+    """
+    found = {name for name, units in UNITS.items() if any(features.get(u) for u in units)}
+    return frozenset(found - {"bfloat16"} if features.get("amx-bf16") and not tiled else found)
 
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")

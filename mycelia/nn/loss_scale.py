@@ -117,9 +117,7 @@ def changed_by(optimizer: Optimizer) -> tuple[Parameter, ...]:
     return (*optimizer.parameters, *optimizer.get_parameters())
 
 
-def update_if(
-    optimizer: Optimizer, held: Sequence[Parameter], fine: Tensor, gradients: Sequence[Tensor]
-) -> None:
+def update_if(optimizer: Optimizer, held: Sequence[Parameter], fine: Tensor, gradients: Sequence[Tensor]) -> None:
     """Let an optimizer change the parameters `held` if all is `fine`; else everything stays as it was.
 
     There is no branch: each number is chosen as it is written.

@@ -149,7 +149,7 @@ def test_a_step_of_ones_own_is_one_native_call():
     assert bool(fine)
     assert not bool(step(*batch(factor=np.nan))[1])
     assert optimizer.global_step.item() == 1
-    for i in range(20):
+    for _ in range(20):
         loss, fine = step(*batch())
     assert loss.item() < first.item()
     assert step.explain().count("one native call") == 1
