@@ -95,7 +95,7 @@ def _arranged(
     return_ids: bool,
 ) -> Any:
     """Gradients as they were asked for: one or a tuple, of arguments, parameters or both."""
-    named = [weights] if isinstance(weights, Parameter) else list(weights or ())
+    named = [weights] if isinstance(weights, Parameter) else [] if weights is None else list(weights)
     by_weight = [g if w.requires_grad else g * 0 for w, g in zip(named, by_weight, strict=True)]
     if return_ids:
         by_position = list(zip(positions, by_position, strict=True))

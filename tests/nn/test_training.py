@@ -175,3 +175,10 @@ def test_attention_looks_where_it_does_in_pytorch(name):
     out, weights = net(*map(ms.Tensor, inputs), **{key: ms.Tensor(a) for key, a in masks.items()})
     np.testing.assert_allclose(out.asnumpy(), RECORDED[f"attention.{name}.out"], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(weights.asnumpy(), RECORDED[f"attention.{name}.weights"], rtol=1e-4, atol=1e-6)
+
+
+def test_a_step_given_its_weights_as_an_attribute_is_one_native_call():
+    net = nn.Dense(2, 1)
+    step = ms.jit(nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.01)))
+    step(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0]]))
+    assert step.explain().count("one native call") == 1
