@@ -78,7 +78,7 @@ def measured(model: str) -> dict[str, float]:
         "first": (first - imported) * 1e3,
         "step": min(steps) * 1e3,
         "loss": loss,
-        "passes": passes.Runs.count,
+        "passes": passes.PassCount.count,
     }
 
 

@@ -38,7 +38,7 @@ from mycelia import primitives as p
 from mycelia.api.options import options as session_options
 from mycelia.capture.capturing import Call, capture
 from mycelia.codegen.driver import emit_program
-from mycelia.eager.plan import plan_for
+from mycelia.eager.pullback import pullback_of
 from mycelia.errors import ShapeError
 from mycelia.ir import Function, Value, interpret, rewrite, rule
 from mycelia.ir.text import parse, show
@@ -47,10 +47,10 @@ from mycelia.lowering import lower
 from mycelia.passes import optimise
 from mycelia.primitives import Unary
 from mycelia.runtime.executable import Calls
-from mycelia.runtime.kept import compile
 from mycelia.runtime.layout import layout
+from mycelia.runtime.warm import compile
 from mycelia.testing import obeys
-from mycelia.transforms import jvp, split, value_and_grad, vjp, vmap
+from mycelia.transforms import jvp, parted, value_and_grad, vjp, vmap
 from mycelia.types import TensorType, float32
 
 
@@ -404,12 +404,12 @@ np.testing.assert_allclose(dw, a.T @ (1 - np.tanh(a @ w) ** 2), rtol=1e-4, atol=
 
 # %% [markdown]
 # A training step compiles the joint function as it is. Where forward and backward run at different times (a compiled
-# function called inside an eager one) or are different loops, `split` parts it. What the backward part needs and
+# function called inside an eager one) or are different loops, `parted` parts it. What the backward part needs and
 # cannot see is a *residual*; parameters and results are passed again, cheap things are computed again. Here one thing
 # is stored, the result of `tanh`.
 
 # %%
-parts = split(joint, params=2, results=1)
+parts = parted(joint, params=2, results=1)
 print(parts.backward)
 assert len(parts.forward.results) == 2  # the loss, and what is stored
 assert parts.residuals == (0, 1, 3)  # both parameters, and the stored value
@@ -518,7 +518,7 @@ assert optimise(plain, options) == Function.build(lambda x: p.reshape(x, (3, 2))
 # Some values become *anchors*: results, reductions, operands of steps, and what several readers would otherwise
 # compute again at a price. Everything between anchors is computed where it is read: fusion is substitution of
 # expressions. Anchors over the same elements are *grouped*, and a group is a kernel. Softmax has two reductions and a
-# result; it becomes one kernel with three stages over each row.
+# result; it becomes one kernel with three sweeps over each row.
 
 # %%
 chapter("7. Lowering: from values to kernels")
@@ -540,8 +540,8 @@ shares = Function.build(softmax, f32(64, 100))
 program = lower(optimise(shares, options), {}, options)
 print(*steps(program), sep="\n")
 (launch,) = program.block.steps
-assert len(launch.kernel.stages) == 3
-assert len(launch.kernel.scratch) == 1  # the exponentials of one row, kept aside between stages
+assert len(launch.kernel.sweeps) == 3
+assert len(launch.kernel.scratch) == 1  # the exponentials of one row, kept aside between sweeps
 
 # %% [markdown]
 # The gradient of our network: the product is too small for a library call and becomes loops; the sum of `tanh` and
@@ -652,7 +652,7 @@ assert (value, derivative) == (1, 10_000)  # a recursion ten thousand calls deep
 
 # %%
 chapter("11. Eager: the same rules, on a tape")
-plan = plan_for(p.tanh, (f32(3),), needed=(True,), live=(True,))
+plan = pullback_of(p.tanh, (f32(3),), needed=(True,), live=(True,))
 print(plan.function)
 assert len(plan.function.params) == 3  # cotangent, result, input
 

@@ -1,9 +1,9 @@
 """What work costs on a machine, and what is therefore worth doing: one model, from which every threshold follows.
 
-The numbers of a machine are read (vector width, cores, caches: `codegen/target.py`). The times below are such that for
-a two-core AVX2 machine the bounds are those that had been found there by timing; for other machines they follow from
-them. Nothing is timed anew on each machine: a decision that follows the noise of a busy afternoon is a program that
-nobody can debug. Bounds are powers of two, for the same reason.
+The numbers of a machine are read (vector width, cores, caches: `codegen/processor.py`). The times below are such that
+for a two-core AVX2 machine the bounds are those that had been found there by timing; for others they follow from them.
+Nothing is timed anew on each machine: a decision that follows the noise of a busy afternoon is a program that nobody
+can debug. Bounds are powers of two, for the same reason.
 
 >>> for width in (32, 64):  # AVX2, AVX-512
 ...     target = Target("x86_64", "some", "", width, 2, l3=32 << 20)
@@ -116,7 +116,7 @@ def streamed_from(target: Target) -> int:
 
 
 def unrolled_up_to(target: Target) -> int:
-    """Expressions in a stage above which unrolling only costs registers."""
+    """Expressions in a sweep above which unrolling only costs registers."""
     return 3 * target.registers // 2
 
 

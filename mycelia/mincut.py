@@ -15,7 +15,7 @@ Key = TypeVar("Key", contravariant=True)
 ENDLESS = 1 << 62
 
 
-class Sizes(Protocol[Key]):
+class Weights(Protocol[Key]):
     """How large each value is."""
 
     def __getitem__(self, key: Key, /) -> int: ...
@@ -98,7 +98,7 @@ class Network:
 
 
 def least_kept(
-    wanted: Iterable[Node], made_from: Callable[[Node], Sequence[Node] | None], size: Sizes[Node]
+    wanted: Iterable[Node], made_from: Callable[[Node], Sequence[Node] | None], size: Weights[Node]
 ) -> list[Node]:
     """What to keep so that everything `wanted` can be made again from it, with the smallest size in all.
 

@@ -8,7 +8,7 @@
     %3                                   a value
     {s0 + 1}                             a size where a number could stand
 
-Texts differ in what they say with these; each reader is a subclass of `Reader`.
+Texts differ in what they say with these; each reader is a subclass of `Tokens`.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ TOKEN = re.compile(
 )
 
 
-class Reader:
+class Tokens:
     """Tokens of a text, read from left to right. Sizes are those of `sizes` where it has their name, else new ones."""
 
     what = "a text"  # in messages

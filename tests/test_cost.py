@@ -12,7 +12,7 @@ import mycelia
 from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.codegen.driver import emit_program
-from mycelia.codegen.target import host
+from mycelia.codegen.processor import host
 from mycelia.cost import (
     Cost,
     called_from,

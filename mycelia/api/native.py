@@ -29,7 +29,7 @@ from mycelia.runtime.arena import Arena
 from mycelia.runtime.reference import answered
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.seen import Seen, taker
-from mycelia.transforms import Split, depends, jvp, nothing, saves, split, spread, vjp
+from mycelia.transforms import Parts, depends, jvp, nothing, parted, placed, saves, vjp
 from mycelia.types import Array
 
 Mask = tuple[bool, ...]
@@ -189,7 +189,7 @@ class Recorded:
         n, m = len(function.params), len(function.results)
         joint = vjp(function, wrt, self.live)
         save = nothing if wishes.memory.keep == "nothing" else saves
-        self.parts: Split = split(joint, n, m, save=save)
+        self.parts: Parts = parted(joint, n, m, save=save)
         wishes = replace(wishes, memory=ALL_KEPT)  # of the two parts together it is said what they keep
         self.first = Native(self.parts.forward, backend=backend, wishes=wishes)
         self.second = Native(self.parts.backward, backend=backend, wishes=wishes)
@@ -230,14 +230,14 @@ class Node:
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""
         cts = self.step.cotangents(ct, out, np.zeros_like)
-        return spread(self.step.wrt, self.step.second.run([*self.kept, *map(np.asarray, cts)]))
+        return placed(self.step.wrt, self.step.second.run([*self.kept, *map(np.asarray, cts)]))
 
     def derive(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as tensors that can be differentiated again."""
         cts = self.step.cotangents(ct, out, lambda o: wrap(np.zeros(o.shape, o.dtype.numpy)))
         given = [c if isinstance(c, Tensor) else Tensor(c) for c in cts]
         with replaying(self.past):
-            return spread(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
+            return placed(self.step.wrt, self.step.pulled.apply([*inputs, *given]))
 
     def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """Tangents of the results, as tensors that can be differentiated again."""
@@ -245,4 +245,4 @@ class Node:
         step = pushed(self.step.function, moving, self.step.backend, self.step.wishes)
         smooth = [t.differentiable for t in self.step.function.result_types]
         with replaying(self.past):
-            return spread(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))
+            return placed(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

@@ -33,9 +33,9 @@ def stages_to_show() -> frozenset[str]:
 
 @cache
 def _host() -> Target:
-    from mycelia.codegen import target  # which loads LLVM
+    from mycelia.codegen import processor  # which loads LLVM
 
-    return target.host()
+    return processor.host()
 
 
 @cache  # as OpenMP does, which reads it once

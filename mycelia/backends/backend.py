@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mycelia.errors import ArgumentError, DependencyError
 from mycelia.ir import Function
 from mycelia.options import Options
-from mycelia.passes import CANONICAL, Pass, canonical, told
+from mycelia.passes import CANONICAL, Pass, canonical, pass_by_pass
 from mycelia.types import Array
 
 Executable = Callable[..., tuple[Any, ...]]  # arrays of the back end, or of NumPy, to arrays of NumPy
@@ -51,7 +51,7 @@ class Backend(ABC):
         if stage == "graph":
             return str(fn)
         if stage == "passes":
-            return told(fn, options, (*CANONICAL, *self.passes))
+            return pass_by_pass(fn, options, (*CANONICAL, *self.passes))
         return f"{self.name} compiles it: there is no {stage} of ours"
 
     @abstractmethod

@@ -57,7 +57,7 @@ class ReadsHlo(Backend):
         """An array of the device for NumPy, which nobody can write to."""
 
     def build(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
-        return Sized(self, fn) if names_of(fn) else Program(self, fn)
+        return Sized(self, fn) if names_of(fn) else HloExecutable(self, fn)
 
     def show(self, stage: str, fn: Function, donated: Mapping[int, int], options: Options) -> str:
         if stage != "program" or names_of(fn):
@@ -86,7 +86,7 @@ class ReadsHlo(Backend):
         return array
 
 
-class Program:
+class HloExecutable:
     """A compiled function of arrays. Where a loop leaves more behind than fits, it is compiled anew with more room."""
 
     def __init__(self, backend: ReadsHlo, fn: Function) -> None:
@@ -131,12 +131,12 @@ class Sized:
 
     def __init__(self, backend: ReadsHlo, fn: Function) -> None:
         self.backend, self.fn = backend, fn
-        self.programs: dict[tuple[int, ...], Program] = {}
+        self.programs: dict[tuple[int, ...], HloExecutable] = {}
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         sizes = sizes_of(self.fn, arrays)
         key = tuple(sizes.values())
-        program = self.programs.pop(key, None) or Program(self.backend, sized(self.fn, sizes))
+        program = self.programs.pop(key, None) or HloExecutable(self.backend, sized(self.fn, sizes))
         self.programs[key] = program  # the one that was used last goes last
         while len(self.programs) > SIZES:
             del self.programs[next(iter(self.programs))]

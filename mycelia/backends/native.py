@@ -23,7 +23,7 @@ class Native(Backend):
 
     def compile(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         # loaded when something is compiled: it is a third of all there is to load
-        from mycelia.runtime.kept import compile
+        from mycelia.runtime.warm import compile
 
         return compile(fn, donated, options)  # its passes are chosen together with what the library can do
 

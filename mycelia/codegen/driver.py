@@ -16,6 +16,7 @@ from hashlib import sha256
 
 from llvmlite import ir
 
+from mycelia.codegen.code_key import code_key
 from mycelia.codegen.examples import examples, join, split
 from mycelia.codegen.extents import numbers_of, span
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
@@ -23,8 +24,7 @@ from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
 from mycelia.codegen.records import Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
-from mycelia.codegen.signature import signature
-from mycelia.codegen.tiles import emit_tiles, routine_name, routine_type
+from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.cost import shared_from, worth
 from mycelia.loops import (
     Birth,
@@ -38,8 +38,8 @@ from mycelia.loops import (
     Kernel,
     Launch,
     Plan,
+    Procedure,
     Repeat,
-    Routine,
     Runtime,
     Slot,
     Step,
@@ -57,7 +57,7 @@ from mycelia.types import TensorType
 VOID = ir.VoidType()
 FLUSH = 0x9FC0  # MXCSR: all exceptions masked, subnormal numbers are zero in and out
 GRADUAL = 0x1F80  # the same, with subnormal numbers
-NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with routines run
+NATIVE_STACK = 1 << 30  # bytes of the thread's own stack in which programs with procedures run
 RESERVE = 1 << 23  # of those, for kernels and libraries
 
 
@@ -95,11 +95,11 @@ class Driver:
         self.numbers: list[Sym] = []
         self.born: dict[Name, ir.Function] = {}
         self.places: dict[tuple[Sym, ...], int] = {}
-        self.routines: dict[str, ir.Function] = {}
-        for r in unit.program.routines:
+        self.procedures: dict[str, ir.Function] = {}
+        for r in unit.program.procedures:
             kind = ir.FunctionType(i32, [pointer, pointer, i64])
-            self.routines[r.name] = ir.Function(module, kind, f"{name}.{r.name}")
-            self.routines[r.name].linkage = "internal"
+            self.procedures[r.name] = ir.Function(module, kind, f"{name}.{r.name}")
+            self.procedures[r.name].linkage = "internal"
 
     def run(self) -> None:
         self.release = self.heap.release(f"{self.name}.release")
@@ -107,7 +107,7 @@ class Driver:
         frame = Frame(self, function, function.args[0], self.unit.plan)
         frame.base = frame.pointed("arena")
         frame.flush_subnormals()
-        if self.unit.program.routines:
+        if self.unit.program.procedures:
             frame.bound_stack()
         if self._uses_heap():
             frame.guard_memory()
@@ -118,8 +118,8 @@ class Driver:
         if not self.unit.binding.handles and self._uses_heap():  # else the caller lets the heap go
             frame.release()
         frame.finish()
-        for routine in self.unit.program.routines:
-            self._routine(routine)
+        for procedure in self.unit.program.procedures:
+            self._procedure(procedure)
         self._births()
 
     def number_at(self, *sizes: Sym) -> int:
@@ -180,21 +180,21 @@ class Driver:
 
     def _uses_heap(self) -> bool:
         steps = self.unit.program.block.walk()
-        return bool(self.unit.program.routines) or any(isinstance(s, Repeat | Runtime) for s in steps)
+        return bool(self.unit.program.procedures) or any(isinstance(s, Repeat | Runtime) for s in steps)
 
-    def _routine(self, routine: Routine) -> None:
-        function = self.routines[routine.name]
-        plan = self.unit.routines[routine.name]
+    def _procedure(self, procedure: Procedure) -> None:
+        function = self.procedures[procedure.name]
+        plan = self.unit.procedures[procedure.name]
         frame = Frame(self, function, function.args[0], plan, function.args[1], function.args[2])
-        frame.arguments = {b: i for i, b in enumerate((*routine.inputs, *routine.outputs))}
+        frame.arguments = {b: i for i, b in enumerate((*procedure.inputs, *procedure.outputs))}
         frame.enter(plan.arena)
         frame.poll()
-        frame.block(routine.block)
+        frame.block(procedure.block)
         frame.finish()
 
     def kernel(self, kernel: Kernel) -> ir.Function:
         """The function of a kernel, in a module of its own; equal kernels over other buffers share it."""
-        key = signature(kernel, self.unit.streamed)
+        key = code_key(kernel, self.unit.streamed)
         if key not in self.kernels:
             streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
             name = f"kernel.{sha256(key.encode()).hexdigest()[:24]}"
@@ -205,14 +205,14 @@ class Driver:
             self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
         return self.kernels[key]
 
-    def tile_routine(self, kind: TileKind) -> ir.Function:
-        """The routine for products of this kind, which is a module of its own."""
+    def tile_function(self, kind: TileKind) -> ir.Function:
+        """The function for products of this kind, which is a module of its own."""
         if kind not in self.tiles:
-            self.tiles[kind] = ir.Function(self.module, routine_type(), routine_name(kind))
+            self.tiles[kind] = ir.Function(self.module, tile_type(), tile_name(kind))
         return self.tiles[kind]
 
     def share_tiles(self) -> ir.Function:
-        """The function that runs one thread's part of tiles; of a record (routine, operands, sizes, threads)."""
+        """The function that runs one thread's part of tiles; of a record (function, operands, sizes, threads)."""
         found = self.module.globals.get("share.tiles")
         if found is not None:
             return found
@@ -220,14 +220,14 @@ class Driver:
         f.linkage = "internal"
         b = ir.IRBuilder(f.append_basic_block("entry"))
         flush(b, self.module, self.options.fast_math.flush)
-        routine, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
+        function, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
         most = Heap.get(b, f.args[0], 3, i64)
         me, all_ = (
             b.sext(b.call(self.heap.external(n, i32), []), i64) for n in ("omp_get_thread_num", "omp_get_num_threads")
         )
         all_ = b.select(b.icmp_signed("<", all_, most), all_, most)
         with b.if_then(b.icmp_signed("<", me, all_)):  # there is room for so many
-            b.call(seen_as(routine, routine_type().as_pointer()), [operands, sizes, me, all_])
+            b.call(seen_as(function, tile_type().as_pointer()), [operands, sizes, me, all_])
         b.ret_void()
         return f
 
@@ -335,7 +335,7 @@ class Frame:
         flush(self.b, self.module, self.driver.options.fast_math.flush)
 
     def enter(self, arena: Dim) -> None:
-        """Take room from the stack of routines, or give up when calls or the thread's own stack are at their end."""
+        """Take room from the stack of procedures, or give up when calls or the thread's own stack are at their end."""
         b, record = self.b, self.heap_record()
         free = Heap.get(b, record, 4, i64)
         end, deepest = Heap.get(b, record, 5, i64), Heap.get(b, record, 6, i64)
@@ -378,7 +378,7 @@ class Frame:
             with self.b.if_then(grown, likely=False):
                 self.b.call(self.heap.shrink(), [self.heap_record()])
         else:
-            if self.driver.unit.program.routines:
+            if self.driver.unit.program.procedures:
                 self.b.call(self.heap.unstack(), [self.heap_record()])
             load = self.module.globals["llvm.x86.sse.ldmxcsr"]
             self.b.call(load, [self.before])
@@ -459,16 +459,16 @@ class Frame:
         self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
 
     def _multiply(self, kind: TileKind, operands: ir.Value, sizes: ir.Value) -> None:
-        """Run a routine of tiles, on several threads where the work is worth it."""
-        routine = self.driver.tile_routine(kind)
+        """Run a function of tiles, on several threads where the work is worth it."""
+        function = self.driver.tile_function(kind)
         work = room(self.top, ir.ArrayType(i64, 4))
         run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
         threads = Heap.get(self.b, sizes, Size.threads, i64)
         with self.b.if_else(self.b.icmp_signed("==", threads, i64(1))) as (alone, together):
             with alone:
-                self.b.call(routine, [operands, sizes, i64(0), i64(1)])
+                self.b.call(function, [operands, sizes, i64(0), i64(1)])
             with together:
-                for n, value in enumerate((seen_as(routine, pointer), operands, sizes, threads)):
+                for n, value in enumerate((seen_as(function, pointer), operands, sizes, threads)):
                     Heap.set(self.b, work, n, value)
                 self.b.call(run, [seen_as(self.driver.share_tiles(), pointer), work, i32(0), i32(0)])
 
@@ -574,7 +574,7 @@ class Frame:
     def _(self, step: Enter, number: int) -> None:
         table = self._pointers([self.at(buffer) for buffer in (*step.inputs, *step.outputs)])
         deeper = self.b.add(self.depth, i64(1))
-        self._leave_if(self.b.call(self.driver.routines[step.routine], [self.table, table, deeper]))
+        self._leave_if(self.b.call(self.driver.procedures[step.procedure], [self.table, table, deeper]))
 
     @write.register
     def _(self, step: Host, number: int) -> None:

@@ -32,12 +32,12 @@ def numbers_of(kernel: Kernel) -> tuple[Sym, ...]:
             elif x.kind == "position":
                 note_index(x.attribute)
 
-    for v in (*kernel.rows, *(v for s in kernel.stages for v in s.columns)):
+    for v in (*kernel.rows, *(v for s in kernel.sweeps for v in s.columns)):
         note(v.extent, *((v.within[1],) if v.within else ()))
-    for stage in kernel.stages:
-        for _, e in stage.folds:
+    for sweep in kernel.sweeps:
+        for _, e in sweep.folds:
             note_expression(e)
-        for action in (*stage.actions, *stage.after):
+        for action in (*sweep.actions, *sweep.after):
             note_expression(action.value)
             note_index(action.offset)
     return tuple(found)
@@ -47,5 +47,5 @@ def span(kernel: Kernel) -> Dim:
     """How far `high` may go: the number of rows, or the extent of the first column."""
     if kernel.rows:
         return prod(v.extent for v in kernel.rows)
-    columns = kernel.stages[0].columns
+    columns = kernel.sweeps[0].columns
     return columns[0].extent if columns else 1

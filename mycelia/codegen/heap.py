@@ -6,7 +6,7 @@ Everything hangs on one record of words, so that it can be let go at once:
     7 lowest address that the thread's own stack may reach   8 the table of numbers, for sizes that are not constants
     9 where to go when there is no memory left   10 segment of the stack   11 a segment to spare
 
-The stack of routines is made of segments, each twice as large as the one before, so that nothing is reserved which is
+The stack of procedures is made of segments, each twice as large as the one before, so that nothing is reserved which is
 not used. A segment begins with the one before it, the free byte and the end there, and its own size.
 """
 

@@ -1,4 +1,4 @@
-"""One LLVM function per kernel: rows, stages, nested loops, the last of them in vectors.
+"""One LLVM function per kernel: rows, sweeps, nested loops, the last of them in vectors.
 
     void kernel(ptr buffers[], i64 low, i64 high)
 
@@ -29,8 +29,8 @@ from mycelia.loops import (
     Kernel,
     Quotient,
     Remainder,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     mention_index,
@@ -99,14 +99,14 @@ class _Emitter:
         """A multiple of a size."""
         return i64(n * factor) if isinstance(n, int) else self.b.mul(self.numbers[n], i64(factor))
 
-    # -------------------------------------------------------------------------------------------- rows and stages
+    # -------------------------------------------------------------------------------------------- rows and sweeps
 
     def run(self) -> None:
         if self.kernel.rows:
             self.loop(self.low, self.high, 1, [], self._row)
         else:
-            for stage in self.kernel.stages:
-                self.stage(stage, (self.low, self.high))
+            for sweep in self.kernel.sweeps:
+                self.sweep(sweep, (self.low, self.high))
         self.b.ret_void()
 
     def _row(self, row: ir.Value, _: Sequence[ir.Value]) -> list[ir.Value]:
@@ -115,16 +115,16 @@ class _Emitter:
             self.variables[v] = self.b.urem(rest, self.number(v.extent))
             rest = self.b.udiv(rest, self.number(v.extent))
         self.variables[self.kernel.rows[0]] = rest
-        *earlier, last = self.kernel.stages
-        for stage in earlier:
-            self.stage(stage, None)
+        *earlier, last = self.kernel.sweeps
+        for sweep in earlier:
+            self.sweep(sweep, None)
         self.coming = self._next_row(earlier[0], last) if earlier else []
-        self.stage(last, None)
+        self.sweep(last, None)
         self.coming = []
         return []
 
-    def _next_row(self, first: Stage, last: Stage) -> list[tuple[Buffer, Index]]:
-        """What the first stage will read of the next row, at the places where the last stage stands: it is asked for
+    def _next_row(self, first: Sweep, last: Sweep) -> list[tuple[Buffer, Index]]:
+        """What the first sweep will read of the next row, at the places where the last sweep stands: it is asked for
         early, while there is still something to compute.
         """
         row = self.kernel.rows[-1]
@@ -141,46 +141,46 @@ class _Emitter:
                         ahead[buffer, at + step] = None
         return list(ahead)
 
-    def stage(self, stage: Stage, flat: tuple[ir.Value, ir.Value] | None) -> None:
+    def sweep(self, sweep: Sweep, flat: tuple[ir.Value, ir.Value] | None) -> None:
         """`flat` is the part of the first column to run, when the kernel has no rows."""
         self.scope = _Scope()
-        roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
-        width = self._width(stage, roots)
+        roots = [e for _, e in sweep.folds] + [a.value for a in sweep.actions]
+        width = self._width(sweep, roots)
         small = sum(len(r.walk()) for r in roots) <= unrolled_up_to(self.target)
-        unroll = (4 if stage.folds else 2) if width > 1 and small else 1
+        unroll = (4 if sweep.folds else 2) if width > 1 and small else 1
         partial = [
-            [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]] for f, _ in stage.folds
+            [self._neutral(f, lanes) for lanes in ([width] * unroll if width > 1 else []) + [1]] for f, _ in sweep.folds
         ]
         carried = [p for group in partial for p in group]
-        if stage.columns:
-            carried = self._nest(stage, roots, list(stage.columns), carried, width, unroll, flat)
+        if sweep.columns:
+            carried = self._nest(sweep, roots, list(sweep.columns), carried, width, unroll, flat)
         else:
-            carried = self._body(stage, carried, len(partial[0]) if partial else 0, -1)
+            carried = self._body(sweep, carried, len(partial[0]) if partial else 0, -1)
         parts = iter(carried)
-        for (fold, _), group in zip(stage.folds, partial, strict=True):
+        for (fold, _), group in zip(sweep.folds, partial, strict=True):
             self.folds[fold] = self._finish(fold, [next(parts) for _ in group])
         self.scope = _Scope()
-        for action in stage.after:
+        for action in sweep.after:
             self._store(action)
 
     def _nest(
-        self, stage: Stage, roots: list[Expr], columns: list[Variable], carried: list[ir.Value], width: int,
+        self, sweep: Sweep, roots: list[Expr], columns: list[Variable], carried: list[ir.Value], width: int,
         unroll: int, flat: tuple[ir.Value, ir.Value] | None,
     ) -> list[ir.Value]:  # fmt: skip
         """The loops over `columns`, outermost first; the last one in vectors."""
         v, inner = columns[0], columns[1:]
-        self._hoist(stage, roots, tuple(columns))
-        self._hoist_offsets(stage, tuple(columns))
+        self._hoist(sweep, roots, tuple(columns))
+        self._hoist_offsets(sweep, tuple(columns))
         low, high = flat or (i64(0), self._end(v))
         known = None if flat or v.within or not isinstance(v.extent, int) else v.extent
         if not inner:
-            return self._lanes(stage, v, low, high, known, carried, width, unroll)
+            return self._lanes(sweep, v, low, high, known, carried, width, unroll)
 
         def body(i: ir.Value, sums: Sequence[ir.Value]) -> list[ir.Value]:
             outer = self.scope
             self.scope = _Scope(dict(outer.scalars), dict(outer.vectors), dict(outer.offsets))
             self.variables[v] = i
-            out = self._nest(stage, roots, inner, list(sums), width, unroll, None)
+            out = self._nest(sweep, roots, inner, list(sums), width, unroll, None)
             self.scope = outer
             return out
 
@@ -195,7 +195,7 @@ class _Emitter:
         return self.b.select(self.b.icmp_signed("<", left, self.number(v.extent)), left, self.number(v.extent))
 
     def _lanes(
-        self, stage: Stage, v: Variable, low: ir.Value, high: ir.Value, known: int | None, carried: list[ir.Value],
+        self, sweep: Sweep, v: Variable, low: ir.Value, high: ir.Value, known: int | None, carried: list[ir.Value],
         width: int, unroll: int,
     ) -> list[ir.Value]:  # fmt: skip
         """The innermost loop: whole groups of vectors, then single vectors, then what is left one by one."""
@@ -209,7 +209,7 @@ class _Emitter:
                     self.scope = _Scope(outer.scalars.copy(), outer.vectors.copy(), outer.offsets.copy())
                     self.variables[v] = self.b.add(i, i64(turn * lanes)) if turn else i
                     self.vector, self.lanes = (v, lanes) if lanes > 1 else (None, 1)
-                    now = self._body(stage, now, slots, turn if lanes > 1 else -1)
+                    now = self._body(sweep, now, slots, turn if lanes > 1 else -1)
                 self.scope, self.vector, self.lanes = outer, None, 1
                 return now
 
@@ -235,14 +235,14 @@ class _Emitter:
                 start = end
         return carried
 
-    def _body(self, stage: Stage, carried: Sequence[ir.Value], slots: int, turn: int) -> list[ir.Value]:
+    def _body(self, sweep: Sweep, carried: Sequence[ir.Value], slots: int, turn: int) -> list[ir.Value]:
         """Fold and act once. `turn` says which of the partial results takes this vector; -1 is the scalar one."""
         now = list(carried)
-        for n, (fold, e) in enumerate(stage.folds):
+        for n, (fold, e) in enumerate(sweep.folds):
             at = n * slots + (turn if turn >= 0 else slots - 1)
             now[at] = scalar.emit(self.b, fold.combine, fold.dtype, fold.dtype, [now[at], self.value(e)])
-        values = [self._moved(a) or self.value(a.value) for a in stage.actions]
-        for action, value in zip(stage.actions, values, strict=True):
+        values = [self._moved(a) or self.value(a.value) for a in sweep.actions]
+        for action, value in zip(sweep.actions, values, strict=True):
             if isinstance(action, Update):
                 value = scalar.emit(
                     self.b, action.combine, action.value.dtype, action.value.dtype,
@@ -303,12 +303,12 @@ class _Emitter:
 
     # -------------------------------------------------------------------------------------------- width, folds
 
-    def _width(self, stage: Stage, roots: list[Expr]) -> int:
+    def _width(self, sweep: Sweep, roots: list[Expr]) -> int:
         """How many lanes the innermost loop has: 1 where writing in lanes would go wrong or not pay."""
-        if not stage.columns:
+        if not sweep.columns:
             return 1
-        v = stage.columns[-1]
-        for action in stage.actions:
+        v = sweep.columns[-1]
+        for action in sweep.actions:
             atoms = [a for a, _ in action.offset.terms if a is not v and v in index_variables(a)]
             if atoms or not known_equal(action.offset.coefficient(v), 1):
                 return 1
@@ -348,10 +348,10 @@ class _Emitter:
 
     # -------------------------------------------------------------------------------------------- expressions
 
-    def _hoist(self, stage: Stage, roots: list[Expr], inner: tuple[Variable, ...]) -> None:
+    def _hoist(self, sweep: Sweep, roots: list[Expr], inner: tuple[Variable, ...]) -> None:
         """Compute now what does not change in the loops over `inner`: not what they write."""
         varying = set(inner)
-        written = {a.buffer for a in stage.actions}
+        written = {a.buffer for a in sweep.actions}
         changes: dict[Expr, bool] = {}
         for root in roots:
             for e in root.walk():
@@ -363,11 +363,11 @@ class _Emitter:
                 if not changes[e] and e.kind != "const":
                     self.value(e)
 
-    def _hoist_offsets(self, stage: Stage, inner: tuple[Variable, ...]) -> None:
-        roots = [e for _, e in stage.folds] + [a.value for a in stage.actions]
-        at = [a.offset for a in stage.actions]
+    def _hoist_offsets(self, sweep: Sweep, inner: tuple[Variable, ...]) -> None:
+        roots = [e for _, e in sweep.folds] + [a.value for a in sweep.actions]
+        at = [a.offset for a in sweep.actions]
         at += [e.attribute[1] for r in roots for e in r.walk() if e.kind == "load"]
-        written = {a.buffer for a in stage.actions}
+        written = {a.buffer for a in sweep.actions}
         for offset in at:
             still = tuple(
                 t for t in offset.terms if not index_variables(t[0]) & set(inner) and not reads(t[0], written)

@@ -41,7 +41,7 @@ def list_of_words(executions: Sequence[Execution]) -> Array:
 
 
 class Size(IntEnum):
-    """The numbers that a routine is given, in order; from `lhs_batch` on they are addresses of tables of offsets."""
+    """The numbers that a function is given, in order; from `lhs_batch` on they are addresses of tables of offsets."""
 
     batch = 0
     rows = auto()

@@ -1,4 +1,4 @@
-"""Tiled products: one routine for every batch of matrix products over numbers of given element types.
+"""Tiled products: one function for every batch of matrix products over numbers of given element types.
 
     void tiles(ptr operands[4], i64 sizes[], i64 me, i64 all)
 
@@ -6,7 +6,7 @@ GotoBLAS's blocking: a part of the right operand that fits a large cache and a p
 level are copied into panels, and a tile of the result stays in registers while a column of one panel meets a row of
 the other. The operands are block-scatter matrices, as in TBLIS: tables say where each row, column and term lies, so
 every contraction and every convolution is a matrix product without a copy of its own; converting and gathering happen
-while panels are filled. Sizes and tables are read at run time: one routine serves all shapes.
+while panels are filled. Sizes and tables are read at run time: one function serves all shapes.
 
 The job of a thread is a part of the rows and columns of one product of the batch, over all its terms: no thread waits
 for another.
@@ -30,19 +30,19 @@ pointer = ir.PointerType()
 UNROLLED = 4  # terms of a tile's loop
 
 
-def routine_name(kind: TileKind) -> str:
-    """The name of the routine for operands and sums of these types."""
+def tile_name(kind: TileKind) -> str:
+    """The name of the function for operands and sums of these types."""
     types = ".".join(d.short for d in (kind.lhs, kind.rhs, kind.out))
     return f"tiles.{types}.{kind.rows}x{kind.vectors}x{kind.lanes}"
 
 
-def routine_type() -> ir.FunctionType:
+def tile_type() -> ir.FunctionType:
     """What the driver calls: operands, sizes, the number of this thread and that of all."""
     return ir.FunctionType(ir.VoidType(), [pointer, pointer, i64, i64])
 
 
 def emit_tiles(kind: TileKind, options: Options) -> str:
-    """The IR of the routine, for LLVM's optimiser."""
+    """The IR of the function, for LLVM's optimiser."""
     module = ir.Module("tiles")
     module.triple = options.target.triple
     _Writer(module, kind, options).run()
@@ -52,7 +52,7 @@ def emit_tiles(kind: TileKind, options: Options) -> str:
 class _Writer:
     def __init__(self, module: ir.Module, kind: TileKind, options: Options) -> None:
         self.module, self.kind, self.fuse = module, kind, options.fast_math.fuse
-        self.function = ir.Function(module, routine_type(), routine_name(kind))
+        self.function = ir.Function(module, tile_type(), tile_name(kind))
         self.function.attributes.add("nounwind")
         self.b = scalar.Builder(options.fast_math, self.function.append_basic_block("entry"))
         self.element = register_type(kind.out)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.eager.generic import named
-from mycelia.eager.plan import Plan, plan_for, way_back
+from mycelia.eager.pullback import OpPullback, pullback_of, way_back
 from mycelia.eager.quiet import quietly
 from mycelia.errors import ArgumentError, MyceliaError, OutOfMemory
 from mycelia.ir import Function, Op, Value
@@ -89,14 +89,14 @@ def explained(op: Op, arrays: tuple[Any, ...], error: Exception) -> Exception:
 class Ready:
     """An op as eager mode meets it again and again: what it returned for these types, and how to go back."""
 
-    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "plans", "shared", "static")
+    __slots__ = ("aligned", "backs", "kinds", "natives", "op", "pullbacks", "shared", "static")
 
     def __init__(self, op: Op) -> None:
         self.op, self.static = op, op.static
         self.natives = 0  # how many kernels there are
         self.shared: dict[tuple[Any, ...], Callable[..., Sequence[Array]] | None] = {}  # for all sizes of a class
         self.kinds: dict[tuple[Any, ...], tuple[Type, Callable[..., Any]]] = {}
-        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.pullbacks: dict[tuple[Any, ...], OpPullback] = {}
         self.backs: dict[tuple[Any, ...], Callable[..., Sequence[Any]]] = {}  # of ops with one result
         self.aligned: dict[tuple[bool, ...], Callable[..., Sequence[Any]]] = {}  # of those, where all shapes are equal
 
@@ -126,16 +126,17 @@ class Ready:
         self.kinds[key] = kind, function
         return kind, function
 
-    def plan(self, needed: tuple[bool, ...], live: tuple[bool, ...], arrays: tuple[Any, ...]) -> Plan:
+    def pullback(self, needed: tuple[bool, ...], live: tuple[bool, ...], arrays: tuple[Any, ...]) -> OpPullback:
         """How cotangents go back through the op, at these types."""
         key = (needed, live, *signature(arrays))
-        plan = self.plans.get(key)
-        if plan is None:
-            if len(self.plans) >= MEMORY:
-                self.plans.clear()
+        pullback = self.pullbacks.get(key)
+        if pullback is None:
+            if len(self.pullbacks) >= MEMORY:
+                self.pullbacks.clear()
             types = tuple(getattr(a, "type", None) or type_of(a) for a in arrays)
-            plan = self.plans[key] = self._natively(plan_for(self.op, types, needed, live), types, needed, live)
-        return plan
+            found = pullback_of(self.op, types, needed, live)
+            pullback = self.pullbacks[key] = self._natively(found, types, needed, live)
+        return pullback
 
     def _native(self, types: tuple[TensorType, ...], kind: Type) -> Callable[..., Any] | None:
         """The op as a native kernel."""
@@ -147,21 +148,24 @@ class Ready:
     def _forward(self, *types: Type) -> Function:
         return Function.build(self.op, *types)
 
-    def _natively(self, plan: Plan, types: tuple[Any, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> Plan:
-        """The plan, run by a native kernel where it has to do with large arrays."""
+    def _natively(
+        self, pullback: OpPullback, types: tuple[Any, ...], needed: tuple[bool, ...], live: tuple[bool, ...]
+    ) -> OpPullback:
+        """The pullback, run by a native kernel where it has to do with large arrays."""
 
         def back(*types: Type) -> Function:
             return way_back(self.op, types, needed, live)[0]
 
-        kernel = self._kernel(plan.function, ((needed, live), types), back)
+        kernel = self._kernel(pullback.function, ((needed, live), types), back)
         if kernel is None:
-            return plan
+            return pullback
 
         def compiled(*arrays: Any) -> Sequence[Any]:
             got = iter(kernel(*[np.asarray(a) for a in arrays]))
-            return [next(got) if flows else None for flows in plan.flows]
+            return [next(got) if flows else None for flows in pullback.flows]
 
-        return replace(plan, compiled=compiled, any_type=False)  # a kernel is for the types that it was compiled for
+        # a kernel is for the types that it was compiled for
+        return replace(pullback, compiled=compiled, any_type=False)
 
     def _kernel(
         self, fn: Function, about: tuple[Any, tuple[Any, ...]], build: Callable[..., Function]
@@ -200,7 +204,7 @@ class Ready:
         if ct.__class__ is tuple:
             live = tuple([c is not None for c in ct])
             cts = [c for c in ct if c is not None]
-            return self.plan(needed, live, inputs).compiled(*cts, *out, *inputs)
+            return self.pullback(needed, live, inputs).compiled(*cts, *out, *inputs)
         back = self.aligned.get(needed)
         if back is not None and out.size <= LARGE and out.dtype.char in FULL and _aligned(out.shape, inputs):
             return back(ct, out, *inputs)
@@ -209,9 +213,9 @@ class Ready:
         if back is None:
             if len(self.backs) >= MEMORY:
                 self.backs.clear()
-            plan = self.plan(needed, ALONE, inputs)
-            back = self.backs[key] = plan.compiled
-            if plan.any_type and out.size <= LARGE and _aligned(out.shape, inputs):
+            pullback = self.pullback(needed, ALONE, inputs)
+            back = self.backs[key] = pullback.compiled
+            if pullback.any_type and out.size <= LARGE and _aligned(out.shape, inputs):
                 self.aligned[needed] = back
         return back(ct, out, *inputs)
 
@@ -219,8 +223,8 @@ class Ready:
         held = tuple([x._data for x in inputs])
         if ct.__class__ is tuple:
             live = tuple([c is not None for c in ct])
-            return self.plan(needed, live, held).replay([c for c in ct if c is not None] + [*out, *inputs])
-        return self.plan(needed, ALONE, held).replay([ct, out, *inputs])
+            return self.pullback(needed, live, held).replay([c for c in ct if c is not None] + [*out, *inputs])
+        return self.pullback(needed, ALONE, held).replay([ct, out, *inputs])
 
 
 ALONE = (True,)  # an op with one result, whose cotangent is known

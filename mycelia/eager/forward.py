@@ -8,8 +8,8 @@ from functools import lru_cache
 from mycelia import transforms
 from mycelia.eager.backward import as_tensor
 from mycelia.eager.dispatch import Ready
-from mycelia.eager.plan import replay
-from mycelia.eager.tape import Forward, Step, Tape
+from mycelia.eager.pullback import replay
+from mycelia.eager.tape import Forward, Tape, TapeOp
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.ir import Function, Op
 from mycelia.types import Type, type_of
@@ -32,7 +32,7 @@ def push_forward(
     return [moving.get(place) for place in results]
 
 
-def _pushed(step: Step, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> list[Tensor | None]:
+def _pushed(step: TapeOp, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> list[Tensor | None]:
     """The tangents of the results of one op."""
     assert isinstance(step, Ready), f"{step} cannot be differentiated forward"
     types = tuple(getattr(x._data, "type", None) or type_of(x._data) for x in inputs)

@@ -16,8 +16,8 @@ from mycelia.lowering.values import full_index, is_expression, is_view, op_of, r
 from mycelia.options import Options
 from mycelia.primitives import Contract
 from mycelia.primitives.convolution import Convolution
-from mycelia.runtime.kept import compile
 from mycelia.runtime.resizable import Resizable
+from mycelia.runtime.warm import compile
 from mycelia.types import Array
 
 PATIENCE = 3  # calls by NumPy before a kernel that gives the same is worth compiling

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mycelia.eager.tensor import Tensor
 
 
-class Step(Protocol):
+class TapeOp(Protocol):
     """A kind of computation that can be on a tape: an op, or a compiled function."""
 
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
@@ -42,7 +42,7 @@ class Forward(Protocol):
 
 # the step (None: a beginning), the places of its inputs (-1: not on the tape), which inputs are on the tape, what the
 # inputs held, what came out: an array (or graph value), or a tuple of them, whose places follow that of the record
-Record = tuple[Step | None, tuple[int, ...], tuple[bool, ...], tuple[Any, ...], Any]
+Record = tuple[TapeOp | None, tuple[int, ...], tuple[bool, ...], tuple[Any, ...], Any]
 
 
 class Tape(list[Record]):
@@ -82,7 +82,7 @@ def set_aside() -> Iterator[None]:
         _current.tape = before
 
 
-class Identity:
+class Alias:
     """A place of its own for a value that is on the tape already: where an inner gradient begins."""
 
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
@@ -94,7 +94,7 @@ class Identity:
         return tangents
 
 
-IDENTITY = Identity()
+ALIAS = Alias()
 
 
 class Recording:
@@ -135,7 +135,7 @@ class Recording:
     def _place(self, x: Tensor, data: Any) -> int:
         place = len(self.tape)
         if x._tape is self.tape:
-            self.tape.append((IDENTITY, (x._id,), (True,), (data,), data))
+            self.tape.append((ALIAS, (x._id,), (True,), (data,), data))
         else:
             self.tape.append((None, (), (), (), data))
         return place
@@ -168,7 +168,7 @@ def current_tape_of(inputs: Sequence[Any]) -> Tape | None:
     return now if now is not None and any(getattr(x, "_tape", None) is now for x in inputs) else None
 
 
-def put(tape: Tape, step: Step, inputs: Sequence[Any], held: tuple[Any, ...], out: Any) -> int:
+def put(tape: Tape, step: TapeOp, inputs: Sequence[Any], held: tuple[Any, ...], out: Any) -> int:
     """Record one step and give the place of its result; several results have the places that follow."""
     places = tuple([x._id if getattr(x, "_tape", None) is tape else -1 for x in inputs])
     tape.append((step, places, tuple([i >= 0 for i in places]), held, out))

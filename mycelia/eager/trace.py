@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia.eager.dispatch import Concrete, mode
 from mycelia.eager.parameter import Parameter
-from mycelia.eager.plan import replay
+from mycelia.eager.pullback import replay
 from mycelia.eager.tape import set_aside
 from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import ArgumentError, CaptureError

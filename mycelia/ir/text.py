@@ -29,7 +29,7 @@ from mycelia.ir.op import Op, registry
 from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value
 from mycelia.ir.verify import inner_functions
-from mycelia.notation import Reader, data_text, dim_text, names_of_type, size_lines, tuple_text, type_text
+from mycelia.notation import Tokens, data_text, dim_text, names_of_type, size_lines, tuple_text, type_text
 from mycelia.sizes import Name, Sym
 from mycelia.types import DType, Type
 
@@ -127,7 +127,7 @@ def parse(text: str, sizes: Mapping[str, Name] | None = None) -> Function:
         functions[name] = fn
 
 
-class _Reader(Reader):
+class _Reader(Tokens):
     """Functions, line by line."""
 
     what = "a function"

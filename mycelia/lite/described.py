@@ -20,7 +20,7 @@ from mycelia.types import TensorType
 
 
 @dataclass(frozen=True)
-class Described:
+class CFunction:
     """A function as C sees it. Inputs of the graph are arguments ("argument", place) or state ("state", tensor)."""
 
     name: str
@@ -41,7 +41,7 @@ class Described:
         return list(found.values())
 
 
-def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> Described:
+def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFunction:
     """`fn` at arguments like these. Nothing is run, and nothing changes."""
     if not all(isinstance(a, Tensor) for a in args):
         raise ArgumentError(
@@ -86,7 +86,7 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> Describ
                 hint="in an exported function parameters change, and nothing else",
             )
         writes.append((obj, value.place))
-    return Described(
+    return CFunction(
         name, plan.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
         _results(name, plan), tuple(writes), plan.flags, plan.asking,
     )  # fmt: skip

@@ -12,9 +12,9 @@ from typing import Any
 from mycelia.api.options import options
 from mycelia.eager import Parameter
 from mycelia.errors import ArgumentError, DependencyError
-from mycelia.lite.described import Described, described
+from mycelia.lite.described import CFunction, described
 from mycelia.lite.prepared import program
-from mycelia.lite.source import Part, Source, constant, interface
+from mycelia.lite.source import CFile, Part, constant, interface
 from mycelia.lite.weights import weights
 from mycelia.onednn.library import SONAME, _find
 from mycelia.runtime.link import workers
@@ -69,11 +69,11 @@ def export_c(folder: str | Path, name: str, /, **functions: tuple[Any, ...]) -> 
     done = Exported(folder / f"lib{name}.so", folder / f"{name}.h", folder / f"{name}.safetensors")
     done.header.write_text(interface(name, parts))
     done.weights.write_bytes(weights(state, name))
-    _link(compiler, Source(name, parts, state, places), done)
+    _link(compiler, CFile(name, parts, state, places), done)
     return done
 
 
-def _part(name: str, about: Described) -> Part:
+def _part(name: str, about: CFunction) -> Part:
     asking = about.asking or about.function
     session = replace(options(), asks=len(asking.results) - len(about.function.results))
     return Part(about, program(f"{name}_{about.name}_run", asking, about.donated, session))
@@ -94,7 +94,7 @@ def _state(parts: list[Part]) -> tuple[dict[str, Array], dict[int, str]]:
     return arrays, places
 
 
-def _link(compiler: str, source: Source, done: Exported) -> None:
+def _link(compiler: str, source: CFile, done: Exported) -> None:
     """Machine code and C, as one library; oneDNN, if it is called, beside it."""
     session = options()
     texts = list(dict.fromkeys(m for q in source.programs for m in q.modules))

@@ -11,11 +11,11 @@ from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
 from mycelia.loops import Binding, LibraryCall, Tiles
-from mycelia.onednn.recorded import Record, recorded
+from mycelia.onednn.recorded import Recording, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
-from mycelia.runtime.recipes import Ready, bind, forget, prepared
+from mycelia.runtime.recipes import PreparedCall, bind, forget, prepared
 from mycelia.runtime.stages import scheduled, written
 from mycelia.runtime.tiles import Tiled
 from mycelia.threads.openmp import at_most
@@ -23,7 +23,7 @@ from mycelia.types import Array
 
 
 @dataclass(frozen=True)
-class Execution:
+class NumberedExecution:
     """One execution of a primitive: numbers of objects, and for each memory its role, operand, and bytes into it."""
 
     primitive: int
@@ -34,7 +34,7 @@ class Execution:
 class Call:
     """A library call, as executions; or one of our own tiled products, as words and the tables that they point to."""
 
-    executions: tuple[Execution, ...] = ()
+    executions: tuple[NumberedExecution, ...] = ()
     words: Array | None = None
     tables: tuple[tuple[int, Array], ...] = ()  # the word that holds the address, and the table
 
@@ -48,7 +48,7 @@ class Program:
     binding: Binding
     arena: int
     numbers: Array
-    record: Record
+    record: Recording
     calls: tuple[Call, ...]
 
 
@@ -61,7 +61,7 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
     binding = replace(unit.binding, numbers=emitted.numbers)
     if binding.callbacks:
         raise ArgumentError(f"{name} calls Python, and C has none")
-    if binding.routines or binding.handles:
+    if binding.procedures or binding.handles:
         raise ArgumentError(
             f"{name} calls itself, or keeps what loops leave behind, which exported functions cannot yet"
         )
@@ -72,19 +72,19 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
     return Program(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
 
 
-def _call(call: LibraryCall, threads: int, record: Record) -> Call:
+def _call(call: LibraryCall, threads: int, record: Recording) -> Call:
     if isinstance(call, Tiles):
         (made,) = prepared([call], threads)
         assert isinstance(made, Tiled)
         address = {t.ctypes.data: t for t in made.tables}
         tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
         return Call(words=np.array(made.words), tables=tables)
-    ready: Ready = bind(call)
+    ready: PreparedCall = bind(call)
     executions = []
     for p, where in ready.primitives:
-        memories = zip(p.slots, where, strict=True)
+        memories = zip(p.ports, where, strict=True)
         executions.append(
-            Execution(
+            NumberedExecution(
                 record.objects[p.primitive],
                 tuple((record.objects[s.memory], s.arg, operand, nbytes) for s, (operand, nbytes) in memories),
             )

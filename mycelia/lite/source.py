@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mycelia.codegen.records import WORDS
-from mycelia.lite.described import Described
+from mycelia.lite.described import CFunction
 from mycelia.lite.prepared import Call, Program
 from mycelia.lite.weights import header
 from mycelia.loops.status import STOPPED
@@ -37,11 +37,11 @@ STATUS = {
 class Part:
     """One function of the library: what it is to C, and its program."""
 
-    about: Described
+    about: CFunction
     program: Program
 
 
-def declared(name: str, about: Described) -> str:
+def declared(name: str, about: CFunction) -> str:
     """The prototype of a function, with shapes.
 
     >>> from mycelia import Tensor
@@ -97,7 +97,7 @@ void {name}_close({name} *model);
 """
 
 
-class Source:
+class CFile:
     """The C file of a library, in pieces."""
 
     def __init__(self, name: str, parts: Sequence[Part], state: Mapping[str, Array], places: Mapping[int, str]) -> None:

@@ -1,6 +1,6 @@
 """The loop IR: index expressions, scalar expressions, kernels, programs. Codegen gives them machine code."""
 
-from mycelia.loops.calls import Axis, Convolution, Layout, LibraryCall, Matmul, TileKind, Tiles, Window
+from mycelia.loops.calls import Axis, ConvolutionCall, LibraryCall, Matmul, Moves, Strided, TileKind, Tiles
 from mycelia.loops.convert import converted, stepping_stone
 from mycelia.loops.equality import equal
 from mycelia.loops.expr import (
@@ -18,7 +18,7 @@ from mycelia.loops.expr import (
     unary,
 )
 from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable, datum, index
-from mycelia.loops.kernel import Kernel, Stage, Store, Update, mention, mention_index
+from mycelia.loops.kernel import Kernel, Store, Sweep, Update, mention, mention_index
 from mycelia.loops.parser import parse_kernel, parse_program
 from mycelia.loops.printer import show
 from mycelia.loops.program import (
@@ -36,9 +36,9 @@ from mycelia.loops.program import (
     Operand,
     Place,
     Plan,
+    Procedure,
     Program,
     Repeat,
-    Routine,
     Runtime,
     Stack,
     Step,
@@ -57,7 +57,7 @@ __all__ = [
     "Buffer",
     "Callback",
     "Called",
-    "Convolution",
+    "ConvolutionCall",
     "Copy",
     "Datum",
     "Enter",
@@ -69,33 +69,33 @@ __all__ = [
     "Item",
     "Kernel",
     "Launch",
-    "Layout",
     "LibraryCall",
     "Matmul",
+    "Moves",
     "Note",
     "Operand",
     "Place",
     "Plan",
+    "Procedure",
     "Program",
     "Quotient",
     "Recipe",
     "Remainder",
     "Repeat",
-    "Routine",
     "Runtime",
     "Slot",
     "Stack",
-    "Stage",
     "Step",
     "Stop",
     "Store",
     "Stream",
+    "Strided",
+    "Sweep",
     "TileKind",
     "Tiles",
     "Unit",
     "Update",
     "Variable",
-    "Window",
     "binary",
     "cast",
     "const",

@@ -10,7 +10,7 @@ from mycelia.types import DType, Shape
 
 
 @dataclass(frozen=True)
-class Layout:
+class Strided:
     """An operand of a call: the extent of each axis and its step in memory, in elements, and the element type."""
 
     shape: Shape
@@ -24,9 +24,9 @@ class Matmul:
     each column if there is one, of the type of out.
     """
 
-    lhs: Layout
-    rhs: Layout
-    out: Layout
+    lhs: Strided
+    rhs: Strided
+    out: Strided
     bias: bool = False
 
     @property
@@ -36,7 +36,7 @@ class Matmul:
 
 
 @dataclass(frozen=True)
-class Window:
+class Moves:
     """How a kernel moves over space."""
 
     strides: tuple[int, ...]
@@ -46,7 +46,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Convolution:
+class ConvolutionCall:
     """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
 
     The layouts are those of x, w and out; w is always dense. `packed` are the operands, in the order of the call, that
@@ -54,10 +54,10 @@ class Convolution:
     """
 
     direction: str
-    x: Layout
-    w: Layout
-    out: Layout
-    window: Window
+    x: Strided
+    w: Strided
+    out: Strided
+    window: Moves
     bias: bool = False
     packed: tuple[int, ...] | None = None
 
@@ -79,7 +79,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class TileKind:
-    """What a routine of tiles is written for: the element types of the operands, that of the result, in which sums are
+    """What a function of tiles is written for: the element types of the operands, that of the result, in which sums are
     made, and the tile of the result that registers hold, as rows and vectors of so many columns.
     """
 
@@ -99,7 +99,7 @@ class TileKind:
 @dataclass(frozen=True)
 class Tiles:
     """out[b, i, j] = the sum over k of lhs[b, i, k] * rhs[b, k, j], where b, i, j and k each run over several axes: our
-    own routine, for element types and layouts that the library has not.
+    own function, for element types and layouts that the library has not.
     """
 
     kind: TileKind
@@ -114,4 +114,4 @@ class Tiles:
         return prod(axis.extent for axis in (*self.batch, *self.rows, *self.columns, *self.summed))
 
 
-LibraryCall = Matmul | Convolution | Tiles
+LibraryCall = Matmul | ConvolutionCall | Tiles

@@ -24,7 +24,7 @@ OWN = {Buffer: ("name", "type", "strides"), Fold: ("combine", "dtype"), Variable
 def equal(a: Any, b: Any) -> bool:
     """Whether two kernels, programs or parts of them are the same but for the objects that they use.
 
-    >>> from mycelia.loops import Stage
+    >>> from mycelia.loops import Sweep
     >>> equal(Kernel((Variable(3),), ()), Kernel((Variable(3),), ())), equal(Variable(3), Variable(4))
     (True, False)
     """

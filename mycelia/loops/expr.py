@@ -46,7 +46,7 @@ class Buffer:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fold:
-    """A reduction: `combine` over everything that one stage of a kernel visits, per row. See `Stage`."""
+    """A reduction: `combine` over everything that one sweep of a kernel visits, per row. See `Sweep`."""
 
     combine: str  # add, mul, max, min, and, or
     dtype: DType
@@ -203,7 +203,7 @@ def position(at: Index, dtype: DType) -> Expr:
 
 
 def folded(fold: Fold) -> Expr:
-    """The result of a reduction that an earlier stage has finished."""
+    """The result of a reduction that an earlier sweep has finished."""
     return Expr("folded", (), fold.dtype, fold)
 
 

@@ -18,7 +18,7 @@ from mycelia.loops.convert import converted
 from mycelia.loops.expr import Buffer, Expr, Fold, neutral
 from mycelia.loops.functions import ELEMENTARY
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, Variable
-from mycelia.loops.kernel import Kernel, Stage, Store, Update, mention, mention_index
+from mycelia.loops.kernel import Kernel, Store, Sweep, Update, mention, mention_index
 from mycelia.types import Array, DType
 
 Memory = dict[Buffer, Array]  # the elements of each buffer, in the order of its strides
@@ -27,12 +27,12 @@ Memory = dict[Buffer, Array]  # the elements of each buffer, in the order of its
 def run(kernel: Kernel, memory: Memory) -> None:
     """Run a kernel on buffers, in place.
 
-    >>> from mycelia.loops import Stage, binary, load
+    >>> from mycelia.loops import Sweep, binary, load
     >>> from mycelia.types import TensorType, float32
     >>> x, y = (Buffer.dense(name, TensorType(float32, (3,))) for name in "xy")
     >>> i = Variable(3)
     >>> at = Index(0, ((i, 1),))
-    >>> double = Kernel((i,), (Stage((), actions=(Store(y, at, binary("add", load(x, (at,)), load(x, (at,)))),)),))
+    >>> double = Kernel((i,), (Sweep((), actions=(Store(y, at, binary("add", load(x, (at,)), load(x, (at,)))),)),))
     >>> memory = {x: np.arange(3, dtype="f"), y: np.zeros(3, "f")}
     >>> run(double, memory)
     >>> memory[y]
@@ -42,57 +42,57 @@ def run(kernel: Kernel, memory: Memory) -> None:
     scratch = {b: np.zeros((rows, b.type.size), b.type.dtype.numpy) for b in kernel.scratch}
     folds: dict[Fold, Array] = {}
     with np.errstate(all="ignore"):
-        for stage in kernel.stages:
-            if chained(stage):
-                _one_by_one(kernel, stage, memory, scratch, folds)
+        for sweep in kernel.sweeps:
+            if chained(sweep):
+                _one_by_one(kernel, sweep, memory, scratch, folds)
                 continue
-            inner = _Iterations(kernel.rows, stage.columns, memory, scratch, folds)
-            if _folds_what_it_stores(stage):
-                inner.act(stage.actions)
-                folds.update({fold: inner.fold(fold, e) for fold, e in stage.folds})
+            inner = _Iterations(kernel.rows, sweep.columns, memory, scratch, folds)
+            if _folds_what_it_stores(sweep):
+                inner.act(sweep.actions)
+                folds.update({fold: inner.fold(fold, e) for fold, e in sweep.folds})
             else:  # what is stored may lie in the memory of what is folded
-                found = {fold: inner.fold(fold, e) for fold, e in stage.folds}
-                inner.act(stage.actions)
+                found = {fold: inner.fold(fold, e) for fold, e in sweep.folds}
+                inner.act(sweep.actions)
                 folds.update(found)
-            _Iterations(kernel.rows, (), memory, scratch, folds).act(stage.after)
+            _Iterations(kernel.rows, (), memory, scratch, folds).act(sweep.after)
 
 
-def chained(stage: Stage) -> bool:
+def chained(sweep: Sweep) -> bool:
     """Whether a turn of the loops reads what an earlier one has stored, as running sums do: at another place, or at one
     that several turns have in common.
     """
     places: dict[Buffer, list[Index]] = {}
-    for a in stage.actions:
+    for a in sweep.actions:
         places.setdefault(a.buffer, []).append(a.offset)
     found: dict[Buffer, None] = {}
-    for a in stage.actions:
+    for a in sweep.actions:
         mention_index(a.offset, found)
         for x in a.value.walk():
             if x.kind == "load":
                 buffer, at = x.attribute
                 mention_index(at, found)
-                own = at.variables() >= set(stage.columns)
+                own = at.variables() >= set(sweep.columns)
                 if any(at != where or not own for where in places.get(buffer, ())):
                     return True
     return not places.keys().isdisjoint(found)
 
 
-def _folds_what_it_stores(stage: Stage) -> bool:
+def _folds_what_it_stores(sweep: Sweep) -> bool:
     found: dict[Buffer, None] = {}
-    for _, e in stage.folds:
+    for _, e in sweep.folds:
         mention(e, found)
-    return any(a.buffer in found for a in stage.actions)
+    return any(a.buffer in found for a in sweep.actions)
 
 
 def _one_by_one(
-    kernel: Kernel, stage: Stage, memory: Memory, scratch: Mapping[Buffer, Array], folds: dict[Fold, Array]
+    kernel: Kernel, sweep: Sweep, memory: Memory, scratch: Mapping[Buffer, Array], folds: dict[Fold, Array]
 ) -> None:
-    """A stage in the order of its loops; rows still all at once."""
-    assert not stage.folds, "a stage that reads what it has stored folds nothing"
-    for turn in np.ndindex(*[v.extent for v in stage.columns]):
-        at = {v: np.asarray(i) for v, i in zip(stage.columns, turn, strict=True)}
-        _Iterations(kernel.rows, (), memory, scratch, folds, at).act(stage.actions)
-    _Iterations(kernel.rows, (), memory, scratch, folds).act(stage.after)
+    """A sweep in the order of its loops; rows still all at once."""
+    assert not sweep.folds, "a sweep that reads what it has stored folds nothing"
+    for turn in np.ndindex(*[v.extent for v in sweep.columns]):
+        at = {v: np.asarray(i) for v, i in zip(sweep.columns, turn, strict=True)}
+        _Iterations(kernel.rows, (), memory, scratch, folds, at).act(sweep.actions)
+    _Iterations(kernel.rows, (), memory, scratch, folds).act(sweep.after)
 
 
 def evaluate(e: Expr, at: Mapping[Variable, Array], memory: Memory) -> Array:

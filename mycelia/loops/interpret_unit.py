@@ -212,10 +212,10 @@ class _Frame:
 
     @step.register
     def _(self, step: Enter) -> None:
-        routine = next(r for r in self.machine.unit.program.routines if r.name == step.routine)
-        pairs = zip((*routine.inputs, *routine.outputs), (*step.inputs, *step.outputs), strict=True)
+        procedure = next(r for r in self.machine.unit.program.procedures if r.name == step.procedure)
+        pairs = zip((*procedure.inputs, *procedure.outputs), (*step.inputs, *step.outputs), strict=True)
         passed = {inner.name: self.at(outer) for inner, outer in pairs}
-        _Frame(self.machine, self.machine.unit.routines[routine.name], passed).block(routine.block)
+        _Frame(self.machine, self.machine.unit.procedures[procedure.name], passed).block(procedure.block)
 
     @step.register
     def _(self, step: Host) -> None:

@@ -1,13 +1,13 @@
-"""Kernels: rows that may run side by side, and for each row a few stages of loops.
+"""Kernels: rows that may run side by side, and for each row a few sweeps of loops.
 
     for row in rows:                      # independent: shared among threads
-        for stage in stages:              # one after the other
-            for column in stage.columns:  # nested loops, the last one in vectors
+        for sweep in sweeps:              # one after the other
+            for column in sweep.columns:  # nested loops, the last one in vectors
                 fold, store, update
             finish: store what needs the finished folds
 
-An elementwise kernel is one stage. A softmax is three stages over one row: maximum; exponentials and their sum;
-quotient. A scatter is one stage of updates. There is nothing else.
+An elementwise kernel is one sweep. A softmax is three sweeps over one row: maximum; exponentials and their sum;
+quotient. A scatter is one sweep of updates. There is nothing else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Update:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Sweep:
     """One nest of loops inside a row. `folds` run over all columns; `after` sees them finished."""
 
     columns: tuple[Variable, ...]
@@ -49,10 +49,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Stages over rows. `scratch` buffers are private to a row."""
+    """Sweeps over rows. `scratch` buffers are private to a row."""
 
     rows: tuple[Variable, ...]
-    stages: tuple[Stage, ...]
+    sweeps: tuple[Sweep, ...]
     scratch: tuple[Buffer, ...] = ()
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -62,10 +62,10 @@ class Kernel:
     def read(self) -> tuple[Buffer, ...]:
         """The buffers that the kernel reads, without its scratch."""
         found: dict[Buffer, None] = {}
-        for stage in self.stages:
-            for _, e in stage.folds:
+        for sweep in self.sweeps:
+            for _, e in sweep.folds:
                 mention(e, found)
-            for action in (*stage.actions, *stage.after):
+            for action in (*sweep.actions, *sweep.after):
                 mention(action.value, found)
                 mention_index(action.offset, found)
                 if isinstance(action, Update):
@@ -74,7 +74,7 @@ class Kernel:
 
     def written(self) -> tuple[Buffer, ...]:
         """The buffers that the kernel writes, without its scratch."""
-        out = {a.buffer: None for s in self.stages for a in (*s.actions, *s.after)}
+        out = {a.buffer: None for s in self.sweeps for a in (*s.actions, *s.after)}
         return tuple(b for b in out if b not in self.scratch)
 
     def __str__(self) -> str:

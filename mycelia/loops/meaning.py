@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mycelia.loops.calls import Axis, Convolution, Layout, Matmul, Tiles
+from mycelia.loops.calls import Axis, ConvolutionCall, Matmul, Strided, Tiles
 from mycelia.types import Array, DType
 
 
@@ -19,9 +19,9 @@ def called(call: object, operands: Sequence[Array]) -> None:
     """Do what a call does, in place; operands are flat, from the element on that it is given: inputs, then outputs.
 
     >>> from mycelia.types import float32
-    >>> row = Layout((1, 2), (2, 1), float32)
+    >>> row = Strided((1, 2), (2, 1), float32)
     >>> out = np.zeros(1, "f")
-    >>> column, one = Layout((2, 1), (1, 1), float32), Layout((1, 1), (1, 1), float32)
+    >>> column, one = Strided((2, 1), (1, 1), float32), Strided((1, 1), (1, 1), float32)
     >>> called(Matmul(row, column, one), [np.ones(2, "f"), np.ones(2, "f"), out])
     >>> out
     array([2.], dtype=float32)
@@ -39,7 +39,7 @@ def _(call: Matmul, operands: Sequence[Array]) -> None:
 
 
 @called.register
-def _(call: Convolution, operands: Sequence[Array]) -> None:
+def _(call: ConvolutionCall, operands: Sequence[Array]) -> None:
     first, second, *bias, out = operands
     if call.direction == "forward":
         total = _forward(call, wide(seen(first, call.x)), wide(seen(second, call.w)))
@@ -73,7 +73,7 @@ def _along(memory: Array, axes: Sequence[Axis], operand: str) -> Array:
     return as_strided(memory, [axis.extent for axis in axes], steps)
 
 
-def seen(memory: Array, layout: Layout) -> Array:
+def seen(memory: Array, layout: Strided) -> Array:
     """Memory as an operand sees it."""
     return as_strided(memory, layout.shape, [s * memory.itemsize for s in layout.strides])
 
@@ -88,24 +88,24 @@ def narrowed(x: Array, dtype: DType) -> Array:
     return x.astype(dtype.numpy)
 
 
-def _padded(x: Array, call: Convolution) -> Array:
+def _padded(x: Array, call: ConvolutionCall) -> Array:
     return np.pad(x, ((0, 0), (0, 0), *call.window.padding))
 
 
-def _reached(call: Convolution, at: tuple[int, ...]) -> tuple[Any, ...]:
+def _reached(call: ConvolutionCall, at: tuple[int, ...]) -> tuple[Any, ...]:
     """The part of the padded image that one element of the kernel meets."""
     window, extents = call.window, call.out.shape[2:]
     spans = zip(at, window.dilation, window.strides, extents, strict=True)
     return (slice(None), slice(None), *(slice(k * d, k * d + (n - 1) * s + 1, s) for k, d, s, n in spans))
 
 
-def _groups(call: Convolution, x: Array, axis: int) -> Array:
+def _groups(call: ConvolutionCall, x: Array, axis: int) -> Array:
     """An image or weights with an axis of its own for groups."""
     g = call.window.groups
     return x.reshape(*x.shape[:axis], g, x.shape[axis] // g, *x.shape[axis + 1 :])
 
 
-def _forward(call: Convolution, x: Array, w: Array) -> Array:
+def _forward(call: ConvolutionCall, x: Array, w: Array) -> Array:
     x = _padded(x, call)
     total = np.zeros(_groups(call, np.empty(call.out.shape), 1).shape, x.dtype)
     for at in np.ndindex(*call.w.shape[2:]):
@@ -114,7 +114,7 @@ def _forward(call: Convolution, x: Array, w: Array) -> Array:
     return total.reshape(call.out.shape)
 
 
-def _input_gradient(call: Convolution, ct: Array, w: Array) -> Array:
+def _input_gradient(call: ConvolutionCall, ct: Array, w: Array) -> Array:
     padded = np.zeros(_padded(np.empty(call.x.shape), call).shape, ct.dtype)
     for at in np.ndindex(*call.w.shape[2:]):
         part = np.einsum("ngo...,goi->ngi...", _groups(call, ct, 1), _groups(call, w[(..., *at)], 0))
@@ -124,7 +124,7 @@ def _input_gradient(call: Convolution, ct: Array, w: Array) -> Array:
     return padded[(slice(None), slice(None), *inner)]
 
 
-def _weight_gradient(call: Convolution, x: Array, ct: Array) -> Array:
+def _weight_gradient(call: ConvolutionCall, x: Array, ct: Array) -> Array:
     x = _padded(x, call)
     total = np.zeros(call.w.shape, x.dtype)
     for at in np.ndindex(*call.w.shape[2:]):

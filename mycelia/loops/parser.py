@@ -8,10 +8,10 @@ from typing import Any
 
 from mycelia.errors import Location
 from mycelia.loops import calls
-from mycelia.loops.calls import Layout
+from mycelia.loops.calls import Strided
 from mycelia.loops.expr import Buffer, Expr, Fold, const, folded
 from mycelia.loops.index import Index, Quotient, Remainder, Variable, atoms_summed, datum, divided_atom
-from mycelia.loops.kernel import Kernel, Stage, Store, Update
+from mycelia.loops.kernel import Kernel, Store, Sweep, Update
 from mycelia.loops.printer import usual
 from mycelia.loops.program import (
     Birth,
@@ -25,19 +25,19 @@ from mycelia.loops.program import (
     Launch,
     Note,
     Operand,
+    Procedure,
     Program,
     Repeat,
-    Routine,
     Runtime,
     Step,
     Stop,
     Stream,
 )
-from mycelia.notation import Reader
+from mycelia.notation import Tokens
 from mycelia.sizes import Dim, Name
 from mycelia.types import Array, DType, TensorType, dtype_named, row_major
 
-PARTS = (calls.Matmul, calls.Convolution, calls.Window, calls.Tiles, calls.TileKind, calls.Axis)
+PARTS = (calls.Matmul, calls.ConvolutionCall, calls.Moves, calls.Tiles, calls.TileKind, calls.Axis)
 CALLS: dict[str, type] = {part.__name__: part for part in PARTS}
 
 
@@ -80,7 +80,7 @@ class Inside:
     buffers: dict[str, Buffer] = field(default_factory=dict)
 
 
-class KernelReader(Reader):
+class KernelReader(Tokens):
     """Kernels over known buffers."""
 
     what = "a kernel"
@@ -120,10 +120,10 @@ class KernelReader(Reader):
             made = self.laid_out_buffer()
             inside.buffers[made.name] = made
             scratch.append(made)
-        stages = []
+        sweeps = []
         while not self.skip("}"):
-            stages.append(self._stage(inside))
-        return Kernel(rows, tuple(stages), tuple(scratch))
+            sweeps.append(self._sweep(inside))
+        return Kernel(rows, tuple(sweeps), tuple(scratch))
 
     def _loop(self, inside: Inside) -> Variable:
         name = self.take("word")
@@ -137,7 +137,7 @@ class KernelReader(Reader):
             inside.variables[name] = Variable(extent, within)
         return inside.variables[name]
 
-    def _stage(self, inside: Inside) -> Stage:
+    def _sweep(self, inside: Inside) -> Sweep:
         self.take("word", "for")
         columns = self.tuple(lambda: self._loop(inside))
         self.take("mark", "{")
@@ -149,11 +149,11 @@ class KernelReader(Reader):
                 folds += self._value(inside)
             elif self.skip("then"):
                 action = self._action(inside)
-                assert isinstance(action, Store), "what comes after a stage stores"
+                assert isinstance(action, Store), "what comes after a sweep stores"
                 after.append(action)
             else:
                 actions.append(self._action(inside))
-        return Stage(columns, tuple(folds), tuple(actions), tuple(after))
+        return Sweep(columns, tuple(folds), tuple(actions), tuple(after))
 
     def _value(self, inside: Inside) -> list[tuple[Fold, Expr]]:
         """A name for an expression; or a fold, which is given."""
@@ -260,15 +260,15 @@ class ProgramReader(KernelReader):
         notes = []
         while self.skip("note"):
             notes.append(self._note())
-        routines = []
-        while self.skip("routine"):
-            routines.append(self._routine())
+        procedures = []
+        while self.skip("procedure"):
+            procedures.append(self._procedure())
         steps = self._steps("handles", "return")
         handles = frozenset(self._listed() if self.skip("handles") else ())
         self.take("word", "return")
         outputs = tuple(self.several("}", self.buffer))
         block = Block(tuple(steps))
-        return Program(inputs, outputs, block, constants, shared, tuple(routines), handles, tuple(notes))
+        return Program(inputs, outputs, block, constants, shared, tuple(procedures), handles, tuple(notes))
 
     def _declarations(self) -> tuple[dict[Buffer, Array], dict[Buffer, Buffer]]:
         constants: dict[Buffer, Array] = {}
@@ -295,9 +295,9 @@ class ProgramReader(KernelReader):
         columns = self.tuple(self.number) if self.sees("(") else None
         return Note(said, Location(file, line, columns))
 
-    def _routine(self) -> Routine:
+    def _procedure(self) -> Procedure:
         name, (inputs, outputs) = self.string(), self._passed()
-        return Routine(name, inputs, outputs, self._block())
+        return Procedure(name, inputs, outputs, self._block())
 
     def _listed(self) -> list[Buffer]:
         found = [self.buffer()]
@@ -355,7 +355,7 @@ class ProgramReader(KernelReader):
             self.take("mark", "[")
             return made(**dict(self.several("]", self._attribute)))
         t = self.type_or_data()
-        return Layout(t.shape, self.strides(t), t.dtype) if isinstance(t, TensorType) else t
+        return Strided(t.shape, self.strides(t), t.dtype) if isinstance(t, TensorType) else t
 
     def _attribute(self) -> tuple[str, Any]:
         name = self.take("word")

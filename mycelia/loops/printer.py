@@ -27,10 +27,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from mycelia.loops.calls import Layout
+from mycelia.loops.calls import Strided
 from mycelia.loops.expr import COMPARISONS, PREDICATES, Buffer, Expr, Fold
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, Variable
-from mycelia.loops.kernel import Kernel, Stage, Store, Update
+from mycelia.loops.kernel import Kernel, Store, Sweep, Update
 from mycelia.loops.program import (
     Birth,
     Block,
@@ -42,9 +42,9 @@ from mycelia.loops.program import (
     Launch,
     Note,
     Operand,
+    Procedure,
     Program,
     Repeat,
-    Routine,
     Runtime,
     Step,
     Stop,
@@ -66,7 +66,7 @@ def show(x: Kernel | Program) -> str:
     >>> x, y = (Buffer.dense(name, TensorType(float32, (3,))) for name in "xy")
     >>> i = Variable(3)
     >>> e = load(x, (index(i),))
-    >>> print(show(Kernel((i,), (Stage((), actions=(Store(y, index(i), e * e),)),))))
+    >>> print(show(Kernel((i,), (Sweep((), actions=(Store(y, index(i), e * e),)),))))
     buffer x: f32[3]
     buffer y: f32[3]
     kernel(i0 < 3) {
@@ -91,8 +91,8 @@ class Writer:
     def program(self, program: Program) -> list[str]:
         head = ", ".join(f"{b}: {self.laid_out(b)}" for b in program.inputs)
         lines = [*self._buffers(program), *map(self._note, program.notes)]
-        for routine in program.routines:
-            lines += ["", *self._routine(routine)]
+        for procedure in program.procedures:
+            lines += ["", *self._procedure(procedure)]
         lines += ["", *self.steps(program.block)] if lines else self.steps(program.block)
         if program.handles:
             lines.append(f"handles {', '.join(b.name for b in program.outputs if b in program.handles)}")
@@ -102,9 +102,9 @@ class Writer:
     def _buffers(self, program: Program) -> list[str]:
         """What has to be said of the buffers that are no inputs."""
         found: dict[Buffer, None] = dict.fromkeys(program.inputs)
-        for routine in program.routines:
-            found |= dict.fromkeys((*routine.inputs, *routine.outputs))
-        for block in [program.block, *(r.block for r in program.routines)]:
+        for procedure in program.procedures:
+            found |= dict.fromkeys((*procedure.inputs, *procedure.outputs))
+        for block in [program.block, *(r.block for r in program.procedures)]:
             for step in block.walk():
                 found |= dict.fromkeys((*step.reads(), *step.writes()))
                 streams = (*step.reading, *step.writing) if isinstance(step, Repeat) else ()
@@ -116,7 +116,7 @@ class Writer:
         buffers = [f"buffer {b}: {self.laid_out(b)}" for b in found if b not in said]
         return [*constants, *buffers, *[f"share {b} in {home}" for b, home in program.shared.items()]]
 
-    def laid_out(self, x: Buffer | Layout) -> str:
+    def laid_out(self, x: Buffer | Strided) -> str:
         """The type of what lies in memory, and how it lies there if not row after row."""
         t = x.type if isinstance(x, Buffer) else None
         shape, dtype = (t.shape, t.dtype) if t is not None else (x.shape, x.dtype)  # type: ignore[union-attr]  # a layout
@@ -130,9 +130,10 @@ class Writer:
         columns = "" if note.at is None or note.at.columns is None else f" {tuple_text(map(str, note.at.columns))}"
         return f"note {json.dumps(note.text)}{place}{columns}"
 
-    def _routine(self, routine: Routine) -> list[str]:
-        head = f"routine {json.dumps(routine.name)}{self.buffers(routine.inputs)} -> {self.buffers(routine.outputs)}"
-        return [f"{head} {{", *indented(self.steps(routine.block)), "}"]
+    def _procedure(self, procedure: Procedure) -> list[str]:
+        inputs, outputs = self.buffers(procedure.inputs), self.buffers(procedure.outputs)
+        head = f"procedure {json.dumps(procedure.name)}{inputs} -> {outputs}"
+        return [f"{head} {{", *indented(self.steps(procedure.block)), "}"]
 
     def buffers(self, buffers: Iterable[Buffer]) -> str:
         return f"({', '.join(b.name for b in buffers)})"
@@ -183,7 +184,7 @@ class Writer:
         return f"{s.item} of {s.handle}{' fixed' if s.fixed else ''}"
 
     def enter(self, step: Enter) -> list[str]:
-        return [f"enter {json.dumps(step.routine)}{self.buffers(step.inputs)} -> {self.buffers(step.outputs)}"]
+        return [f"enter {json.dumps(step.procedure)}{self.buffers(step.inputs)} -> {self.buffers(step.outputs)}"]
 
     def runtime(self, step: Runtime) -> list[str]:
         types = f" types {tuple_text(map(self.type, step.types))}" if step.types else ""
@@ -202,7 +203,7 @@ class Writer:
 
     def described(self, x: Any) -> str:
         """The description of a library call: dataclasses, types, numbers."""
-        if isinstance(x, Layout):
+        if isinstance(x, Strided):
             return self.laid_out(x)
         if is_dataclass(x) and not isinstance(x, Type):
             said = ", ".join(f"{f.name}={self.described(getattr(x, f.name))}" for f in fields(x))
@@ -226,7 +227,7 @@ class Writer:
         inside = KernelWriter(self, kernel)
         head = f"kernel({', '.join(map(inside.loop, kernel.rows))}) {{"
         scratch = [f"  scratch {b}: {self.laid_out(b)}" for b in kernel.scratch]
-        return [head, *scratch, *indented(line for s in kernel.stages for line in inside.stage(s)), "}"]
+        return [head, *scratch, *indented(line for s in kernel.sweeps for line in inside.sweep(s)), "}"]
 
     # -------------------------------------------------------------------------------------------- sizes and types
 
@@ -264,16 +265,16 @@ class KernelWriter:
         block = "" if v.within is None else f" within {self.variables[v.within[0]]} of {self.outer.dim(v.within[1])}"
         return f"{name} < {self.outer.dim(v.extent)}{block}"
 
-    def stage(self, stage: Stage) -> list[str]:
-        head = f"for ({', '.join(map(self.loop, stage.columns))}) {{"
+    def sweep(self, sweep: Sweep) -> list[str]:
+        head = f"for ({', '.join(map(self.loop, sweep.columns))}) {{"
         self.lines = []
-        for fold, e in stage.folds:
+        for fold, e in sweep.folds:
             value = self.expr(e)
             self.names[fold] = name = f"%{len(self.names)}"
             self.lines.append(f"{name}: {fold.dtype.short} = fold {fold.combine} {value}")
-        for a in stage.actions:
+        for a in sweep.actions:
             self.action(a, "")
-        for a in stage.after:
+        for a in sweep.after:
             self.action(a, "then ")
         return [head, *indented(self.lines), "}"]
 
@@ -339,8 +340,8 @@ def _worth_a_name(kernel: Kernel) -> set[Expr]:
     uses: dict[Expr, int] = {}
     depth: dict[Expr, int] = {}
     named: set[Expr] = set()
-    stack = [x for s in kernel.stages for x in (*[e for _, e in s.folds], *[a.value for a in (*s.actions, *s.after)])]
-    stack += [e for s in kernel.stages for a in (*s.actions, *s.after) for e in _data(a.offset)]
+    stack = [x for s in kernel.sweeps for x in (*[e for _, e in s.folds], *[a.value for a in (*s.actions, *s.after)])]
+    stack += [e for s in kernel.sweeps for a in (*s.actions, *s.after) for e in _data(a.offset)]
     seen: set[Expr] = set()
     while stack:
         root = stack.pop()

@@ -143,9 +143,9 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Enter:
-    """Call a routine, which may call itself."""
+    """Call a procedure, which may call itself."""
 
-    routine: str
+    procedure: str
     inputs: tuple[Buffer, ...]
     outputs: tuple[Buffer, ...]
 
@@ -257,7 +257,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Routine:
+class Procedure:
     """A part of the program that has a memory of its own each time it is entered."""
 
     name: str
@@ -283,15 +283,15 @@ class Program:
     block: Block
     constants: dict[Buffer, Array] = field(default_factory=dict)
     shared: dict[Buffer, Buffer] = field(default_factory=dict)  # lives in the memory of another buffer
-    routines: tuple[Routine, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
     handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
     notes: tuple[Note, ...] = ()
 
     def walk(self) -> Iterator[Step]:
-        """Every step, of the main block and then of routines. The number of a step is its place among them."""
+        """Every step, of the main block and then of procedures. The number of a step is its place among them."""
         yield from self.block.walk()
-        for routine in self.routines:
-            yield from routine.block.walk()
+        for procedure in self.procedures:
+            yield from procedure.block.walk()
 
     def __str__(self) -> str:
         from mycelia.loops.printer import show  # the printer knows programs, and programs can be printed

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from mycelia.loops.expr import Buffer, Expr
 from mycelia.loops.index import Atom, Datum, Index, Quotient, Remainder, datum
-from mycelia.loops.kernel import Kernel, Stage, Store, Update
+from mycelia.loops.kernel import Kernel, Store, Sweep, Update
 from mycelia.loops.program import Copy, Invoke, Launch, Operand
 
 Buffers = Mapping[Buffer, Buffer]
@@ -62,16 +62,16 @@ def _kernel(kernel: Kernel, new: Buffers) -> Kernel:
     def value(e: Expr) -> Expr:
         return _expression(e, new, done)
 
-    stages = tuple(
-        Stage(
+    sweeps = tuple(
+        Sweep(
             s.columns,
             tuple((f, value(e)) for f, e in s.folds),
             tuple(write(a) for a in s.actions),
             tuple(write(a) for a in s.after),
         )
-        for s in kernel.stages
+        for s in kernel.sweeps
     )
-    return Kernel(kernel.rows, stages, kernel.scratch)
+    return Kernel(kernel.rows, sweeps, kernel.scratch)
 
 
 def _expression(root: Expr, new: Buffers, done: dict[Expr, Expr]) -> Expr:

@@ -63,7 +63,7 @@ class Binding:
     donated: tuple[int | None, ...]  # for each output, the input whose memory it takes over
     handles: tuple[int, ...]  # the outputs that are sequences or frames
     arena: Dim  # bytes
-    stacks: tuple[Stack, ...]  # how places depend on sizes, where they do: of the main block, then of routines
+    stacks: tuple[Stack, ...]  # how places depend on sizes, where they do: of the main block, then of procedures
     calls: tuple[LibraryCall, ...]  # each once
     recipes: tuple[Recipe, ...]
     callbacks: tuple[Callback, ...]
@@ -72,7 +72,7 @@ class Binding:
     numbers: tuple[Sym, ...]  # what the code wants to know of sizes and places, in this order
     steps: int  # of the main block
     loops: bool  # signals are looked at
-    routines: bool  # the stack must be deep
+    procedures: bool  # the stack must be deep
     threads: int
     refused: tuple[str, ...] = ()  # calls that the library has nothing for, which are computed in another way
     notes: tuple[Note, ...] = ()
@@ -95,13 +95,13 @@ class Binding:
 
 @dataclass(frozen=True)
 class Unit:
-    """A program, the plan of its main block and of each routine, and its binding. `streamed` buffers are written past
+    """A program, the plan of its main block and of each procedure, and its binding. `streamed` buffers are written past
     the cache.
     """
 
     program: Program
     plan: Plan
-    routines: Mapping[str, Plan]
+    procedures: Mapping[str, Plan]
     streamed: frozenset[Buffer]
     binding: Binding
 

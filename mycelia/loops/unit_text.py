@@ -7,7 +7,7 @@
         b2 at 64
         room 5 at 128                           what belongs to the library call that is step 5
       }
-      plan "routine" 256 stacked { ... }        its places depend on sizes
+      plan "procedure" 256 stacked { ... }        its places depend on sizes
       streamed out3
       binding(f32[8, 4]) -> (f32[8] takes 0) {  an output that takes over the memory of an input
         threads 2
@@ -90,7 +90,7 @@ class UnitWriter(Writer):
 
     def unit(self, unit: Unit) -> list[str]:
         lines = [*self.program(unit.program), *self._plan("plan", unit.plan)]
-        for name, plan in unit.routines.items():
+        for name, plan in unit.procedures.items():
             lines += self._plan(f"plan {json.dumps(name)}", plan)
         if unit.streamed:
             lines.append(f"streamed {', '.join(sorted(b.name for b in unit.streamed))}")
@@ -109,7 +109,7 @@ class UnitWriter(Writer):
         outputs = [self._output(binding, i) for i in range(len(binding.outputs))]
         head = f"binding({', '.join(map(self.type, binding.inputs))}) -> ({', '.join(outputs)}) {{"
         lines = [f"threads {binding.threads}", f"steps {binding.steps}"]
-        lines += [word for word in ("loops", "routines") if getattr(binding, word)]
+        lines += [word for word in ("loops", "procedures") if getattr(binding, word)]
         lines.append(f"arena {self.dim(binding.arena)}")
         lines.append(f"table {', '.join(map(_slot, binding.table))}")
         lines += [f"call {self.described(call)}" for call in binding.calls]
@@ -218,7 +218,7 @@ class UnitReader(ProgramReader):
             callbacks=tuple(said["callback"]),  # type: ignore[arg-type]
             refused=tuple(said["refused"]),  # type: ignore[arg-type]
             loops=bool(said["loops"]),
-            routines=bool(said["routines"]),
+            procedures=bool(said["procedures"]),
             notes=tuple(said["note"]) if program is None else program.notes,  # type: ignore[arg-type]
             constants=tuple(said["constant"] if program is None else program.constants.values()),  # type: ignore[arg-type]
             **one,  # type: ignore[arg-type]
@@ -298,7 +298,7 @@ LINES: dict[str, Callable[[UnitReader], object]] = {
     "threads": UnitReader.number,
     "steps": UnitReader.number,
     "loops": lambda _: True,
-    "routines": lambda _: True,
+    "procedures": lambda _: True,
     "arena": UnitReader.dim,
     "table": UnitReader._table,
     "call": UnitReader._described,

@@ -94,10 +94,10 @@ def verify_unit(unit: Unit) -> None:
     assert binding.steps == len(program.block.steps), "the number of steps is another one"
     if binding.numbers or not binding.births:  # codegen has said what it wants to know
         verify_binding(binding)
-    assert set(unit.routines) == {r.name for r in program.routines}, "there are plans of other routines"
+    assert set(unit.procedures) == {r.name for r in program.procedures}, "there are plans of other procedures"
     _plan(unit.plan, program.block, set(), binding)
-    for r in program.routines:
-        _plan(unit.routines[r.name], r.block, {*r.inputs, *r.outputs}, binding)
+    for r in program.procedures:
+        _plan(unit.procedures[r.name], r.block, {*r.inputs, *r.outputs}, binding)
 
 
 def _plan(plan: Plan, block: Block, passed: set[Buffer], binding: Binding) -> None:

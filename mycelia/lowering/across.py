@@ -37,19 +37,19 @@ def _crossing(kernel: Kernel) -> tuple[Variable, Variable, int] | None:
     """A row and the column that some operand lies the other way round for, and how many rows share its lines; None
     where nothing is known to be gained. Loops that only store, each where it stands, may run in any order.
     """
-    if len(kernel.stages) != 1 or not kernel.rows or kernel.scratch:
+    if len(kernel.sweeps) != 1 or not kernel.rows or kernel.scratch:
         return None
-    (stage,) = kernel.stages
-    if len(stage.columns) != 1 or stage.folds or stage.after or not all(isinstance(a, Store) for a in stage.actions):
+    (sweep,) = kernel.sweeps
+    if len(sweep.columns) != 1 or sweep.folds or sweep.after or not all(isinstance(a, Store) for a in sweep.actions):
         return None
-    (column,) = stage.columns
+    (column,) = sweep.columns
     nest = Nest(kernel)
     hidden = {v for at in nest.indices() for a, _ in at.terms if not isinstance(a, Variable) for v in _loops(a)}
     if column in hidden or column.within is not None or hint(column.extent) <= LINES_KEPT:
         return None
     if not set(kernel.read()).isdisjoint(kernel.written()):
         return None  # what is read may have to be read before it is written
-    for action in stage.actions:
+    for action in sweep.actions:
         for x in action.value.walk():
             if x.kind == "load":
                 buffer, at = x.attribute

@@ -14,11 +14,11 @@ from mycelia.lowering.empty import without_empty
 from mycelia.lowering.group import Group
 from mycelia.lowering.kernels import kernel_of
 from mycelia.lowering.nest import same_place
-from mycelia.lowering.order import in_sequence
 from mycelia.lowering.plain import copy, offset_of, stored
 from mycelia.lowering.shared import Shared
 from mycelia.lowering.steps import follows, layout_of, lower_step, may_end, reads_elements
 from mycelia.lowering.takeover import Takeovers, share, takeovers
+from mycelia.lowering.toposort import in_sequence
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant, Positions
 from mycelia.sizes import Dim, hint, same
@@ -36,14 +36,14 @@ class View:
 
 
 @dataclass(eq=False)
-class Node:
+class Task:
     """A group, or a step of its own."""
 
     number: int
     group: Group | None = None
     step: Value | None = None
-    before: set[int] = field(default_factory=set)  # nodes that it reads from
-    needs: set[int] = field(default_factory=set)  # nodes that come before, directly or not
+    before: set[int] = field(default_factory=set)  # tasks that it reads from
+    needs: set[int] = field(default_factory=set)  # tasks that come before, directly or not
 
 
 class Body:
@@ -53,15 +53,15 @@ class Body:
         self, fn: Function, params: Sequence[Buffer], shared: Shared, scope: Mapping[str, str] | None = None
     ) -> None:
         fn = without_empty(fn)
-        self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names routines
+        self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names procedures
         self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
         self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}
         self.births = {v.op.size: v for v in fn.values() if isinstance(v.op, Positions)}
         self.anchor: set[Value] = set()
-        self.nodes: list[Node] = []
-        self.made_by: dict[Value, Node] = {}
-        self.ordered: list[Node] = []  # effects, one after the other
-        self.ending: set[int] = set()  # numbers of nodes that may end the program
+        self.tasks: list[Task] = []
+        self.made_by: dict[Value, Task] = {}
+        self.ordered: list[Task] = []  # effects, one after the other
+        self.ending: set[int] = set()  # numbers of tasks that may end the program
         self.in_place: set[Buffer] = set()
         self.taken: Takeovers = {}  # updates in place
         self.steps: list[Step] = []
@@ -87,22 +87,22 @@ class Body:
                 self._add_anchor(v)
         read = {u for v in values if is_step(v) for u in self._read_by(v)}
         needed = {self.memory[v] for v in operands | results | set(self.fn.results) | read if v in self.memory}
-        for node in self.nodes:
-            if node.group is not None:
-                needed |= set(node.group.outside)
+        for task in self.tasks:
+            if task.group is not None:
+                needed |= set(task.group.outside)
         if outermost:
-            self.ending = {n.number for n in self.nodes if n.step is not None and may_end(op_of(n.step))}
+            self.ending = {n.number for n in self.tasks if n.step is not None and may_end(op_of(n.step))}
         order, donors = self._order(donated)
         aside = kept_aside(self.shared.options.target)
         share(self, self.taken)
-        for node in order:
-            if node.group is not None:
-                launch = kernel_of(node.group, lambda m: self.memory[m] if self.memory[m] in needed else None, aside)
-                if launch.kernel.stages:
+        for task in order:
+            if task.group is not None:
+                launch = kernel_of(task.group, lambda m: self.memory[m] if self.memory[m] in needed else None, aside)
+                if launch.kernel.sweeps:
                     self.steps.append(launch)
             else:
-                assert node.step is not None
-                lower_step(op_of(node.step), node.step, self)
+                assert task.step is not None
+                lower_step(op_of(task.step), task.step, self)
         out = [self.result(r) for r in self.fn.results]
         self._settle(donors, donated, out)
         return self.steps, out
@@ -119,57 +119,57 @@ class Body:
             self.shared.constants[buffer] = v.op.data  # type: ignore[union-attr]
         return self.shared.constant_of[v]
 
-    # -------------------------------------------------------------------------------------------- nodes
+    # -------------------------------------------------------------------------------------------- tasks
 
-    def _node(self, **what: object) -> Node:
-        node = Node(len(self.nodes), **what)  # type: ignore[arg-type]
-        self.nodes.append(node)
-        return node
+    def _task(self, **what: object) -> Task:
+        task = Task(len(self.tasks), **what)  # type: ignore[arg-type]
+        self.tasks.append(task)
+        return task
 
     def _add_step(self, v: Value) -> None:
-        node = self._node(step=v)
-        self._after(node, {self.made_by[u] for u in self._read_by(v) if u in self.made_by})
+        task = self._task(step=v)
+        self._after(task, {self.made_by[u] for u in self._read_by(v) if u in self.made_by})
         if not may_repeat(v):
-            self._after(node, set(self.ordered[-1:]))
-            self.ordered.append(node)
+            self._after(task, set(self.ordered[-1:]))
+            self.ordered.append(task)
         types = v.type.elements if isinstance(v.type, TupleType) else (v.type,)
         outs = [Value(Project(i), (v,)) for i in range(len(types))] if isinstance(v.type, TupleType) else [v]
         for i, (out, t) in enumerate(zip(outs, types, strict=True)):
             strides = layout_of(op_of(v), i, t) if isinstance(t, TensorType) else None
             if strides is None and follows(op_of(v)) and v not in self.fn.results:
                 strides = self._strides(v)
-            self._place(out, self.shared.buffer(t, strides), node)
-        self.made_by[v] = node
+            self._place(out, self.shared.buffer(t, strides), task)
+        self.made_by[v] = task
 
-    def _place(self, v: Value, buffer: Buffer, node: Node) -> None:
-        self.memory[v], self.value_in[buffer], self.made_by[v] = buffer, v, node
+    def _place(self, v: Value, buffer: Buffer, task: Task) -> None:
+        self.memory[v], self.value_in[buffer], self.made_by[v] = buffer, v, task
 
     def _add_anchor(self, v: Value) -> None:
         domain = v.inputs[0].shape if is_reduction(v) else v.shape
         near = sorted({self.made_by[u] for u in self._read_by(v) if u in self.made_by}, key=lambda n: -n.number)
         candidates = [n for n in near if n.group is not None]
         inputs = {u for u in self._read_by(v) if hint(u.tensor.size) * 4 > hint(v.tensor.size)}
-        for node in reversed(self.nodes[-12:]):
-            if node.group is not None and same(node.group.domain, domain) and node not in candidates:
-                read = {self.value_in.get(b) for b in node.group.outside}
+        for task in reversed(self.tasks[-12:]):
+            if task.group is not None and same(task.group.domain, domain) and task not in candidates:
+                read = {self.value_in.get(b) for b in task.group.outside}
                 if inputs & read:
-                    candidates.append(node)
-        for node in candidates:
-            group = node.group
+                    candidates.append(task)
+        for task in candidates:
+            group = task.group
             assert group is not None
-            others = {n for n in near if n is not node}
-            if any(node.number in n.needs for n in others):
+            others = {n for n in near if n is not task}
+            if any(task.number in n.needs for n in others):
                 continue
             if group.add(v):
-                self._after(node, others)
-                self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
+                self._after(task, others)
+                self._place(v, self.shared.buffer(v.type, self._strides(v)), task)
                 return
         group = Group(domain, self.load, lambda u: u in self.anchor, self._axis_order(v, domain))
         fits = group.add(v)
         assert fits, f"{v} does not fit a group of its own"
-        node = self._node(group=group)
-        self._after(node, set(near))
-        self._place(v, self.shared.buffer(v.type, self._strides(v)), node)
+        task = self._task(group=group)
+        self._after(task, set(near))
+        self._place(v, self.shared.buffer(v.type, self._strides(v)), task)
 
     def _strides(self, v: Value) -> tuple[Dim, ...] | None:
         """The layout of what an anchor reads at the same places, unless the value leaves the function."""
@@ -190,13 +190,13 @@ class Body:
                 return sorted(range(len(domain)), key=lambda a: -hint(strides[a]))
         return list(range(len(domain)))
 
-    def _after(self, node: Node, before: set[Node]) -> None:
-        for b in before - {node}:
-            node.before.add(b.number)
-            node.needs |= {b.number} | b.needs
-        for other in self.nodes:
-            if node.number in other.needs:
-                other.needs |= node.needs
+    def _after(self, task: Task, before: set[Task]) -> None:
+        for b in before - {task}:
+            task.before.add(b.number)
+            task.needs |= {b.number} | b.needs
+        for other in self.tasks:
+            if task.number in other.needs:
+                other.needs |= task.needs
 
     def _read_by(self, v: Value) -> list[Value]:
         """The values in memory that computing `v` reads, through everything that is computed on the way."""
@@ -226,12 +226,12 @@ class Body:
 
     # -------------------------------------------------------------------------------------------- order and memory
 
-    def _order(self, donated: Mapping[int, int]) -> tuple[list[Node], dict[int, Node]]:
+    def _order(self, donated: Mapping[int, int]) -> tuple[list[Task], dict[int, Task]]:
         """Nodes so that each comes after what it reads, and writers of memory that is taken over after its readers."""
-        after = {n.number: set(n.before) for n in self.nodes}
-        donors: dict[int, Node] = {}
+        after = {n.number: set(n.before) for n in self.tasks}
+        donors: dict[int, Task] = {}
         readers: defaultdict[Value, set[int]] = defaultdict(set)
-        for n in self.nodes:
+        for n in self.tasks:
             for v in self._values_read(n):
                 readers[v].add(n.number)
         # an effect may raise, a loop may be interrupted, and what was given away would be lost: it is overwritten later
@@ -244,7 +244,7 @@ class Body:
             if writer is None or looked_at[old]:
                 continue
             others = readers[old] - {writer.number}
-            if not any(writer.number in self.nodes[n].needs for n in others):
+            if not any(writer.number in self.tasks[n].needs for n in others):
                 after[writer.number] |= others
                 donors[result] = writer
         self.taken = takeovers(self, donated, readers)
@@ -255,25 +255,25 @@ class Body:
         if order is None:
             order, self.taken = in_sequence(after), {}
         if order is None:  # memory would have to be given away in a circle: copy instead
-            order, donors = in_sequence({n.number: n.before for n in self.nodes}), {}
+            order, donors = in_sequence({n.number: n.before for n in self.tasks}), {}
         assert order is not None, "groups depend on each other in a circle"
-        return [self.nodes[n] for n in order], donors
+        return [self.tasks[n] for n in order], donors
 
-    def _values_read(self, node: Node) -> list[Value]:
-        if node.group is not None:
-            return [v for b in node.group.outside if (v := self.value_in.get(b)) is not None]
-        assert node.step is not None
-        return self._read_by(node.step)
+    def _values_read(self, task: Task) -> list[Value]:
+        if task.group is not None:
+            return [v for b in task.group.outside if (v := self.value_in.get(b)) is not None]
+        assert task.step is not None
+        return self._read_by(task.step)
 
-    def _settle(self, donors: dict[int, Node], donated: Mapping[int, int], out: list[Buffer]) -> None:
+    def _settle(self, donors: dict[int, Task], donated: Mapping[int, int], out: list[Buffer]) -> None:
         """Which results may be written straight into the memory that they take over."""
-        for result, node in donors.items():
+        for result, task in donors.items():
             source, target = out[result], self.memory[self.fn.params[donated[result]]]
-            if source in self.shared.aliases or node.number in self.ending:  # it is there already, or must not be yet
+            if source in self.shared.aliases or task.number in self.ending:  # it is there already, or must not be yet
                 continue
             launches = [s for s in self.steps if isinstance(s, Launch) and source in s.writes()]
             reading = target in (b for s in launches for b in s.reads())
-            safe = all(same_place(s.kernel, target, source) for s in launches) if reading else node.group is not None
+            safe = all(same_place(s.kernel, target, source) for s in launches) if reading else task.group is not None
             if safe and launches and same(source.strides, target.strides) and out.count(source) == 1:
                 self.in_place.add(source)
 

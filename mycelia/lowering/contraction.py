@@ -16,11 +16,11 @@ from mycelia.loops import (
     Invoke,
     Kernel,
     Launch,
-    Layout,
     Matmul,
     Operand,
-    Stage,
     Store,
+    Strided,
+    Sweep,
     Update,
     Variable,
     binary,
@@ -122,9 +122,9 @@ def _library_call(
         left = _padded(body, x, op.lhs, size, axes)
     right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(
-        Layout(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1]), x.dtype),
-        Layout(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1]), y.dtype),
-        Layout(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps), out.type.dtype),
+        Strided(*_matrix(axes.batch, (axes.rows, axes.summed), size, left[1]), x.dtype),
+        Strided(*_matrix(axes.batch, (axes.summed, axes.columns), size, right[1]), y.dtype),
+        Strided(*_matrix(axes.batch, (axes.rows, axes.columns), size, steps), out.type.dtype),
         bias is not None,
     )
     added = (Operand(bias),) if bias is not None else ()
@@ -230,8 +230,8 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
         fold = Fold("add", wide)
         if any(known_equal(n, 0) for n in size.values()):
             return Launch(_zero(rows + columns, out, target), 0)
-        stage = Stage(tuple(summed), ((fold, product),), (), (Store(out, target, cast(folded(fold), dtype)),))
-        return Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), work)
+        sweep = Sweep(tuple(summed), ((fold, product),), (), (Store(out, target, cast(folded(fold), dtype)),))
+        return Launch(Kernel(tuple(rows) or (Variable(1),), (sweep,)), work)
     last = columns[-1]
     rows += columns[:-1]
     block, column, width = in_blocks(last, COLUMNS)
@@ -239,12 +239,12 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
     total = Buffer.dense("scratch0", TensorType(wide, (width,)))
     product = product.substitute(here)
     result = cast(load(total, (index(column),)), dtype)
-    stages = (
-        Stage((column,), (), (Store(total, index(column), const(0, wide)),)),
-        Stage((*summed, column), (), (Update(total, index(column), "add", product),)),
-        Stage((column,), (), (Store(out, target.substitute(here), result),)),
+    sweeps = (
+        Sweep((column,), (), (Store(total, index(column), const(0, wide)),)),
+        Sweep((*summed, column), (), (Update(total, index(column), "add", product),)),
+        Sweep((column,), (), (Store(out, target.substitute(here), result),)),
     )
-    return Launch(Kernel((*rows, block), stages, (total,)), prod(size.values()))
+    return Launch(Kernel((*rows, block), sweeps, (total,)), prod(size.values()))
 
 
 def _turned_is_better(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View) -> bool:
@@ -263,5 +263,5 @@ def _turned_is_better(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: Vi
 
 def _zero(loops: list[Variable], out: Buffer, target: Index) -> Kernel:
     loops = loops or [Variable(1)]
-    stage = Stage((loops[-1],), (), (Store(out, target, const(0, out.type.dtype)),))
-    return Kernel(tuple(loops[:-1]), (stage,))
+    sweep = Sweep((loops[-1],), (), (Store(out, target, const(0, out.type.dtype)),))
+    return Kernel(tuple(loops[:-1]), (sweep,))

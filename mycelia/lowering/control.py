@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mycelia.ir import Function, Project, Value
-from mycelia.loops import Block, Branch, Buffer, Enter, Host, Repeat, Routine, Runtime, Step, Stream
+from mycelia.loops import Block, Branch, Buffer, Enter, Host, Procedure, Repeat, Runtime, Step, Stream
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step, may_end
@@ -167,9 +167,9 @@ def _(op: Recurse, v: Value, body: Body) -> None:
     key = op.definitions
     scope = {name: f"r{_number(body, key)}.{name}" for name, _ in op.definitions}
     for name, fn in op.definitions:
-        if (key, name) not in body.shared.routines:
-            body.shared.routines[key, name] = None
-            body.shared.routines[key, name] = _routine(scope[name], fn, body, scope)
+        if (key, name) not in body.shared.procedures:
+            body.shared.procedures[key, name] = None
+            body.shared.procedures[key, name] = _procedure(scope[name], fn, body, scope)
     inputs = tuple(body.operand(x) for x in v.inputs)
     body.steps.append(Enter(scope[op.entry], inputs, tuple(_outputs(v, body))))
 
@@ -179,13 +179,13 @@ def _number(body: Body, key: object) -> int:
     return body.shared.numbers.setdefault(key, len(body.shared.numbers))
 
 
-def _routine(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Routine:
+def _procedure(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Procedure:
     inputs = [body.shared.buffer(t) for t in fn.types]
     outputs = [body.shared.buffer(t) for t in fn.result_types]
     inside = Body(fn, inputs, body.shared, scope)
     steps, results = inside.run({})
     steps += [copy(r, o) for r, o in zip(results, outputs, strict=True)]
-    return Routine(name, tuple(inputs), tuple(outputs), Block(tuple(steps)))
+    return Procedure(name, tuple(inputs), tuple(outputs), Block(tuple(steps)))
 
 
 @lower_step.register

@@ -11,16 +11,18 @@ from mycelia.cost import called_from
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
+    ConvolutionCall,
     Expr,
     Fold,
     Index,
     Invoke,
     Kernel,
     Launch,
-    Layout,
+    Moves,
     Operand,
-    Stage,
     Store,
+    Strided,
+    Sweep,
     TileKind,
     Variable,
     binary,
@@ -32,8 +34,6 @@ from mycelia.loops import (
     position,
     select,
 )
-from mycelia.loops import Convolution as Call
-from mycelia.loops import Window as Moves
 from mycelia.lowering import tiled_convolution
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import offset_of, zero
@@ -83,21 +83,21 @@ def _otherwise(v: Value, body: Body, work: Dim, tiles: Tiling, loops: Callable[.
     loops(v.op, x, y, v, body)
 
 
-def _image(x: Value, body: Body) -> tuple[Buffer, Layout]:
+def _image(x: Value, body: Body) -> tuple[Buffer, Strided]:
     strides = channels_last(x.shape)
-    return body.dense(x, strides), Layout(x.shape, strides, x.dtype)
+    return body.dense(x, strides), Strided(x.shape, strides, x.dtype)
 
 
-def _laid(out: Buffer) -> Layout:
-    return Layout(out.type.shape, out.strides, out.type.dtype)
+def _laid(out: Buffer) -> Strided:
+    return Strided(out.type.shape, out.strides, out.type.dtype)
 
 
-def _call(op: Convolution, direction: str, x: Layout, w: TensorType, out: Layout) -> Call:
+def _call(op: Convolution, direction: str, x: Strided, w: TensorType, out: Strided) -> ConvolutionCall:
     moves = Moves(op.strides, op.padding, op.dilation, op.groups)
-    return Call(direction, x, Layout(w.shape, row_major(w.shape), w.dtype), out, moves)
+    return ConvolutionCall(direction, x, Strided(w.shape, row_major(w.shape), w.dtype), out, moves)
 
 
-def _invoked(body: Body, call: Call, inputs: Sequence[Buffer], out: Buffer) -> bool:
+def _invoked(body: Body, call: ConvolutionCall, inputs: Sequence[Buffer], out: Buffer) -> bool:
     """Call the library, unless it has refused the call."""
     if not call.bias and is_refused(call, body.shared):
         return False
@@ -152,12 +152,12 @@ def _(op: ConvWeightGrad, v: Value, body: Body) -> None:
 def _fold(rows: Sequence[Variable], columns: Sequence[Variable], term: Expr, target: Index, out: Buffer) -> Launch:
     fold = Fold("add", term.dtype)
     total = cast(folded(fold), out.type.dtype)
-    stage = Stage(
+    sweep = Sweep(
         tuple(c for c in columns if not known_equal(c.extent, 1)), ((fold, term),), (), (Store(out, target, total),)
     )
     kept = tuple(r for r in rows if not known_equal(r.extent, 1)) or (Variable(1),)
     work = prod(r.extent for r in (*rows, *columns))
-    return Launch(Kernel(kept, (stage,)), work)
+    return Launch(Kernel(kept, (sweep,)), work)
 
 
 def _product(v: Value, x: Expr, y: Expr) -> Expr:

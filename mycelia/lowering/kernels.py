@@ -1,4 +1,4 @@
-"""From a group to its kernel: stages, scratch rows, and blocks of columns."""
+"""From a group to its kernel: sweeps, scratch rows, and blocks of columns."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mycelia.loops import (
     Index,
     Kernel,
     Launch,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     cast,
@@ -36,7 +36,7 @@ BLOCK = 256  # columns that one row of a column reduction takes
 
 def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int) -> Launch:
     """The kernel that computes a group. `stored` tells where a member goes, if anyone outside reads it; rows of up to
-    `aside` bytes are kept aside between stages.
+    `aside` bytes are kept aside between sweeps.
     """
     kernel = _columns(group, stored) if group.is_column else _rows(group, stored, aside)
     kernel = in_tiles(_with_rows(shape_loops(kernel)))
@@ -45,7 +45,7 @@ def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int
 
 
 def _has_parts(kernel: Kernel) -> bool:
-    loops = kernel.rows or (kernel.stages[0].columns[:1] if len(kernel.stages) == 1 else ())
+    loops = kernel.rows or (kernel.sweeps[0].columns[:1] if len(kernel.sweeps) == 1 else ())
     return any(not known_equal(v.extent, 1) for v in loops)
 
 
@@ -57,20 +57,20 @@ def _store(group: Group, buffer: Buffer, value: Expr, at: tuple[Index, ...]) -> 
 
 
 def _rows(group: Group, stored: Callable[[Value], Buffer | None], aside: int) -> Kernel:
-    """Reductions over inner axes: a stage for every round of folds."""
+    """Reductions over inner axes: a sweep for every round of folds."""
     rows, columns = group.axes(reduced=False), group.axes(reduced=True)
     if group.reduced is None:
         rows, columns = [], rows
-    stage_of = _Stages(group)
-    count = 1 + max(stage_of(m) for m in group.members)
-    places, scratch = _places(group, stored, stage_of, aside)
-    stages = []
+    sweep_of = _Sweeps(group)
+    count = 1 + max(sweep_of(m) for m in group.members)
+    places, scratch = _places(group, stored, sweep_of, aside)
+    sweeps = []
     for n in range(count):
         swap = {e: p for e, (p, made) in places.items() if made < n}
-        folds = tuple((f, _swapped(e, swap)) for m, (f, e) in group.folds.items() if stage_of(m) == n)
+        folds = tuple((f, _swapped(e, swap)) for m, (f, e) in group.folds.items() if sweep_of(m) == n)
         actions: list[Store | Update] = []
         for m, e in group.full.items():
-            if stage_of(m) != n:
+            if sweep_of(m) != n:
                 continue
             buffer = stored(m)
             value = _swapped(e, swap)
@@ -81,33 +81,33 @@ def _rows(group: Group, stored: Callable[[Value], Buffer | None], aside: int) ->
         after = [
             _store(group, b, Expr("folded", (), f.dtype, f), _row_at(group, m))
             for m, (f, _) in group.folds.items()
-            if stage_of(m) == n and (b := stored(m)) is not None
+            if sweep_of(m) == n and (b := stored(m)) is not None
         ]
         after += [
             _store(group, b, e, _row_at(group, m))
             for m, e in group.rows.items()
-            if stage_of(m) == n + 1 and (b := stored(m)) is not None
+            if sweep_of(m) == n + 1 and (b := stored(m)) is not None
         ]
         if folds or actions or after:
-            stages.append(Stage(tuple(columns), folds, tuple(actions), tuple(after)))
-    return Kernel(tuple(rows), tuple(stages), tuple(scratch))
+            sweeps.append(Sweep(tuple(columns), folds, tuple(actions), tuple(after)))
+    return Kernel(tuple(rows), tuple(sweeps), tuple(scratch))
 
 
 def _with_rows(kernel: Kernel) -> Kernel:
-    """Rows to share among threads: the outer loops of a plain kernel; at least one for stages to belong to."""
-    (stage, *more) = kernel.stages
-    if kernel.rows or (not more and not stage.folds and not stage.after and len(stage.columns) < 2):
+    """Rows to share among threads: the outer loops of a plain kernel; at least one for sweeps to belong to."""
+    (sweep, *more) = kernel.sweeps
+    if kernel.rows or (not more and not sweep.folds and not sweep.after and len(sweep.columns) < 2):
         return kernel
-    if more or stage.folds or stage.after:
-        return Kernel((Variable(1),), kernel.stages, kernel.scratch)
-    return Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),))
+    if more or sweep.folds or sweep.after:
+        return Kernel((Variable(1),), kernel.sweeps, kernel.scratch)
+    return Kernel(sweep.columns[:-1], (Sweep(sweep.columns[-1:], (), sweep.actions),))
 
 
 def _row_at(group: Group, m: Value) -> tuple[Index, ...]:
     return next(at for shape, at in group._row_indices() if same(shape, m.shape))
 
 
-class _Stages:
+class _Sweeps:
     """In which round of loops each member can be computed."""
 
     def __init__(self, group: Group) -> None:
@@ -131,17 +131,17 @@ class _Stages:
 
 
 def _places(
-    group: Group, stored: Callable[[Value], Buffer | None], stage_of: _Stages, aside: int
+    group: Group, stored: Callable[[Value], Buffer | None], sweep_of: _Sweeps, aside: int
 ) -> tuple[dict[Expr, tuple[Expr, int]], list[Buffer]]:
-    """Where later stages find members that earlier ones computed: in memory, or in a scratch row."""
+    """Where later sweeps find members that earlier ones computed: in memory, or in a scratch row."""
     places: dict[Expr, tuple[Expr, int]] = {}
     scratch: list[Buffer] = []
-    latest = max(stage_of(m) for m in group.members)
+    latest = max(sweep_of(m) for m in group.members)
     for m, e in group.full.items():
-        made = stage_of(m)
+        made = sweep_of(m)
         if made == latest or e.kind in ("load", "const"):
             continue
-        later = [group.expression(u) for u in group.members if stage_of(u) > made]
+        later = [group.expression(u) for u in group.members if sweep_of(u) > made]
         if not any(e in x.walk() for x in later):
             continue
         buffer = stored(m)
@@ -188,12 +188,12 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
         down.append(Update(total, index(column), fold.combine, cast(e.substitute(here), wide)))
         offset = _store(group, target, e, tuple(group.at[i] for i in kept)).offset.substitute(here)
         out.append(Store(target, offset, cast(load(total, (index(column),)), m.dtype)))
-    stages = (
-        Stage((column,), (), tuple(zero)),
-        Stage((*summed, column), (), tuple(down)),
-        Stage((column,), (), tuple(out)),
+    sweeps = (
+        Sweep((column,), (), tuple(zero)),
+        Sweep((*summed, column), (), tuple(down)),
+        Sweep((column,), (), tuple(out)),
     )
-    return Kernel((*rows, block), stages, tuple(scratch))
+    return Kernel((*rows, block), sweeps, tuple(scratch))
 
 
 def in_blocks(loop: Variable, widest: int) -> tuple[Variable, Variable, int]:

@@ -15,8 +15,8 @@ from mycelia.loops import (
     Kernel,
     Quotient,
     Remainder,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     index,
@@ -37,10 +37,10 @@ class Nest:
     def indices(self) -> list[Index]:
         """Every index that reads or writes, also those of data."""
         found: dict[Index, None] = {}
-        for stage in self.kernel.stages:
-            for e in [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]:
+        for sweep in self.kernel.sweeps:
+            for e in [e for _, e in sweep.folds] + [a.value for a in (*sweep.actions, *sweep.after)]:
                 _indices(e, found)
-            for action in (*stage.actions, *stage.after):
+            for action in (*sweep.actions, *sweep.after):
                 found[action.offset] = None
                 for atom, _ in action.offset.terms:
                     _inner(atom, found)
@@ -55,16 +55,16 @@ class Nest:
         def write(a: Written) -> Written:
             return replace(a, offset=a.offset.substitute(new), value=a.value.substitute(new))
 
-        stages = tuple(
-            Stage(
+        sweeps = tuple(
+            Sweep(
                 loops(s.columns),
                 tuple((f, e.substitute(new)) for f, e in s.folds),
                 tuple(write(a) for a in s.actions),
                 tuple(write(a) for a in s.after),
             )
-            for s in self.kernel.stages
+            for s in self.kernel.sweeps
         )
-        return Nest(Kernel(loops(self.kernel.rows), stages, self.kernel.scratch))
+        return Nest(Kernel(loops(self.kernel.rows), sweeps, self.kernel.scratch))
 
 
 def _indices(e: Expr, found: dict[Index, None]) -> None:
@@ -121,18 +121,18 @@ def _parts(extent: Dim, divisor: Dim) -> bool:
 def _order(nest: Nest) -> Nest:
     """Outer loops take larger steps through what is written, so that writing runs through memory in order."""
     kernel = nest.kernel
-    written = [a.offset for s in kernel.stages for a in (*s.actions, *s.after) if a.buffer not in kernel.scratch]
+    written = [a.offset for s in kernel.sweeps for a in (*s.actions, *s.after) if a.buffer not in kernel.scratch]
     if not written:
         return nest
     rows = tuple(sorted(kernel.rows, key=lambda v: -max(abs(hint(at.coefficient(v))) for at in written)))
-    stages = []
-    for s in kernel.stages:
+    sweeps = []
+    for s in kernel.sweeps:
         plain = not s.folds and all(isinstance(a, Store) for a in s.actions)
         order = list(s.columns)
         if plain:
             order.sort(key=lambda v: -max([abs(hint(a.offset.coefficient(v))) for a in s.actions] or [0]))
-        stages.append(replace(s, columns=tuple(order)))
-    return Nest(Kernel(rows, tuple(stages), kernel.scratch))
+        sweeps.append(replace(s, columns=tuple(order)))
+    return Nest(Kernel(rows, tuple(sweeps), kernel.scratch))
 
 
 def _merge(nest: Nest) -> Nest:
@@ -156,7 +156,7 @@ def _under(atom: Atom) -> set[Variable]:
 
 def _neighbours(kernel: Kernel) -> list[tuple[Variable, Variable]]:
     """Pairs of loops, one directly inside the other, wherever either of them runs."""
-    lists = [kernel.rows] + [s.columns for s in kernel.stages]
+    lists = [kernel.rows] + [s.columns for s in kernel.sweeps]
     pairs = [p for loops in lists for p in pairwise(loops)]
     together = []
     for outer, inner in pairs:
@@ -182,30 +182,30 @@ def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
     """Whether every element of `read` is read for the last time before the same element of `written` is stored, so that
     both may be one memory. What is not shown here is not so.
 
-    Rows run side by side, in any order; in a row, stages follow one another, and in a stage, columns do. So an element
-    may be read by the row that stores it, in an earlier stage or right where it is stored, and by nobody else:
+    Rows run side by side, in any order; in a row, sweeps follow one another, and in a sweep, columns do. So an element
+    may be read by the row that stores it, in an earlier sweep or right where it is stored, and by nobody else:
 
         y = softmax(x)           each row reads and stores the same elements: one memory
         y = z - sum(x.T, 1)      row 0 stores y[0, :] over x[0, :], and row 1 then adds up x[:, 1]: x[0, 1] is gone
         y = z - sum(x[::-1], 1)  row 0 stores y[0, :], and the last row has yet to add up x[0, :]
 
-    The four steps: `written` is stored at one place in one stage, each element once; no index is read from `read`; in
-    that stage, `read` is loaded where `written` is stored; before it, from the elements that the row stores; after it,
+    The four steps: `written` is stored at one place in one sweep, each element once; no index is read from `read`; in
+    that sweep, `read` is loaded where `written` is stored; before it, from the elements that the row stores; after it,
     not at all.
     """
-    stored = [(n, a, a in s.after) for n, s in enumerate(kernel.stages) for a in (*s.actions, *s.after)
+    stored = [(n, a, a in s.after) for n, s in enumerate(kernel.sweeps) for a in (*s.actions, *s.after)
               if a.buffer is written]  # fmt: skip
-    stages, offsets = {n for n, _, _ in stored}, {a.offset for _, a, _ in stored}
-    if len(stages) != 1 or len(offsets) != 1 or any(isinstance(a, Update) for _, a, _ in stored):
+    sweeps, offsets = {n for n, _, _ in stored}, {a.offset for _, a, _ in stored}
+    if len(sweeps) != 1 or len(offsets) != 1 or any(isinstance(a, Update) for _, a, _ in stored):
         return False
-    (last,), (store,) = stages, offsets
-    columns = kernel.stages[last].columns
+    (last,), (store,) = sweeps, offsets
+    columns = kernel.sweeps[last].columns
     if not (all(late for _, _, late in stored) or _each_once(store, columns)):
         return False
-    for n, stage in enumerate(kernel.stages):
+    for n, sweep in enumerate(kernel.sweeps):
         from_data: dict[Buffer, None] = {}
-        _data(stage, from_data)
-        loads = _loads(stage, read)
+        _data(sweep, from_data)
+        loads = _loads(sweep, read)
         if read in from_data or (loads and n > last):
             return False
         others = [at for at in loads if at != store]
@@ -219,10 +219,10 @@ def _each_once(store: Index, columns: Sequence[Variable]) -> bool:
     return all(known_equal(v.extent, 1) or not known_equal(store.coefficient(v), 0) for v in columns)
 
 
-def _loads(stage: Stage, read: Buffer) -> list[Index]:
-    """Where a stage loads from a buffer."""
+def _loads(sweep: Sweep, read: Buffer) -> list[Index]:
+    """Where a sweep loads from a buffer."""
     found: dict[Index, None] = {}
-    for e in [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]:
+    for e in [e for _, e in sweep.folds] + [a.value for a in (*sweep.actions, *sweep.after)]:
         found |= {x.attribute[1]: None for x in e.walk() if x.kind == "load" and x.attribute[0] is read}
     return list(found)
 
@@ -253,11 +253,11 @@ def _is_dense(at: Index) -> bool:
     return True
 
 
-def _data(stage: Stage, found: dict[Buffer, None]) -> None:
+def _data(sweep: Sweep, found: dict[Buffer, None]) -> None:
     """Buffers that indices read."""
-    for e in [e for _, e in stage.folds] + [a.value for a in (*stage.actions, *stage.after)]:
+    for e in [e for _, e in sweep.folds] + [a.value for a in (*sweep.actions, *sweep.after)]:
         for x in e.walk():
             if x.kind == "load":
                 mention_index(x.attribute[1], found)
-    for action in (*stage.actions, *stage.after):
+    for action in (*sweep.actions, *sweep.after):
         mention_index(action.offset, found)

@@ -14,9 +14,9 @@ from mycelia.loops import (
     Kernel,
     Launch,
     Runtime,
-    Stage,
     Step,
     Store,
+    Sweep,
     Update,
     Variable,
     cast,
@@ -44,10 +44,10 @@ def copy(source: Buffer, target: Buffer) -> Step:
 def shaped(kernel: Kernel) -> Kernel:
     """One nest of loops in its best shape, with rows that threads can share."""
     kernel = shape_loops(kernel)
-    (stage,) = kernel.stages
-    if len(stage.columns) < 2:
+    (sweep,) = kernel.sweeps
+    if len(sweep.columns) < 2:
         return kernel
-    return in_tiles(Kernel(stage.columns[:-1], (Stage(stage.columns[-1:], (), stage.actions),)))
+    return in_tiles(Kernel(sweep.columns[:-1], (Sweep(sweep.columns[-1:], (), sweep.actions),)))
 
 
 def offset_of(at: Sequence[Index], strides: Sequence[Dim]) -> Index:
@@ -63,7 +63,7 @@ def add_kernel(total: Buffer, more: Buffer) -> Launch:
     variables, at = full_index(total.type.shape)
     loops = tuple(v for v in variables if not known_equal(v.extent, 1))
     update = Update(total, offset_of(at, total.strides), "add", load(more, at))
-    return Launch(shaped(Kernel((), (Stage(loops, (), (update,)),))), total.type.size)
+    return Launch(shaped(Kernel((), (Sweep(loops, (), (update,)),))), total.type.size)
 
 
 @contextmanager
@@ -91,5 +91,5 @@ def zero(out: Buffer, t: Type) -> Step:
 def stored(variables: Sequence[Variable], out: Buffer, offset: Index, value: Expr) -> Launch:
     """One expression into one buffer, over loops of all `variables`."""
     loops = tuple(v for v in variables if not known_equal(v.extent, 1))
-    kernel = shaped(Kernel((), (Stage(loops, (), (Store(out, offset, value),)),)))
+    kernel = shaped(Kernel((), (Sweep(loops, (), (Store(out, offset, value),)),)))
     return Launch(kernel, out.type.size)

@@ -15,8 +15,8 @@ from mycelia.loops import (
     Index,
     Kernel,
     Launch,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     binary,
@@ -114,14 +114,14 @@ class _Windows:
 
     def launch(self, actions: Sequence[Store | Update], body: Body) -> None:
         """One kernel over all windows. Images are rows, so that windows of one image may write on one another."""
-        kernel = shape_loops(Kernel((), (Stage(self.loops, (), tuple(actions)),)))
-        columns = kernel.stages[0].columns
+        kernel = shape_loops(Kernel((), (Sweep(self.loops, (), tuple(actions)),)))
+        columns = kernel.sweeps[0].columns
         if any(isinstance(a, Update) for a in actions):
             rows = tuple(v for v in columns if v in self.loops[:1] and self.image[0] > 1)
             rest = tuple(v for v in columns if v not in rows)
-            kernel = Kernel(rows or (Variable(1),), (Stage(rest, (), tuple(kernel.stages[0].actions)),))
+            kernel = Kernel(rows or (Variable(1),), (Sweep(rest, (), tuple(kernel.sweeps[0].actions)),))
         elif len(columns) > 1:
-            kernel = Kernel(columns[:-1], (Stage(columns[-1:], (), kernel.stages[0].actions),))
+            kernel = Kernel(columns[:-1], (Sweep(columns[-1:], (), kernel.sweeps[0].actions),))
         work = prod(self.op.output(self.image)) * prod(self.op.window)
         body.steps.append(Launch(kernel, 2 * work if len(columns) > 1 else 0))
 

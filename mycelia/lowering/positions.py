@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mycelia.ir import Value
-from mycelia.loops import Birth, Buffer, Kernel, Launch, Stage, Store, Update, Variable, cast, const, load, position
+from mycelia.loops import Birth, Buffer, Kernel, Launch, Store, Sweep, Update, Variable, cast, const, load, position
 from mycelia.loops.index import Index, datum, index
 from mycelia.lowering.body import Body
 from mycelia.lowering.steps import lower_step
@@ -22,10 +22,10 @@ def _(op: Positions, v: Value, body: Body) -> None:
     number = load(so_far, (Index(0),))
     holds = cast(body.element(mask, (index(i),)), int64)
     place = datum(number, 0, extent - 1)
-    stages = (
-        Stage((), (), (Store(so_far, Index(0), const(0, int64)),)),
-        Stage((i,), (), (Store(out, place, position(index(i), int64)), Update(so_far, Index(0), "add", holds))),
-        Stage((), (), (Store(count, Index(0), number),)),
+    sweeps = (
+        Sweep((), (), (Store(so_far, Index(0), const(0, int64)),)),
+        Sweep((i,), (), (Store(out, place, position(index(i), int64)), Update(so_far, Index(0), "add", holds))),
+        Sweep((), (), (Store(count, Index(0), number),)),
     )
-    body.steps.append(Launch(Kernel((Variable(1),), stages, (so_far,)), 0))
+    body.steps.append(Launch(Kernel((Variable(1),), sweeps, (so_far,)), 0))
     body.steps.append(Birth(op.size, count))

@@ -51,7 +51,7 @@ def lower(
         if takes_over is not None:
             late.append(Copy(r, takes_over))
         outputs.append(takes_over or r)
-    routines = tuple(r for r in shared.routines.values() if r is not None)
+    procedures = tuple(r for r in shared.procedures.values() if r is not None)
     handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
     block, notes = Block((*first, *steps, *late)), tuple(shared.notes)
-    return Program(tuple(inputs), tuple(outputs), block, shared.constants, shared.aliases, routines, handles, notes)
+    return Program(tuple(inputs), tuple(outputs), block, shared.constants, shared.aliases, procedures, handles, notes)

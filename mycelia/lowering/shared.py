@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mycelia.ir import Value
-from mycelia.loops import Buffer, LibraryCall, Note, Routine
+from mycelia.loops import Buffer, LibraryCall, Note, Procedure
 from mycelia.options import Options
 from mycelia.types import Array, TensorType, Type, int64, row_major
 
 
 @dataclass
 class Shared:
-    """What all parts of one program share: options, constants, names, routines."""
+    """What all parts of one program share: options, constants, names, procedures."""
 
     options: Options
     refused: frozenset[LibraryCall] = frozenset()  # calls that the library has no code for, or none worth calling
     constants: dict[Buffer, Array] = field(default_factory=dict)
     constant_of: dict[Value, Buffer] = field(default_factory=dict)
-    routines: dict[object, Routine | None] = field(default_factory=dict)
+    procedures: dict[object, Procedure | None] = field(default_factory=dict)
     numbers: dict[object, int] = field(default_factory=dict)
     aliases: dict[Buffer, Buffer] = field(default_factory=dict)  # made in the memory of another buffer
     notes: list[Note] = field(default_factory=list)

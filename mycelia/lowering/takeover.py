@@ -4,10 +4,10 @@
 
 The memory of a parameter may be taken over only by the result that is to lie there in the end (a carry of a loop, a
 donated parameter), through any number of updates. Whoever else reads `a` must come first: that is asked of the order
-of nodes, and given up where it would go round in a circle. What must not be, and who sees to it:
+of tasks, and given up where it would go round in a circle. What must not be, and who sees to it:
 
     b = update(a, ..., a[k:])       reads, while it writes, what it writes: `x in others`
-    b = update(a, ...);  c = f(a)   c comes before b: `_last`, and the order of nodes (`Body._order`)
+    b = update(a, ...);  c = f(a)   c comes before b: `_last`, and the order of tasks (`Body._order`)
     b = update(a, ...);  c = update(a, f(b))      b cannot: c reads `a` too, and needs b first (`_last`); c can
     return update(a, ...), a        the old `a` is a result: `looked_at`
     b = update(p, ...);  return 0   `p` is the caller's, who wants it as it was: `_leads`
@@ -27,7 +27,7 @@ from mycelia.primitives import Constant
 from mycelia.sizes import same
 
 if TYPE_CHECKING:
-    from mycelia.lowering.body import Body, Node
+    from mycelia.lowering.body import Body, Task
 
 Takeovers = dict[Value, Value]  # an update -> the operand whose memory it takes over
 
@@ -36,14 +36,14 @@ def takeovers(body: Body, donated: Mapping[int, int], readers: Mapping[Value, se
     """The updates that may be written in place, if all `readers` of their operands come before them."""
     looked_at = Counter(base(r) for r in body.fn.results)
     found: Takeovers = {}
-    for node in body.nodes:
-        v = node.step
+    for task in body.tasks:
+        v = task.step
         if v is None or not overwrites(op_of(v), v):
             continue
         x, *others = v.inputs
         if x in others:
             continue
-        if x in body.memory and not looked_at[x] and _fits(v, x, body) and _last(node, readers[x], body):
+        if x in body.memory and not looked_at[x] and _fits(v, x, body) and _last(task, readers[x], body):
             found[v] = x
     wanted = ((body.fn.params[k], body.fn.results[i]) for i, k in donated.items())
     given = {param: result for param, result in wanted if looked_at[result] == 1}
@@ -57,9 +57,9 @@ def _fits(v: Value, x: Value, body: Body) -> bool:
     return not isinstance(x.op, Constant) and same(body.memory[v].strides, body.memory[x].strides)
 
 
-def _last(node: Node, readers: set[int], body: Body) -> bool:
-    """Whether all readers can come before the node: none of them needs what it makes."""
-    return all(node.number not in body.nodes[n].needs for n in readers if n != node.number)
+def _last(task: Task, readers: set[int], body: Body) -> bool:
+    """Whether all readers can come before the task: none of them needs what it makes."""
+    return all(task.number not in body.tasks[n].needs for n in readers if n != task.number)
 
 
 def _leads(result: Value | None, v: Value, found: Takeovers) -> bool:

@@ -17,7 +17,7 @@ from mycelia.types import DType, float32
 
 
 def tile_kind(lhs: DType, rhs: DType, out: DType, options: Options) -> TileKind | None:
-    """The routine for a product of these operands; None where sums would not be of the type of the result. Sums take
+    """The function for a product of these operands; None where sums would not be of the type of the result. Sums take
     24 vector registers of 32, or 12 of 16.
     """
     if summed_in(out, lhs, rhs) is not out:

@@ -9,8 +9,8 @@ from mycelia.loops import (
     Index,
     Kernel,
     Launch,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     binary,
@@ -98,8 +98,8 @@ def _(op: DynamicUpdate, v: Value, body: Body) -> None:
         i if known_equal(r, 0) else i + within(body.element(s, ()), r) for i, s, r in zip(at, starts, room, strict=True)
     ]
     action = Update(out, offset_of(places, out.strides), "set", body.element(update, at))
-    stage = Stage(tuple(v for v in variables if not known_equal(v.extent, 1)), (), (action,))
-    body.steps.append(Launch(shaped(Kernel((), (stage,))), update.tensor.size))
+    sweep = Sweep(tuple(v for v in variables if not known_equal(v.extent, 1)), (), (action,))
+    body.steps.append(Launch(shaped(Kernel((), (sweep,))), update.tensor.size))
 
 
 def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer, body: Body) -> None:
@@ -119,9 +119,9 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
         rows, columns = [*before, *after, block], [*turns, column]
     else:
         rows, columns = before, turns
-    stage = Stage(tuple(columns), (), (Update(out, target, op.combine, value),))
+    sweep = Sweep(tuple(columns), (), (Update(out, target, op.combine, value),))
     work = updates.tensor.size if rows else 0
-    body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (stage,)), work))
+    body.steps.append(Launch(Kernel(tuple(rows) or (Variable(1),), (sweep,)), work))
 
 
 @lower_step.register
@@ -136,13 +136,13 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     total = Buffer.dense("scratch0", TensorType(wide, (1,)))
     value = cast(body.element(x, at), wide)
     so_far = cast(binary("add", load(total, (Index(0),)), value), v.dtype)
-    stages = (
-        Stage((), (), (Store(total, Index(0), const(0, wide)),)),
-        Stage(
+    sweeps = (
+        Sweep((), (), (Store(total, Index(0), const(0, wide)),)),
+        Sweep(
             (along,) if not known_equal(along.extent, 1) else (),
             (),
             (Store(out, offset_of(at, out.strides), so_far), Update(total, Index(0), "add", value)),
         ),
     )
     rows = tuple(r for i, r in enumerate(variables) if i != op.axis and not known_equal(r.extent, 1))
-    body.steps.append(Launch(Kernel(rows or (Variable(1),), stages, (total,)), x.tensor.size if rows else 0))
+    body.steps.append(Launch(Kernel(rows or (Variable(1),), sweeps, (total,)), x.tensor.size if rows else 0))

@@ -11,7 +11,7 @@ from mycelia.common.initializer import HeUniform, Uniform, fans, initializer
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
 from mycelia.nn.cell import Cell
-from mycelia.ops.arguments import spread
+from mycelia.ops.arguments import per_axis
 from mycelia.ops.convolution import check_padding
 from mycelia.types import DType, float32
 
@@ -48,8 +48,8 @@ class Convolution(Cell):
             )
         checks.choice(self.cls_name, "pad_mode", pad_mode, ("same", "valid", "pad"))
         self.in_channels, self.out_channels, self.group, self.has_bias = in_channels, out_channels, group, has_bias
-        self.kernel_size = spread("kernel_size", kernel_size, self.rank)
-        self.stride, self.dilation = spread("stride", stride, self.rank), spread("dilation", dilation, self.rank)
+        self.kernel_size = per_axis("kernel_size", kernel_size, self.rank)
+        self.stride, self.dilation = per_axis("stride", stride, self.rank), per_axis("dilation", dilation, self.rank)
         self.pad_mode, self.padding = pad_mode, check_padding(pad_mode, padding)
         shape = (out_channels, in_channels // group, *self.kernel_size)
         self.weight = Parameter(

@@ -9,7 +9,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.cell import Cell
-from mycelia.ops.arguments import spread
+from mycelia.ops.arguments import per_axis
 from mycelia.ops.convolution import paddings
 
 
@@ -30,8 +30,8 @@ class Pool(Cell):
         mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.pad_mode = checks.choice(self.cls_name, "pad_mode", mode, ("same", "valid", "pad"))
         self.ceil_mode = checks.truth(self.cls_name, "ceil_mode", ceil_mode)
-        self.kernel_size = spread("kernel_size", kernel_size, self.rank)
-        self.stride, self.padding = spread("stride", stride, self.rank), spread("padding", padding, self.rank, 0)
+        self.kernel_size = per_axis("kernel_size", kernel_size, self.rank)
+        self.stride, self.padding = per_axis("stride", stride, self.rank), per_axis("padding", padding, self.rank, 0)
         if any(self.padding) and self.pad_mode != "pad":
             raise ArgumentError(f"padding {padding} is given for pad_mode {pad_mode!r}", hint='say pad_mode="pad"')
 

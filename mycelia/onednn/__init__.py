@@ -22,7 +22,7 @@ from mycelia.onednn.post_ops import (
     Combine,
     PostOp,
 )
-from mycelia.onednn.prepared import Prepared, Slot
+from mycelia.onednn.prepared import Port, Prepared
 from mycelia.onednn.reorder import reorder
 from mycelia.onednn.window import Window
 
@@ -44,10 +44,10 @@ __all__ = [
     "Layout",
     "OneDnnError",
     "Packed",
+    "Port",
     "PostOp",
     "Prepared",
     "Refused",
-    "Slot",
     "Window",
     "convolution",
     "convolution_source_gradient",

@@ -2,7 +2,7 @@
 
 Logical dims are always (N, C, spatial…) for images and (O, I, spatial…) for weights, I counted within a group; the
 physical order is what each `Layout` says. Weights given as `Layout.chosen` are packed by oneDNN: read the packing from
-the slot and `reorder` into it (from `weights.grouped(groups)`). Channels-last images want chosen weights: with weights
+the port and `reorder` into it (from `weights.grouped(groups)`). Channels-last images want chosen weights: with weights
 in plain order O, I, spatial… or O, spatial…, I oneDNN has nothing but its reference loops (see `Prepared.reference`).
 """
 
@@ -26,7 +26,7 @@ def convolution(
     bias: bool = False,
     post_ops: tuple[PostOp, ...] = (),
 ) -> Prepared:
-    """The sum over the window and the input channels; slots: source, weights, (bias), out, (operandᵢ).
+    """The sum over the window and the input channels; ports: source, weights, (bias), out, (operandᵢ).
 
     >>> import numpy as np
     >>> x, w, y = np.ones((1, 2, 4, 4), "f"), np.ones((3, 2, 3, 3), "f"), np.empty((1, 3, 2, 2), "f")
@@ -49,7 +49,7 @@ def convolution(
 def convolution_source_gradient(
     source: Layout, weights: Layout, out: Layout, window: Window, *, groups: int = 1
 ) -> Prepared:
-    """The cotangent of the source; slots: out_gradient, weights, source_gradient, laid out as out and source.
+    """The cotangent of the source; ports: out_gradient, weights, source_gradient, laid out as out and source.
 
     >>> import numpy as np
     >>> dx, w, dy = np.empty((1, 2, 4, 4), "f"), np.ones((3, 2, 3, 3), "f"), np.ones((1, 3, 2, 2), "f")
@@ -83,7 +83,7 @@ def convolution_source_gradient(
 def convolution_weights_gradient(
     source: Layout, weights: Layout, out: Layout, window: Window, *, groups: int = 1, bias: bool = False
 ) -> Prepared:
-    """The cotangent of the weights and of the bias; slots: source, out_gradient, weights_gradient, (bias_gradient).
+    """The cotangent of the weights and of the bias; ports: source, out_gradient, weights_gradient, (bias_gradient).
 
     >>> import numpy as np
     >>> x, dw, dy = np.ones((1, 2, 4, 4), "f"), np.empty((3, 2, 3, 3), "f"), np.ones((1, 3, 2, 2), "f")

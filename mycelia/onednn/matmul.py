@@ -10,7 +10,7 @@ from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operan
 
 
 def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_ops: tuple[PostOp, ...] = ()) -> Prepared:
-    """out[…, m, n] = Σₖ lhs[…, m, k] · rhs[…, k, n] (+ bias[n]); slots: lhs, rhs, (bias), out, (operandᵢ).
+    """out[…, m, n] = Σₖ lhs[…, m, k] · rhs[…, k, n] (+ bias[n]); ports: lhs, rhs, (bias), out, (operandᵢ).
 
     Batch axes of `lhs` and `rhs` broadcast when their size is 1 or their stride is 0. Raises `Refused` when oneDNN
     has no implementation.

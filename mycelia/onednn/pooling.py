@@ -20,7 +20,7 @@ AVERAGE_WITH_PADDING = Algorithm.pooling_average_with_padding
 def pooling(
     kind: Algorithm, source: Layout, out: Layout, kernel: tuple[int, ...], window: Window, *, training: bool
 ) -> Prepared:
-    """The maximum or the average of each window; slots: source, out, (workspace of a maximum in training).
+    """The maximum or the average of each window; ports: source, out, (workspace of a maximum in training).
 
     >>> import numpy as np
     >>> x, y = np.arange(16, dtype="f").reshape(1, 1, 4, 4), np.empty((1, 1, 2, 2), "f")
@@ -34,7 +34,7 @@ def pooling(
 
 
 def pooling_gradient(kind: Algorithm, source: Layout, out: Layout, kernel: tuple[int, ...], window: Window) -> Prepared:
-    """The cotangent of the source; slots: out_gradient, source_gradient, (workspace), laid out as out and source.
+    """The cotangent of the source; ports: out_gradient, source_gradient, (workspace), laid out as out and source.
 
     >>> import numpy as np
     >>> dx, dy = np.empty((1, 1, 4, 4), "f"), np.ones((1, 1, 2, 2), "f")

@@ -18,7 +18,7 @@ OPERAND, SCRATCHPAD = int(Query.operand), int(Arg.scratchpad)
 ALIGNMENT = 64  # of the scratchpad that `run` makes; a cache line
 
 
-class Slot:
+class Port:
     """One operand of an execution: set its memory's data handle, then execute."""
 
     __slots__ = ("arg", "layout", "memory", "name", "owner")
@@ -38,8 +38,8 @@ class Slot:
 class Prepared:
     """A created primitive and everything that machine code needs to execute it.
 
-    For each slot `dnnl_memory_set_data_handle(slot.memory, pointer)`, then
-    `dnnl_primitive_execute(primitive, stream, len(slots), args)`. The slots are in order of declaration; a
+    For each port `dnnl_memory_set_data_handle(port.memory, pointer)`, then
+    `dnnl_primitive_execute(primitive, stream, len(ports), args)`. The ports are in order of declaration; a
     scratchpad, if one is needed, is the last. Two executions of one `Prepared` must not overlap:
     they share the memory objects.
     """
@@ -52,13 +52,13 @@ class Prepared:
         self._primitive = Owned(lib.create("dnnl_primitive_create", descriptor.address), "dnnl_primitive_destroy")
         self.primitive = self._primitive.address
         self.stream = lib.stream
-        slots = [Slot(name, arg, Packed(asked(descriptor.address, OPERAND, arg), descriptor)) for name, arg in operands]
+        ports = [Port(name, arg, Packed(asked(descriptor.address, OPERAND, arg), descriptor)) for name, arg in operands]
         scratchpad = Packed(asked(descriptor.address, OPERAND, SCRATCHPAD), descriptor)
         self.scratch = scratchpad.bytes
         if self.scratch:
-            slots.append(Slot("scratchpad", SCRATCHPAD, scratchpad))
-        self.slots = tuple(slots)
-        self._args = (ExecArg * len(slots))(*[ExecArg(slot.arg, slot.memory) for slot in slots])
+            ports.append(Port("scratchpad", SCRATCHPAD, scratchpad))
+        self.ports = tuple(ports)
+        self._args = (ExecArg * len(ports))(*[ExecArg(port.arg, port.memory) for port in ports])
         self.args = ctypes.addressof(self._args)
 
     @property
@@ -75,40 +75,40 @@ class Prepared:
         """Whether oneDNN found only its plain loops, hundreds of times slower than its real code."""
         return self.implementation.startswith("ref")
 
-    def slot(self, name: str) -> Slot:
+    def port(self, name: str) -> Port:
         """The operand called `name`."""
-        return next(slot for slot in self.slots if slot.name == name)
+        return next(port for port in self.ports if port.name == name)
 
     def bytes(self, name: str) -> int:
         """The size of the operand `name`; 0 when there is no such operand."""
-        return sum(slot.bytes for slot in self.slots if slot.name == name)
+        return sum(port.bytes for port in self.ports if port.name == name)
 
     def run(self, *operands: np.ndarray[Any, Any] | int) -> None:
-        """Execute on arrays or addresses, one for each slot in order; a scratchpad left out is made here."""
+        """Execute on arrays or addresses, one for each port in order; a scratchpad left out is made here."""
         pointers = [operand if isinstance(operand, int) else operand.ctypes.data for operand in operands]
         room = np.empty(0, np.uint8)
-        if len(pointers) == len(self.slots) - 1 and self.slots[-1].name == "scratchpad":
-            room = np.empty(self.slots[-1].bytes + ALIGNMENT, np.uint8)
+        if len(pointers) == len(self.ports) - 1 and self.ports[-1].name == "scratchpad":
+            room = np.empty(self.ports[-1].bytes + ALIGNMENT, np.uint8)
             pointers.append(-(-room.ctypes.data // ALIGNMENT) * ALIGNMENT)
-        if len(pointers) != len(self.slots):
+        if len(pointers) != len(self.ports):
             raise OneDnnError(
-                f"{len(operands)} operands for {len(self.slots)} slots", given={"slots": [s.name for s in self.slots]}
+                f"{len(operands)} operands for {len(self.ports)} ports", given={"ports": [s.name for s in self.ports]}
             )
         lib = library()
-        for slot, pointer in zip(self.slots, pointers, strict=True):
-            lib.call("dnnl_memory_set_data_handle", slot.memory, pointer)
-        count = len(self.slots)
+        for port, pointer in zip(self.ports, pointers, strict=True):
+            lib.call("dnnl_memory_set_data_handle", port.memory, pointer)
+        count = len(self.ports)
         with_team(lambda n: lib.call("dnnl_primitive_execute", self.primitive, self.stream, n, self._args))(count)
 
     def close(self) -> None:
         """Give the primitive and its memory objects back; also happens when this object is collected."""
-        for slot in self.slots:
-            slot.owner.close()
+        for port in self.ports:
+            port.owner.close()
         self._primitive.close()
         self.descriptor.close()
 
     def __repr__(self) -> str:
-        return f"Prepared({self.implementation}, {', '.join(f'{s.name}: {s.bytes}' for s in self.slots)})"
+        return f"Prepared({self.implementation}, {', '.join(f'{s.name}: {s.bytes}' for s in self.ports)})"
 
 
 def describe_primitive(create: str, *arguments: Any, asked: dict[str, object]) -> Owned:
@@ -124,5 +124,5 @@ def _noun(create: str) -> str:
 
 
 def post_op_operands(post_ops: tuple[PostOp, ...]) -> list[tuple[str, int]]:
-    """The extra slots that the chain reads: `operand0` for the first step, and so on."""
+    """The extra ports that the chain reads: `operand0` for the first step, and so on."""
     return [(f"operand{i}", post_op_arg(i)) for i, step in enumerate(post_ops) if step.operand is not None]

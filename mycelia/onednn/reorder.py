@@ -10,7 +10,7 @@ from mycelia.onednn.prepared import Prepared, describe_primitive
 
 
 def reorder(source: Layout | Packed, out: Layout | Packed) -> Prepared:
-    """out[i] = source[i] for every logical index; slots: source, out. The dtypes may differ.
+    """out[i] = source[i] for every logical index; ports: source, out. The dtypes may differ.
 
     >>> import numpy as np
     >>> x, out = np.arange(6, dtype="f").reshape(2, 3), np.empty((3, 2), "f")

@@ -150,10 +150,10 @@ def sizes(*size: Any) -> tuple[int, ...]:
     return tuple([s if isinstance(s, int | Sym) else _whole("an extent", s) for s in size])  # type: ignore[misc]  # a size is typed as an int
 
 
-def spread(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
+def per_axis(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:
     """A number for each axis of space: one for all, or one each; none is below `least`.
 
-    >>> spread("stride", 2, 3), spread("stride", (1, 2), 2)
+    >>> per_axis("stride", 2, 3), per_axis("stride", (1, 2), 2)
     ((2, 2, 2), (1, 2))
     """
     values = sizes(value) * (rank if isinstance(value, int) else 1)

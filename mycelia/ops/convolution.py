@@ -12,7 +12,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import pair, spread, tensor
+from mycelia.ops.arguments import pair, per_axis, tensor
 
 __all__ = [
     "conv1d",
@@ -98,7 +98,7 @@ def _conv(
             f"{name} takes tensors of {rank + 2} axes, not shapes {x.shape} and {w.shape}",
             hint="the input is (examples, channels, *space), the weight (outputs, channels / groups, *window)",
         )
-    strides, dilations = spread("stride", stride, rank), spread("dilation", dilation, rank)
+    strides, dilations = per_axis("stride", stride, rank), per_axis("dilation", dilation, rank)
     pads = paddings(pad_mode, padding, x.shape[2:], w.shape[2:], strides, dilations)
     out = p.conv(x, w, strides, pads, dilations, groups)
     return out if bias is None else out + p.reshape(cast(tensor(bias), x.dtype), (w.shape[0], *(1,) * rank))
@@ -131,7 +131,7 @@ def paddings(
         raise ArgumentError(f"there is no pad_mode {mode!r}", hint='choose "same", "valid" or "pad"')
     if not isinstance(padding, int) and len(padding) == 2 * rank:
         return tuple((int(padding[2 * i]), int(padding[2 * i + 1])) for i in range(rank))
-    return tuple((n, n) for n in spread("padding", padding, rank, 0))
+    return tuple((n, n) for n in per_axis("padding", padding, rank, 0))
 
 
 def check_padding(mode: str, padding: Any) -> Any:
@@ -166,9 +166,9 @@ def conv_transpose2d(
     x, w = pair(input, weight)
     if x.ndim != 4 or w.ndim != 4:
         raise ShapeError(f"conv_transpose2d takes tensors of 4 axes, not shapes {x.shape} and {w.shape}")
-    strides, dilations = spread("stride", stride, 2), spread("dilation", dilation, 2)
-    pads = tuple((n, n) for n in spread("padding", padding, 2, 0))
-    extra = spread("output_padding", output_padding, 2, 0)
+    strides, dilations = per_axis("stride", stride, 2), per_axis("dilation", dilation, 2)
+    pads = tuple((n, n) for n in per_axis("padding", padding, 2, 0))
+    extra = per_axis("output_padding", output_padding, 2, 0)
     space = tuple(
         (e - 1) * s - sum(q) + d * (k - 1) + 1 + more
         for e, s, q, d, k, more in zip(x.shape[2:], strides, pads, dilations, w.shape[2:], extra, strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import floated, spread, tensor
+from mycelia.ops.arguments import floated, per_axis, tensor
 from mycelia.ops.choice import gather_elements
 from mycelia.types import Array
 
@@ -63,8 +63,11 @@ def _max_pool(
     indices: bool,
 ) -> Any:  # fmt: skip
     batch, single = _checked(name, tensor(x), rank)
-    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank, 0)
-    strides, apart = window if stride is None else spread("stride", stride, rank), spread("dilation", dilation, rank)
+    window, pads = per_axis("kernel_size", kernel_size, rank), per_axis("padding", padding, rank, 0)
+    strides, apart = (
+        window if stride is None else per_axis("stride", stride, rank),
+        per_axis("dilation", dilation, rank),
+    )
     if any(2 * q > k for q, k in zip(pads, window, strict=True)):
         raise ArgumentError(
             f"{name}: the padding is at most half of the window",
@@ -148,8 +151,8 @@ def _avg_pool(
     divisor_override: int,
 ) -> Tensor:
     batch, single = _checked(name, floated(x), rank)
-    window, pads = spread("kernel_size", kernel_size, rank), spread("padding", padding, rank, 0)
-    strides = spread("stride", stride, rank)
+    window, pads = per_axis("kernel_size", kernel_size, rank), per_axis("padding", padding, rank, 0)
+    strides = per_axis("stride", stride, rank)
     more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
     around = tuple((q, q + m) for q, m in zip(pads, more, strict=True))
     if divisor_override:
@@ -279,7 +282,7 @@ def interpolate(
         factors = (scale_factor,) * rank if isinstance(scale_factor, int | float) else tuple(scale_factor)
         wanted = tuple(int(e * f) for e, f in zip(x.shape[2:], factors, strict=True))
     else:
-        wanted = spread("size", size, rank)
+        wanted = per_axis("size", size, rank)
     if mode not in ("nearest", "linear", "bilinear", "trilinear", "area"):
         raise ArgumentError(
             f"interpolate has no mode {mode!r}", hint='choose "nearest", "linear", "bilinear", "trilinear" or "area"'

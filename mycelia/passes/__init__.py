@@ -20,7 +20,7 @@ NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # wha
 PIPELINE = (*CANONICAL, *NATIVE)
 
 
-class Runs:
+class PassCount:
     """How many passes have run: none do when a program is found again that was compiled before."""
 
     count = 0
@@ -42,7 +42,7 @@ def canonical(fn: Function, options: Options, following: tuple[Pass, ...]) -> Fu
     return _run(fn, options, (*CANONICAL, *following))
 
 
-def told(fn: Function, options: Options, passes: tuple[Pass, ...]) -> str:
+def pass_by_pass(fn: Function, options: Options, passes: tuple[Pass, ...]) -> str:
     """What each pass does: the function after it, if it changes something."""
     lines = []
     for run, after in _after_each(fn, options, passes):
@@ -64,7 +64,7 @@ def _after_each(fn: Function, options: Options, passes: tuple[Pass, ...]) -> Ite
     check_names(options.without, passes)
     for run in passes:
         if run.__name__ not in options.without:
-            Runs.count += 1
+            PassCount.count += 1
             fn = everywhere(run)(fn)
             if options.verify:
                 _verified(fn, run.__name__)
@@ -104,7 +104,7 @@ __all__ = [
     "NEEDED",
     "PIPELINE",
     "Pass",
-    "Runs",
+    "PassCount",
     "accumulate",
     "canonical",
     "check_names",
@@ -115,8 +115,8 @@ __all__ = [
     "inline",
     "native_passes",
     "optimise",
+    "pass_by_pass",
     "shape_products",
     "simplify",
     "split_reductions",
-    "told",
 ]

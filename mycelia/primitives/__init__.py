@@ -16,11 +16,11 @@ from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.movement import *
 from mycelia.primitives.ordering import *
-from mycelia.primitives.pieces import *
 from mycelia.primitives.pooling import *
 from mycelia.primitives.positions import *
 from mycelia.primitives.random import *
 from mycelia.primitives.reduction import *
 from mycelia.primitives.scatter import *
 from mycelia.primitives.select import *
+from mycelia.primitives.slicing import *
 from mycelia.primitives.unary import *

@@ -12,7 +12,7 @@ from mycelia.errors import ArgumentError, BranchError, GradientError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives import creation
 from mycelia.primitives.control.map import zeros_for
-from mycelia.transforms import Structured, batch, lockstep, repeated, spread
+from mycelia.transforms import Structured, batch, lockstep, placed, repeated
 from mycelia.types import TensorType, TupleType, Type, cotangent_type, float64
 
 __all__ = ["CustomVjp"]
@@ -72,7 +72,7 @@ class CustomVjp(Structured):
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
             both = zip(results, cts, strict=True)
             given = [zeros_for(r) if c is None else c for r, c in both if r.type.differentiable]
-            return tuple(spread(smooth, self.backward(*residuals, *given)))
+            return tuple(placed(smooth, self.backward(*residuals, *given)))
 
         return results, back
 

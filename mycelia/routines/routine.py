@@ -20,7 +20,7 @@ from mycelia.routines.emit import emit
 from mycelia.routines.source import Source, reached
 from mycelia.routines.words import KINDS
 from mycelia.runtime.link import machine_code
-from mycelia.runtime.memory import address
+from mycelia.runtime.results import address
 from mycelia.types import Array
 
 EDGE = 1 << 63  # what a number must stay below

@@ -13,8 +13,8 @@ from mycelia.loops import Binding, Called
 from mycelia.onednn import library
 from mycelia.runtime.host import address_of, entry_of
 from mycelia.runtime.interrupts import WORDS
-from mycelia.runtime.memory import address
 from mycelia.runtime.recipes import prepared
+from mycelia.runtime.results import address
 from mycelia.sizes import Name, Scope, comes_from_data, describer, evaluator, value
 from mycelia.types import Array
 

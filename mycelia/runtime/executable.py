@@ -18,7 +18,7 @@ from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.interrupts import Poll
 from mycelia.runtime.link import RELEASE, Code
-from mycelia.runtime.memory import address, maker
+from mycelia.runtime.results import address, maker
 from mycelia.runtime.seen import Seen
 from mycelia.sizes import solver
 from mycelia.threads.openmp import restricted, with_team
@@ -28,10 +28,10 @@ from mycelia.types import Array
 class Handle(np.ndarray[Any, Any]):
     """A sequence or a frame that a program gave back: its address, and the heap that it lies in."""
 
-    owner: Kept | None = None
+    owner: Lease | None = None
 
 
-class Kept:
+class Lease:
     """What a program allocated and its results still need. It is let go with the last of them."""
 
     def __init__(self, heap: Array, release: Callable[[int], None], code: Code) -> None:
@@ -88,10 +88,10 @@ class Executable:
         self._inner: Executable | None = None
         binding = self.binding
         run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), binding.threads)
-        self._run = on_deep_stack(run) if binding.routines else with_team(run)
+        self._run = on_deep_stack(run) if binding.procedures else with_team(run)
         self._polls = binding.loops
         self.heap = np.zeros(WORDS, np.int64)
-        if binding.routines:
+        if binding.procedures:
             self.heap[6] = DEEPEST
         self.clock = np.zeros(binding.steps + 1, np.int64)  # in cycles, when it was asked for
         self.words = [(binding.slot("heap"), self.heap)]
@@ -180,7 +180,7 @@ class Executable:
         for i, donor in self._donated:
             results[i] = held[donor]
         if self._handles:
-            owner = Kept(self.heap, self._release, self.code)
+            owner = Lease(self.heap, self._release, self.code)
             for i in self._handles:
                 results[i] = results[i].view(Handle)
                 results[i].owner = owner

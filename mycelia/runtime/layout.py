@@ -54,8 +54,8 @@ def layout(program: Program, options: Options) -> Unit:
     calls = {s.call: decided(s.call, options.threads) for s in steps if isinstance(s, Invoke)}
     ready = prepared([evaluated(how, Hints()) for how in calls.values()], options.threads)
     rooms = {call: each.room for call, each in zip(calls, ready, strict=True)}
-    plan, routines = _plans(program, fixed, rooms)
-    stacks = tuple(p.stack for p in (plan, *routines.values()) if p.stack is not None)
+    plan, procedures = _plans(program, fixed, rooms)
+    stacks = tuple(p.stack for p in (plan, *procedures.values()) if p.stack is not None)
     sized = {item.who for stack in stacks for item in stack.items}
     place = {call: i for i, call in enumerate(calls)}
     recipes = [
@@ -83,17 +83,17 @@ def layout(program: Program, options: Options) -> Unit:
         births=tuple(dict.fromkeys(s.name for s in steps if isinstance(s, Birth))),
         numbers=(),
         steps=len(program.block.steps),
-        loops=bool(program.routines) or any(isinstance(s, Repeat) for s in steps),
-        routines=bool(program.routines),
+        loops=bool(program.procedures) or any(isinstance(s, Repeat) for s in steps),
+        procedures=bool(program.procedures),
         threads=options.threads,
         notes=program.notes,
         constants=tuple(program.constants.values()),
     )
-    return Unit(program, plan, routines, _streamed(program, options.target), binding)
+    return Unit(program, plan, procedures, _streamed(program, options.target), binding)
 
 
 def _plans(program: Program, fixed: dict[Buffer, int], rooms: dict[LibraryCall, int]) -> tuple[Plan, dict[str, Plan]]:
-    """The plans of the main block and of routines, which are given their inputs and outputs."""
+    """The plans of the main block and of procedures, which are given their inputs and outputs."""
 
     def room(step: Invoke) -> int:
         return rooms[step.call]
@@ -101,12 +101,12 @@ def _plans(program: Program, fixed: dict[Buffer, int], rooms: dict[LibraryCall, 
     first = 0
     plan = plan_memory(program.block, fixed, program.shared, room)
     first += sum(1 for _ in program.block.walk())
-    routines: dict[str, Plan] = {}
-    for r in program.routines:
+    procedures: dict[str, Plan] = {}
+    for r in program.procedures:
         passed = dict.fromkeys((*r.inputs, *r.outputs), 0)
-        routines[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room, first)
+        procedures[r.name] = plan_memory(r.block, {**fixed, **passed}, program.shared, room, first)
         first += sum(1 for _ in r.block.walk())
-    return plan, routines
+    return plan, procedures
 
 
 def _streamed(program: Program, target: Target) -> frozenset[Buffer]:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import llvmlite
 from llvmlite import binding
 
-from mycelia.codegen.target import machine
+from mycelia.codegen.processor import machine
 from mycelia.errors import CompileError
 from mycelia.options import Options
-from mycelia.runtime.store import HEAD, store
+from mycelia.runtime.cache import HEAD, cache_in
 from mycelia.target import Target
 from mycelia.threads.openmp import load_openmp
 
@@ -61,7 +61,7 @@ def _initialise() -> None:
 
 def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
     """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
-    target, files = options.target, store(options.cache) if options.cache else None
+    target, files = options.target, cache_in(options.cache) if options.cache else None
     keys = [_key(text, target) for text in texts]
     images = [files.read(f"{key}.o") if files else None for key in keys]
     missing = [i for i, image in enumerate(images) if image is None]

@@ -8,8 +8,7 @@ from functools import cached_property, lru_cache, singledispatch
 
 from mycelia import onednn
 from mycelia.codegen.records import Execution, list_of_words
-from mycelia.loops import Convolution, LibraryCall, Matmul, Tiles
-from mycelia.loops import Layout as Strided
+from mycelia.loops import ConvolutionCall, LibraryCall, Matmul, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.tiles import Tiled, tiled
 from mycelia.sizes import Hints, evaluated
@@ -20,8 +19,8 @@ ROOM = -1  # not an operand: memory that belongs to the call
 
 
 @dataclass(frozen=True)
-class Ready:
-    """Primitives to execute one after the other, each with `(operand, bytes)` for every slot, and the room needed."""
+class PreparedCall:
+    """Primitives to execute one after the other, each with `(operand, bytes)` for every port, and the room needed."""
 
     primitives: tuple[tuple[Prepared, tuple[tuple[int, int], ...]], ...]
     room: int
@@ -32,14 +31,14 @@ class Ready:
         return list_of_words(
             [
                 Execution(
-                    p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.slots, where, strict=True))
+                    p.primitive, p.stream, p.args, tuple((k.memory, *w) for k, w in zip(p.ports, where, strict=True))
                 )
                 for p, where in self.primitives
             ]
         )
 
 
-def prepared(calls: Iterable[LibraryCall], threads: int) -> list[Ready | Tiled]:
+def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | Tiled]:
     """Calls made ready, each once for all programs: they take turns. It remembers how many threads it was made for."""
     with at_most(threads):
         return [_tiled(call, threads) if isinstance(call, Tiles) else _bound(call, threads) for call in calls]
@@ -49,7 +48,7 @@ _tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megab
 
 
 @lru_cache(maxsize=1024)
-def _bound(call: LibraryCall, threads: int) -> Ready:
+def _bound(call: LibraryCall, threads: int) -> PreparedCall:
     return bind(call)
 
 
@@ -57,7 +56,7 @@ def decided(call: LibraryCall, threads: int) -> LibraryCall:
     """The call with what is fastest at the sizes that the program is written at, for all sizes: so other processes, and
     other sizes, need not look for it.
     """
-    if not isinstance(call, Convolution) or call.packed is not None:
+    if not isinstance(call, ConvolutionCall) or call.packed is not None:
         return call
     with at_most(threads):
         return replace(call, packed=_winner(evaluated(call, Hints()), threads))
@@ -69,11 +68,11 @@ def refused(call: LibraryCall, threads: int) -> bool:
         (made,) = prepared([decided(call, threads)], threads)
     except onednn.Refused:
         return True
-    return isinstance(made, Ready) and any(primitive.reference for primitive, _ in made.primitives)
+    return isinstance(made, PreparedCall) and any(primitive.reference for primitive, _ in made.primitives)
 
 
 @singledispatch
-def bind(call: object) -> Ready:
+def bind(call: object) -> PreparedCall:
     """Prepare a library call."""
     raise AssertionError(f"no library for {call}")
 
@@ -89,23 +88,23 @@ def forget() -> None:
     _layout.cache_clear()
 
 
-def one(prepared: Prepared, operands: int) -> Ready:
-    """A call that is one primitive, whose slots are the operands in order and perhaps a scratchpad."""
+def one(prepared: Prepared, operands: int) -> PreparedCall:
+    """A call that is one primitive, whose ports are the operands in order and perhaps a scratchpad."""
     where = [(i, 0) for i in range(operands)]
     if prepared.scratch:
         where.append((ROOM, 0))
-    return Ready(((prepared, tuple(where)),), prepared.scratch)
+    return PreparedCall(((prepared, tuple(where)),), prepared.scratch)
 
 
 @bind.register
-def _(call: Matmul) -> Ready:
+def _(call: Matmul) -> PreparedCall:
     lhs, rhs, out = (_layout(x) for x in (call.lhs, call.rhs, call.out))
     prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
     return one(prepared, 3 + call.bias)
 
 
 @bind.register
-def _(call: Convolution) -> Ready:
+def _(call: ConvolutionCall) -> PreparedCall:
     """The best implementation among plain and packed operands; packing and unpacking happen in the call's own room."""
     plain = _plain(call)
     main = _best(call, plain)
@@ -113,26 +112,26 @@ def _(call: Convolution) -> Ready:
     before: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
     after: list[tuple[Prepared, tuple[tuple[int, int], ...]]] = []
     where: list[tuple[int, int]] = []
-    for i, (slot, given) in enumerate(zip(main.slots, plain, strict=False)):
-        if slot.layout.plain == given:
+    for i, (port, given) in enumerate(zip(main.ports, plain, strict=False)):
+        if port.layout.plain == given:
             where.append((i, 0))
             continue
         where.append((ROOM, room))
         if i < 2:  # an input that is packed; the bias is plain
-            before.append((onednn.reorder(given, slot.layout), ((i, 0), (ROOM, room))))
+            before.append((onednn.reorder(given, port.layout), ((i, 0), (ROOM, room))))
         else:
-            after.append((onednn.reorder(slot.layout, given), ((ROOM, room), (i, 0))))
-        room += -(-slot.bytes // 64) * 64
+            after.append((onednn.reorder(port.layout, given), ((ROOM, room), (i, 0))))
+        room += -(-port.bytes // 64) * 64
     return _in_turn([*before, (main, tuple(where)), *after], room)
 
 
-def _in_turn(primitives: list[tuple[Prepared, tuple[tuple[int, int], ...]]], room: int) -> Ready:
+def _in_turn(primitives: list[tuple[Prepared, tuple[tuple[int, int], ...]]], room: int) -> PreparedCall:
     """Primitives one after the other: those that want a scratchpad, repacking of int8 weights too, share one."""
     shared = [(p, (*where, (ROOM, room)) if p.scratch else where) for p, where in primitives]
-    return Ready(tuple(shared), room + max(p.scratch for p, _ in primitives))
+    return PreparedCall(tuple(shared), room + max(p.scratch for p, _ in primitives))
 
 
-def _plain(call: Convolution) -> list[onednn.Layout]:
+def _plain(call: ConvolutionCall) -> list[onednn.Layout]:
     """The operands as they lie in memory: two inputs, the bias, the output."""
     plain = [_layout(layout) for layout in _operands(call)]
     weight = _operands(call).index(call.w)
@@ -143,7 +142,7 @@ def _plain(call: Convolution) -> list[onednn.Layout]:
     return plain
 
 
-def _best(call: Convolution, plain: list[onednn.Layout]) -> Prepared:
+def _best(call: ConvolutionCall, plain: list[onednn.Layout]) -> Prepared:
     """The fastest kind of implementation: what was decided, where the library has that at these sizes."""
     if call.packed is not None:
         made = _variant(call, call.packed)
@@ -154,12 +153,12 @@ def _best(call: Convolution, plain: list[onednn.Layout]) -> Prepared:
 
 
 @lru_cache(maxsize=1024)
-def _winner(call: Convolution, threads: int) -> tuple[int, ...]:
+def _winner(call: ConvolutionCall, threads: int) -> tuple[int, ...]:
     """Which operands it pays to pack, with so many threads."""
     return _fastest(_variants(call), _plain(call))
 
 
-def _variants(call: Convolution) -> dict[tuple[int, ...], Prepared]:
+def _variants(call: ConvolutionCall) -> dict[tuple[int, ...], Prepared]:
     """What the library offers, by the operands that are packed; weights always are."""
     weight = _operands(call).index(call.w)
     choices: list[tuple[int, ...]] = [(), (0,), (2,), (0, 2)]
@@ -174,13 +173,13 @@ def _fastest(variants: dict[tuple[int, ...], Prepared], plain: list[onednn.Layou
     return min(variants, key=lambda packed: _rank(variants[packed], plain))
 
 
-def _operands(call: Convolution) -> list[Strided]:
+def _operands(call: ConvolutionCall) -> list[Strided]:
     """The layouts of the operands in the order of the call: two inputs, one output."""
     orders = {"forward": (call.x, call.w, call.out), "input": (call.out, call.w, call.x)}
     return list(orders.get(call.direction, (call.x, call.out, call.w)))
 
 
-def _variant(call: Convolution, packed: tuple[int, ...]) -> Prepared | None:
+def _variant(call: ConvolutionCall, packed: tuple[int, ...]) -> Prepared | None:
     """The primitive with weights, and the operands numbered in `packed`, laid out as oneDNN likes them."""
     layouts = [_layout(layout) for layout in _operands(call)]
     free = [onednn.Layout.chosen(layout.dims, layout.dtype) for layout in layouts]
@@ -203,5 +202,5 @@ def _rank(prepared: Prepared, plain: list[onednn.Layout]) -> float:
     """Lower is faster: generated code, then matrix products, then plain loops; each repacking costs a little."""
     name = prepared.implementation
     kind = 9 if name.startswith("ref") else 3 if "gemm:" in name else 1 if name.startswith("brg") else 0
-    packs = sum(s.layout.plain != given for s, given in zip(prepared.slots, plain, strict=False))
+    packs = sum(s.layout.plain != given for s, given in zip(prepared.ports, plain, strict=False))
     return kind + 0.4 * packs

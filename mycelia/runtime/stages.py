@@ -14,7 +14,7 @@ from mycelia.ir import Function, names_of
 from mycelia.loops import Host, Invoke, Launch, LibraryCall, Program
 from mycelia.lowering import lower
 from mycelia.options import Options
-from mycelia.passes import native_passes, optimise, told
+from mycelia.passes import native_passes, optimise, pass_by_pass
 from mycelia.runtime.bind import Bound
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.layout import layout
@@ -31,7 +31,7 @@ def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Exec
     if options.memory.budget is not None and (names := names_of(fn)):
         raise NeedsSize(names[0].alone())  # what is within the budget at one size is not at another
     show("graph", lambda: fn, options)
-    show("passes", lambda: told(fn, options, native_passes(options)), options)
+    show("passes", lambda: pass_by_pass(fn, options, native_passes(options)), options)
     try:
         program, poor = written(fn, donated, options)
     except NeedsSize as reason:
@@ -108,7 +108,7 @@ def text_of(stage: str, fn: Function, donated: Mapping[int, int], options: Optio
     if stage == "graph":
         return str(fn)
     if stage == "passes":
-        return told(fn, options, native_passes(options))
+        return pass_by_pass(fn, options, native_passes(options))
     try:
         program = scheduled(written(fn, donated, options)[0], options)
         if stage == "program":

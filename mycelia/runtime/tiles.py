@@ -1,4 +1,4 @@
-"""Tiled products made ready: the sizes and tables that their routine reads."""
+"""Tiled products made ready: the sizes and tables that their function reads."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _within(program: Program, budget: int, target: Target, room: Room) -> Progra
 
 
 @dataclass(frozen=True)
-class Replay:
+class Repetition:
     """A program with steps done again: their numbers in the order in which they run."""
 
     peak: Peak
@@ -200,7 +200,7 @@ class Peak:
         """Bytes that a program is tried in, the most first: the same for all budgets, so what fits one fits more."""
         return [int(self.highest * SHRINKING**n) for n in range(FINENESS)]
 
-    def ways(self) -> Iterator[Replay]:
+    def ways(self) -> Iterator[Repetition]:
         """Programs that need less memory and take longer, each in its way."""
         if not self.needed:
             return
@@ -283,7 +283,7 @@ class Peak:
 
     # ------------------------------------------------------------------------------------------ doing it again
 
-    def replayed(self, keep: frozenset[int]) -> Replay:
+    def replayed(self, keep: frozenset[int]) -> Repetition:
         """The program that keeps these cells, and makes the others again when they are read."""
         while True:
             trace, stale = self._trace(keep)
@@ -291,7 +291,7 @@ class Peak:
                 break
             keep |= stale
         again = sum(self.costs[n] for n, second in trace if second)
-        return Replay(self, tuple(trace), again, self._highest(trace))
+        return Repetition(self, tuple(trace), again, self._highest(trace))
 
     def _trace(self, keep: frozenset[int]) -> tuple[list[tuple[int, bool]], set[int]]:
         """Steps in order; and cells that would have to be made from what has changed since."""

@@ -10,7 +10,7 @@ from mycelia import lowering, passes
 from mycelia.api.options import options
 from mycelia.ir import Function
 from mycelia.loops import Program
-from mycelia.runtime import kept
+from mycelia.runtime import warm
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
@@ -47,4 +47,4 @@ def compile(
     >>> compile(Function.build(lambda x: x + x, TensorType(float32, (2,))))(np.ones(2, "f"))
     (array([2., 2.], dtype=float32),)
     """
-    return kept.compile(fn, donated or {}, replace(options(), **changes))
+    return warm.compile(fn, donated or {}, replace(options(), **changes))

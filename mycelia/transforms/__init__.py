@@ -2,13 +2,13 @@
 
 from mycelia.transforms.activity import depends, reaches
 from mycelia.transforms.jvp import jvp
-from mycelia.transforms.split import Split, nothing, saves, split
-from mycelia.transforms.structured import Structured, chosen, spread
+from mycelia.transforms.parting import Parts, nothing, parted, saves
+from mycelia.transforms.structured import Structured, chosen, placed
 from mycelia.transforms.vjp import value_and_grad, vjp
 from mycelia.transforms.vmap import batch, in_step, lockstep, ragged, repeated, vmap
 
 __all__ = [
-    "Split",
+    "Parts",
     "Structured",
     "batch",
     "chosen",
@@ -17,12 +17,12 @@ __all__ = [
     "jvp",
     "lockstep",
     "nothing",
+    "parted",
+    "placed",
     "ragged",
     "reaches",
     "repeated",
     "saves",
-    "split",
-    "spread",
     "value_and_grad",
     "vjp",
     "vmap",

@@ -11,7 +11,7 @@ from typing import Any
 from mycelia.ir import Function, Op, Param, Project, Value, algebra, located, region
 from mycelia.transforms.activity import Mask, differentiable
 from mycelia.transforms.image import Image
-from mycelia.transforms.structured import Structured, chosen, spread
+from mycelia.transforms.structured import Structured, chosen, placed
 from mycelia.transforms.vjp import vjp
 from mycelia.types import TupleType, Type, cotangent_type
 
@@ -91,7 +91,7 @@ def _tangent(v: Value, op: Op, given: Sequence[Any], image: Image) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     flowing = [t for t, u in zip(given, used, strict=True) if u]
     moved = transposed(*inputs, *outs, *flowing)
-    return spread([o.type.differentiable for o in outs], moved) if isinstance(out, tuple) else moved[0]
+    return placed([o.type.differentiable for o in outs], moved) if isinstance(out, tuple) else moved[0]
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +105,7 @@ def _transpose(op: Op, types: tuple[Type, ...], moves: Mask) -> tuple[Function, 
 
     def linear(*values: Value) -> tuple[Value, ...]:
         inputs, results = values[: len(types)], values[len(types) : len(types) + len(outs)]
-        cts = tuple(spread(smooth, values[len(types) + len(outs) :]))
+        cts = tuple(placed(smooth, values[len(types) + len(outs) :]))
         flows = op.vjp(cts if several else cts[0], results if several else results[0], *inputs)
         used.extend(m and c is not None for m, c in zip(moves, flows, strict=True))
         return tuple(chosen(used, flows))

@@ -60,10 +60,10 @@ def _whole(t: Type) -> str:
     return " ".join("1" * t.rank) if isinstance(t, TensorType) else "1"
 
 
-def spread(mask: Sequence[bool], values: Sequence[Any]) -> list[Any]:
+def placed(mask: Sequence[bool], values: Sequence[Any]) -> list[Any]:
     """The values, in order, where the mask is true; None elsewhere.
 
-    >>> spread((True, False, True), "ab")
+    >>> placed((True, False, True), "ab")
     ['a', None, 'b']
     """
     rest = iter(values)

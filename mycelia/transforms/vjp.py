@@ -1,6 +1,6 @@
 """Reverse mode: walk the graph backwards, and let every op say how its cotangent flows.
 
-The result is one joint function, of the parameters and of the cotangents of the results. `split` parts it into a
+The result is one joint function, of the parameters and of the cotangents of the results. `parted` parts it into a
 forward and a backward function where they run at different times.
 """
 

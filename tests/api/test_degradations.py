@@ -129,7 +129,7 @@ def test_a_call_that_the_library_refuses_is_computed_by_ours(monkeypatch):
 
 
 def test_a_product_in_plain_loops_is_noted_with_the_line(monkeypatch):
-    monkeypatch.setattr("mycelia.lowering.contraction.tile_kind", lambda *_: None)  # as for types without a routine
+    monkeypatch.setattr("mycelia.lowering.contraction.tile_kind", lambda *_: None)  # as for types without tiles
     x = np.ones((128, 128), "int32")
 
     @ms.jit

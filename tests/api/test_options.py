@@ -42,8 +42,8 @@ def test_nothing_below_the_api_looks_at_the_environment_or_the_machine():
     }
     # `host` describes the machine, and only the api calls it; `threads` tells OpenMP something before it is loaded;
     # `platform_check` asks whether there is a back end at all, `tracebacks` how much of an error to show
-    assert set(found) == {"codegen/target.py", "platform_check.py", "threads/openmp.py", "tracebacks.py"}
-    calls = [path for path in ROOT.rglob("*.py") if "target.host" in path.read_text()]
+    assert set(found) == {"codegen/processor.py", "platform_check.py", "threads/openmp.py", "tracebacks.py"}
+    calls = [path for path in ROOT.rglob("*.py") if "processor.host" in path.read_text()]
     assert [str(path.relative_to(ROOT)) for path in calls] == ["api/options.py"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from llvmlite import binding, ir
 
 from mycelia.codegen import vecmath
-from mycelia.codegen.target import host, machine
+from mycelia.codegen.processor import host, machine
 
 binding.initialize_native_target()
 binding.initialize_native_asmprinter()

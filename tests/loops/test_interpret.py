@@ -7,8 +7,8 @@ from mycelia.loops import (
     Buffer,
     Fold,
     Kernel,
-    Stage,
     Store,
+    Sweep,
     Update,
     Variable,
     binary,
@@ -37,9 +37,9 @@ def test_a_row_wise_softmax():
     kernel = Kernel(
         (i,),
         (
-            Stage((j,), folds=((top, load(x, (index(i), index(j)))),)),
-            Stage((k,), folds=((total, load(e, (index(k),))),), actions=(Store(e, index(k), shifted),)),
-            Stage((m,), actions=(Store(y, index(i) * 5 + index(m), load(e, (index(m),)) / folded(total)),)),
+            Sweep((j,), folds=((top, load(x, (index(i), index(j)))),)),
+            Sweep((k,), folds=((total, load(e, (index(k),))),), actions=(Store(e, index(k), shifted),)),
+            Sweep((m,), actions=(Store(y, index(i) * 5 + index(m), load(e, (index(m),)) / folded(total)),)),
         ),
         scratch=(e,),
     )
@@ -53,7 +53,7 @@ def test_a_row_wise_softmax():
 def test_updates_with_equal_places_add_up():
     x, y = buffers(float32, x=(6,), y=(3,))
     i = Variable(6)
-    kernel = Kernel((), (Stage((i,), actions=(Update(y, index(i) % 3, "add", load(x, (index(i),))),)),))
+    kernel = Kernel((), (Sweep((i,), actions=(Update(y, index(i) % 3, "add", load(x, (index(i),))),)),))
     memory = {x: np.arange(6, dtype="f"), y: np.ones(3, "f")}
     run(kernel, memory)
     np.testing.assert_array_equal(memory[y], [4, 6, 8])
@@ -62,22 +62,22 @@ def test_updates_with_equal_places_add_up():
 @pytest.mark.parametrize(
     ("combine", "want"), [("add", 5), ("mul", -24), ("max", 4), ("min", -2)], ids=["sum", "product", "largest", "least"]
 )
-def test_folds_after_a_stage_are_finished(combine, want):
+def test_folds_after_a_sweep_are_finished(combine, want):
     x, y = buffers(int32, x=(4,), y=())
     i, fold = Variable(4), Fold(combine, int32)
-    stage = Stage((i,), folds=((fold, load(x, (index(i),))),), after=(Store(y, index(0), folded(fold)),))
+    sweep = Sweep((i,), folds=((fold, load(x, (index(i),))),), after=(Store(y, index(0), folded(fold)),))
     memory = {x: np.array([4, -2, 1, 3], np.int32) if combine != "add" else np.array([4, -2, 1, 2], np.int32)}
     memory[y] = np.zeros(1, np.int32)
-    run(Kernel((), (stage,)), memory)
+    run(Kernel((), (sweep,)), memory)
     assert memory[y][0] == want
 
 
 def test_a_fold_over_nothing_is_neutral():
     x, y = buffers(float32, x=(0,), y=())
     i, fold = Variable(0), Fold("max", float32)
-    stage = Stage((i,), folds=((fold, load(x, (index(i),))),), after=(Store(y, index(0), folded(fold)),))
+    sweep = Sweep((i,), folds=((fold, load(x, (index(i),))),), after=(Store(y, index(0), folded(fold)),))
     memory = {x: np.zeros(0, "f"), y: np.zeros(1, "f")}
-    run(Kernel((), (stage,)), memory)
+    run(Kernel((), (sweep,)), memory)
     assert memory[y][0] == -np.inf
 
 

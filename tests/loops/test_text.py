@@ -24,7 +24,7 @@ PACK = 50  # fuzzed programs to a test
 
 
 def kernels(program):
-    blocks = [program.block, *(r.block for r in program.routines)]
+    blocks = [program.block, *(r.block for r in program.procedures)]
     return [s.kernel for b in blocks for s in b.walk() if isinstance(s, Launch)]
 
 

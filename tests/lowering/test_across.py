@@ -8,7 +8,7 @@ import pytest
 import mycelia as ms
 from mycelia import ops
 from mycelia.cost import LINE, LINES_KEPT
-from mycelia.loops import Index, Kernel, Stage, Store, Update, Variable, index
+from mycelia.loops import Index, Kernel, Store, Sweep, Update, Variable, index
 from mycelia.loops.expr import Buffer, load
 from mycelia.lowering.across import WIDTH, in_tiles
 from mycelia.types import TensorType, bfloat16, float32, uint8
@@ -23,7 +23,7 @@ def transposition(rows: int, columns: int, dtype=float32, action=Store) -> Kerne
     i, j = Variable(rows), Variable(columns)
     more = ("add",) if action is Update else ()
     write = action(y, index(i) * columns + index(j), *more, load(x, (index(j), index(i))))
-    return Kernel((i,), (Stage((j,), (), (write,)),))
+    return Kernel((i,), (Sweep((j,), (), (write,)),))
 
 
 @pytest.mark.parametrize(
@@ -68,24 +68,24 @@ def test_the_bits_of_what_is_not_a_number_are_moved_as_they_are():
 def test_a_tile_uses_all_bytes_of_the_lines_that_it_reads():
     tiled = in_tiles(transposition(640, 1024))
     assert [v.extent for v in tiled.rows] == [640 * 4 // LINE]
-    assert [v.extent for v in tiled.stages[0].columns] == [1024 // WIDTH, LINE // 4, WIDTH]
+    assert [v.extent for v in tiled.sweeps[0].columns] == [1024 // WIDTH, LINE // 4, WIDTH]
     narrow = in_tiles(transposition(640, 1024, uint8))
-    assert [v.extent for v in narrow.stages[0].columns] == [1024 // WIDTH, LINE, WIDTH]
+    assert [v.extent for v in narrow.sweeps[0].columns] == [1024 // WIDTH, LINE, WIDTH]
 
 
 def test_what_gains_nothing_or_has_an_order_is_left_alone():
     few, sums = transposition(640, LINES_KEPT), transposition(640, 1024, action=Update)
     along = transposition(640, 1024)
-    (write,) = along.stages[0].actions
-    row, column = along.rows[0], along.stages[0].columns[0]
+    (write,) = along.sweeps[0].actions
+    row, column = along.rows[0], along.sweeps[0].columns[0]
     source, target = write.value.attribute[0], write.buffer
 
     def reading(what: Buffer, *at: Index) -> Kernel:
-        return Kernel((row,), (Stage((column,), (), (Store(target, write.offset, load(what, at)),)),))
+        return Kernel((row,), (Sweep((column,), (), (Store(target, write.offset, load(what, at)),)),))
 
     straight = reading(Buffer.dense("z", target.type), index(row), index(column))
     divided = reading(source, index(column) // 2, index(row))
     in_place = Store(source, write.offset, write.value)
-    of_its_own = Kernel((row,), (Stage((column,), (), (in_place,)),))
+    of_its_own = Kernel((row,), (Sweep((column,), (), (in_place,)),))
     for kernel in (few, sums, straight, divided, of_its_own):
         assert in_tiles(kernel) is kernel

@@ -21,18 +21,18 @@ def one_kernel(fn, *types):
     return launch.kernel
 
 
-def stages_with(kind, program):
-    """How many stages compute an expression of this kind; inside a stage, equal expressions are computed once."""
-    stages = [s for launch in launches(program) for s in launch.kernel.stages]
-    roots = [[e for _, e in s.folds] + [a.value for a in (*s.actions, *s.after)] for s in stages]
-    return sum(any(e.kind == kind for r in of_stage for e in r.walk()) for of_stage in roots)
+def sweeps_with(kind, program):
+    """How many sweeps compute an expression of this kind; inside a sweep, equal expressions are computed once."""
+    sweeps = [s for launch in launches(program) for s in launch.kernel.sweeps]
+    roots = [[e for _, e in s.folds] + [a.value for a in (*s.actions, *s.after)] for s in sweeps]
+    return sum(any(e.kind == kind for r in of_sweep for e in r.walk()) for of_sweep in roots)
 
 
 def test_a_chain_of_elementwise_ops_is_one_kernel_of_one_loop():
     kernel = one_kernel(lambda x, y: p.tanh(x * y + 1.0) / (p.exp(y) + 2.0), X, X)
-    (stage,) = kernel.stages
+    (sweep,) = kernel.sweeps
     assert not kernel.rows
-    assert [v.extent for v in stage.columns] == [64 * 96]
+    assert [v.extent for v in sweep.columns] == [64 * 96]
 
 
 def test_a_long_chain_is_still_one_kernel():
@@ -44,22 +44,22 @@ def test_several_results_over_one_domain_are_one_kernel():
     assert len(kernel.written()) == 3
 
 
-def test_a_softmax_is_one_kernel_of_three_stages():
-    assert len(one_kernel(softmax, X).stages) == 3
+def test_a_softmax_is_one_kernel_of_three_sweeps():
+    assert len(one_kernel(softmax, X).sweeps) == 3
 
 
-def test_a_layer_norm_is_one_kernel_of_three_stages():
-    assert len(one_kernel(layer_norm, X, f32(96), f32(96)).stages) == 3
+def test_a_layer_norm_is_one_kernel_of_three_sweeps():
+    assert len(one_kernel(layer_norm, X, f32(96), f32(96)).sweeps) == 3
 
 
 def test_a_softmax_keeps_its_exponentials_aside_rather_than_computing_them_twice():
-    assert stages_with("exp", lowered(softmax, X)) == 1
+    assert sweeps_with("exp", lowered(softmax, X)) == 1
 
 
 def test_attention_scores_are_scaled_masked_and_normalised_in_one_kernel():
     mask = typed(int32, 64, 96)
     kernel = one_kernel(lambda x, m: softmax(p.select(p.equal(m, p.lift(0, m)), x * 0.125, p.lift(-1e9, x))), X, mask)
-    assert len(kernel.stages) == 3
+    assert len(kernel.sweeps) == 3
 
 
 def test_log_softmax_and_the_loss_of_it_are_one_kernel_and_a_sum_over_rows():
@@ -82,7 +82,7 @@ def test_reductions_over_the_same_columns_share_a_kernel():
 
 def test_reductions_over_the_same_rows_share_a_kernel():
     kernel = one_kernel(lambda x: (p.reduce_sum(x, (1,)), p.reduce_max(x, (1,)), p.reduce_sum(x * x, (1,))), X)
-    assert len(kernel.stages) == 1
+    assert len(kernel.sweeps) == 1
 
 
 def test_what_is_cheap_is_computed_again_rather_than_stored():
@@ -95,7 +95,7 @@ def test_what_is_dear_and_read_twice_is_stored_once():
         y = p.tanh(p.exp(x))
         return p.reduce_sum(y, (0,)), p.reduce_sum(y, (1,))
 
-    assert stages_with("tanh", lowered(fn, X)) == 1
+    assert sweeps_with("tanh", lowered(fn, X)) == 1
     check(fn, X)
 
 

@@ -35,8 +35,8 @@ def written(steps):
     sizes = [0]
     for step in steps:
         if isinstance(step, Launch):
-            for stage in step.kernel.stages:
-                loops = (*step.kernel.rows, *stage.columns)
+            for sweep in step.kernel.sweeps:
+                loops = (*step.kernel.rows, *sweep.columns)
                 sizes.append(int(np.prod([hint(v.extent) for v in loops], initial=1)))
         elif isinstance(step, Copy):
             sizes.append(hint(step.source.type.size))

@@ -129,7 +129,7 @@ def test_many_threads_share_one_product():
 
 @pytest.mark.parametrize("vector_bytes", [16, 32, 64])
 @pytest.mark.parametrize("short", TYPES)
-def test_routines_for_every_width_of_vectors_are_legal(short, vector_bytes):
+def test_functions_for_every_width_of_vectors_are_legal(short, vector_bytes):
     dtype = dtype_named(short)
     chosen = replace(options(), target=replace(options().target, vector_bytes=vector_bytes))
     kind = tile_kind(dtype, dtype, dtype, chosen)
@@ -171,7 +171,7 @@ def test_a_matrix_times_a_vector_reads_along_the_lines_of_the_matrix(equation):
     program = lower(optimise(fn))
     matrix = max(program.inputs, key=lambda b: b.type.size)
     (launch,) = program.block.steps
-    found = [(s, e) for s in launch.kernel.stages for e in (*(t for _, t in s.folds), *(a.value for a in s.actions))]
+    found = [(s, e) for s in launch.kernel.sweeps for e in (*(t for _, t in s.folds), *(a.value for a in s.actions))]
     reads = [(s, x) for s, e in found for x in e.walk() if x.kind == "load" and x.attribute[0] is matrix]
     assert reads
     assert all(x.attribute[1].coefficient(s.columns[-1]) == 1 for s, x in reads)

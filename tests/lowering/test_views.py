@@ -68,7 +68,7 @@ def test_attention_splits_heads_without_a_copy_and_joins_them_with_one():
     program = lowered(lambda x, w, o: p.matmul(attention(x, w), o), *ATTENTION)
     assert len(invokes(program)) == 4
     weighing, joining = launches(program)
-    assert len(weighing.kernel.stages) == 3
+    assert len(weighing.kernel.sweeps) == 3
     assert [b.type.size for b in joining.writes()] == [BATCH * TIME * HEADS * WIDTH]
     assert not copies(program)
     check(lambda x, w, o: p.matmul(attention(x, w), o), *ATTENTION, tolerance=1e-5)

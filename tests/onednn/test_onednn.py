@@ -98,7 +98,7 @@ def test_a_residual_and_a_mask_are_operands_of_the_product():
         onednn.Combine(onednn.Algorithm.add, Layout.of(residual)),
     )
     prepared = onednn.matmul(Layout.of(lhs), Layout.of(rhs), Layout.of(out), post_ops=chain)
-    assert [slot.name for slot in prepared.slots][:5] == ["lhs", "rhs", "out", "operand0", "operand2"]
+    assert [port.name for port in prepared.ports][:5] == ["lhs", "rhs", "out", "operand0", "operand2"]
     prepared.run(lhs, rhs, out, scale, residual)
     close(out, np.maximum(lhs @ rhs * scale, 0) + residual, 12)
 
@@ -106,7 +106,7 @@ def test_a_residual_and_a_mask_are_operands_of_the_product():
 def test_packed_weights_give_the_same_product():
     lhs, rhs, out = normal(32, 48), normal(48, 80), np.empty((32, 80), np.float32)
     prepared = onednn.matmul(Layout.of(lhs), Layout.chosen(rhs.shape, F32), Layout.of(out))
-    packing = prepared.slot("rhs").layout
+    packing = prepared.port("rhs").layout
     packed = np.empty(packing.bytes, np.uint8)
     onednn.reorder(Layout.of(rhs), packing).run(rhs, packed)
     prepared.run(lhs, packed, out)
@@ -242,7 +242,7 @@ def test_packed_weights_give_the_same_convolution_and_gradients(case):
     y, dx, dw = laid_out(out), laid_out(source), laid_out(given)
 
     def pack(prepared: onednn.Prepared) -> np.ndarray:
-        packing = prepared.slot("weights").layout
+        packing = prepared.port("weights").layout
         room = np.zeros(packing.bytes, np.uint8)
         onednn.reorder(given.grouped(case.groups), packing).run(w, room)
         return room
@@ -254,7 +254,7 @@ def test_packed_weights_give_the_same_convolution_and_gradients(case):
     to_source = onednn.convolution_source_gradient(source, packed, out, case.window, groups=case.groups)
     to_source.run(ct, pack(to_source), dx)
     to_weights = onednn.convolution_weights_gradient(source, packed, out, case.window, groups=case.groups)
-    packing = to_weights.slot("weights_gradient").layout
+    packing = to_weights.port("weights_gradient").layout
     room = np.zeros(packing.bytes, np.uint8)
     to_weights.run(x, ct, room)
     onednn.reorder(packing, given.grouped(case.groups)).run(room, dw)
@@ -357,9 +357,9 @@ def test_machine_code_executes_with_addresses_alone():
         lib.address("dnnl_primitive_execute")
     )
     scratchpad = np.empty(prepared.bytes("scratchpad") + 1, np.uint8)
-    for slot, array in zip(prepared.slots, (lhs, rhs, out, scratchpad), strict=False):
-        assert set_handle(slot.memory, array.ctypes.data) == 0
-    assert execute(prepared.primitive, prepared.stream, len(prepared.slots), prepared.args) == 0
+    for port, array in zip(prepared.ports, (lhs, rhs, out, scratchpad), strict=False):
+        assert set_handle(port.memory, array.ctypes.data) == 0
+    assert execute(prepared.primitive, prepared.stream, len(prepared.ports), prepared.args) == 0
     close(out, lhs @ rhs, 6)
 
 
@@ -382,9 +382,9 @@ def test_the_wrong_number_of_operands_is_told():
 def test_a_closed_or_collected_primitive_gives_its_objects_back(how):
     x = Layout.rows((4, 4), F32)
     prepared = onednn.matmul(x, x, x)
-    owned = {prepared.primitive, prepared.descriptor.address, *(slot.memory for slot in prepared.slots)}
+    owned = {prepared.primitive, prepared.descriptor.address, *(port.memory for port in prepared.ports)}
     given = []
-    for owner in (prepared._primitive, prepared.descriptor, *(slot.owner for slot in prepared.slots)):
+    for owner in (prepared._primitive, prepared.descriptor, *(port.owner for port in prepared.ports)):
         owner.destroy = lambda at, destroy=owner.destroy: given.append(at) or destroy(at)
     if how == "closed":
         prepared.close()

@@ -12,7 +12,7 @@ from mycelia.ir import Function, interpret
 from mycelia.loops import Invoke, Matmul, Tiles
 from mycelia.lowering import lower
 from mycelia.primitives.product_types import MIXED
-from mycelia.runtime import kept
+from mycelia.runtime import warm
 from mycelia.runtime.recipes import prepared
 from mycelia.testing import compile, optimise
 from mycelia.transforms import jvp, vjp
@@ -150,7 +150,7 @@ def test_a_processor_with_units_for_sixteen_bits_is_given_them_as_they_are(dtype
     (call,) = called(lower(passes.optimise(fn, chosen), {}, chosen))
     layouts = (call.lhs, call.rhs, call.out) if case == "contract" else (call.x, call.w, call.out)
     assert {layout.dtype for layout in layouts} == {dtype}
-    (got,), (want,) = kept.compile(fn, {}, chosen)(*inputs), interpret(fn, *inputs)
+    (got,), (want,) = warm.compile(fn, {}, chosen)(*inputs), interpret(fn, *inputs)
     np.testing.assert_allclose(wide(got), wide(want), rtol=ROUGH[dtype], atol=ROUGH[dtype] * np.abs(wide(want)).max())
 
 
@@ -167,7 +167,7 @@ def test_what_plain_loops_compute_is_noted():
     x = np.ones((128, 128), np.float16)
     fn = Function.build(p.matmul, *map(type_of, (x, x)))
     chosen = replace(options(), without=frozenset({"shape_products"}))
-    run = kept.compile(fn, {}, chosen)
+    run = warm.compile(fn, {}, chosen)
     (note,) = run.notes
     assert note.text.startswith("plain loops compute f16[128, 128], a product of f16[128, 128] and f16[128, 128]")
     assert np.all(run(x, x)[0] == 128)

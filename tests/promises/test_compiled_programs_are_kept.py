@@ -12,8 +12,8 @@ import mycelia as ms
 from mycelia import ops
 f = ms.jit(lambda x: ops.tanh(x * 3.0) + x.sum())
 print(f(ms.Tensor([1.0, 2.0])).tolist())
-from mycelia.passes import Runs
-print(Runs.count)
+from mycelia.passes import PassCount
+print(PassCount.count)
 """
 
 

@@ -524,7 +524,7 @@ def test_the_thread_that_compiles_parses_nothing(monkeypatch):
 
 FORK = """
 import gc, os
-from mycelia.codegen.target import host
+from mycelia.codegen.processor import host
 from mycelia.runtime.link import workers
 workers(host()).start()
 child = os.fork()

@@ -15,10 +15,10 @@ from mycelia import Tensor, jit, ops
 from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.ir import Function
-from mycelia.passes import Runs
-from mycelia.runtime import kept as kept_module
-from mycelia.runtime import store as store_module
-from mycelia.runtime.store import Store, store
+from mycelia.passes import PassCount
+from mycelia.runtime import cache as cache_module
+from mycelia.runtime import warm as warm_module
+from mycelia.runtime.cache import Cache, cache_in
 from mycelia.runtime.workers import Workers
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32
@@ -66,13 +66,13 @@ def compiled_texts(monkeypatch):
 
 def another_process() -> None:
     """Forget what this process knows of folders."""
-    store.cache_clear()
+    cache_in.cache_clear()
 
 
 def passes_of(run) -> int:
-    before = Runs.count
+    before = PassCount.count
     run()
-    return Runs.count - before
+    return PassCount.count - before
 
 
 def files(cache, ending):
@@ -167,7 +167,7 @@ TEXTS = {
 def test_a_whole_file_that_says_something_else_is_made_again(cache, change):
     right()
     (unit,) = files(cache, ".unit")
-    files_of = Store(cache)
+    files_of = Cache(cache)
     files_of.write(unit.name, change(files_of.read(unit.name).decode()).encode())
     another_process()
     with warnings.catch_warnings(record=True) as said:
@@ -180,7 +180,7 @@ def test_a_whole_file_that_says_something_else_is_made_again(cache, change):
 
 def test_other_versions_do_not_meet(cache, monkeypatch):
     right()
-    monkeypatch.setattr(kept_module, "_versions", lambda: ("another",))
+    monkeypatch.setattr(warm_module, "_versions", lambda: ("another",))
     assert passes_of(right) > 0
     assert len(files(cache, ".unit")) == 2
 
@@ -191,7 +191,7 @@ def test_a_library_that_needs_more_memory_than_planned_is_not_called(cache):
     run = compile(fn)
     assert run.binding.calls
     (unit,) = files(cache, ".unit")
-    files_of = Store(cache)
+    files_of = Cache(cache)
     text = files_of.read(unit.name).decode()
     room = run.binding.recipes[0].room
     files_of.write(unit.name, text.replace(f" room {room}", " room -1").encode())
@@ -222,7 +222,7 @@ def test_a_full_disk_is_said_once_and_nothing_unfinished_stays(cache, monkeypatc
     def full(*_, **__):
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store_module.os, "replace", full)
+    monkeypatch.setattr(cache_module.os, "replace", full)
     with pytest.warns(RuntimeWarning, match="No space left") as said:
         twice()
     assert len(said) == 1
@@ -272,8 +272,8 @@ def test_what_is_made_belongs_to_this_user_alone(cache):
 
 
 def test_what_was_not_used_for_longest_goes_first(tmp_path, monkeypatch):
-    monkeypatch.setattr(store_module, "LIMIT", 10_000)
-    files_of = Store(tmp_path)
+    monkeypatch.setattr(cache_module, "LIMIT", 10_000)
+    files_of = Cache(tmp_path)
     for i in range(8):
         files_of.write(f"{i}.o", bytes(1000))
         os.utime(tmp_path / f"{i}.o", (i, i))
@@ -287,7 +287,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path, monkeypatch):
 
 
 def test_reading_tells_that_a_file_is_used_and_leaves_when_it_was_written(tmp_path):
-    files_of = Store(tmp_path)
+    files_of = Cache(tmp_path)
     files_of.write("a.o", b"x")
     os.utime(tmp_path / "a.o", (1, 1))
     assert files_of.read("a.o") == b"x"
@@ -300,13 +300,13 @@ def test_files_that_nobody_finishes_go(tmp_path):
     begun.write_bytes(b"")
     fresh.write_bytes(b"")
     os.utime(begun, (1, 1))
-    Store(tmp_path).write("a.o", b"x")
+    Cache(tmp_path).write("a.o", b"x")
     assert not begun.exists()
     assert fresh.exists()
 
 
 def _many_writes(folder, number):
-    files_of = Store(folder)
+    files_of = Cache(folder)
     good = {bytes([i]) * 50_000 for i in range(8)}
     wrong = 0
     for i in range(60):

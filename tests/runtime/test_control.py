@@ -120,7 +120,7 @@ def test_the_gradient_of_recursion_too_deep_is_an_error_and_the_next_call_works(
 
 
 def test_what_a_call_that_went_too_deep_left_behind_does_no_harm():
-    """The stack of routines still holds what the last call wrote there, also addresses that are no longer valid."""
+    """The stack of procedures still holds what the last call wrote there, also addresses that are no longer valid."""
     native = compile(gradient(tree()))
     want = native(number(0.4), number(7))
     for depth in (1e6, 1e6 + 1, 1e6 + 0.5):

@@ -17,12 +17,12 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.degradations import RECORD, Instead
 from mycelia.ir import Function, digest, registry
-from mycelia.passes import Runs
+from mycelia.passes import PassCount
 from mycelia.primitives import Callee, HostCall
 from mycelia.runtime import stages
-from mycelia.runtime.kept import key_of
+from mycelia.runtime.cache import cache_in
 from mycelia.runtime.resizable import Resizable
-from mycelia.runtime.store import store
+from mycelia.runtime.warm import key_of
 from mycelia.sizes import Scope
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32, float64, int64
@@ -45,10 +45,10 @@ def f32(*shape: int) -> TensorType:
 
 def again(fn: Function, donated=None):
     """The program of a function that was compiled before."""
-    store.cache_clear()
-    before = Runs.count
+    cache_in.cache_clear()
+    before = PassCount.count
     run = compile(fn, donated)
-    assert Runs.count == before, "a pass has run"
+    assert PassCount.count == before, "a pass has run"
     return run
 
 
@@ -221,9 +221,9 @@ def test_a_note_is_about_the_line_where_the_code_stands_now(tmp_path):
         script = (
             f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
             "import numpy as np, program, mycelia as ms\n"
-            "from mycelia.passes import Runs\n"
+            "from mycelia.passes import PassCount\n"
             "program.f(ms.Tensor(np.ones((300, 300), 'int64')))\n"
-            "print(Runs.count); print(ms.report())\n"
+            "print(PassCount.count); print(ms.report())\n"
         )
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
@@ -240,7 +240,7 @@ def test_a_train_step_of_another_process_runs_no_pass(tmp_path):
     script.write_text(
         "import numpy as np, mycelia as ms\n"
         "from mycelia import nn\n"
-        "from mycelia.passes import Runs\n"
+        "from mycelia.passes import PassCount\n"
         "ms.set_seed(0)\n"
         "net = nn.SequentialCell(nn.Dense(20, 30), nn.ReLU(), nn.Dense(30, 5))\n"
         "opt = nn.Adam(net.trainable_params(), 1e-2)\n"
@@ -255,7 +255,7 @@ def test_a_train_step_of_another_process_runs_no_pass(tmp_path):
         "for n in (8, 8, 16, 24, 7):\n"
         "    x, y = rng.normal(size=(n, 20)).astype('f'), rng.integers(0, 5, n).astype('int32')\n"
         "    print(float(step(ms.Tensor(x), ms.Tensor(y))).hex())\n"
-        "print(Runs.count)\n"
+        "print(PassCount.count)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     outs = [

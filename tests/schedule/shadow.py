@@ -14,10 +14,10 @@ from mycelia.schedule import buffer_bytes
 
 
 def _stored(step: Step) -> set[Buffer]:
-    """What a kernel stores: it reads that in a later stage, or where it has just been written."""
+    """What a kernel stores: it reads that in a later sweep, or where it has just been written."""
     if not isinstance(step, Launch):
         return set()
-    return {a.buffer for s in step.kernel.stages for a in (*s.actions, *s.after) if isinstance(a, Store)}
+    return {a.buffer for s in step.kernel.sweeps for a in (*s.actions, *s.after) if isinstance(a, Store)}
 
 
 class Shadow:

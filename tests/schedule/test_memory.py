@@ -31,7 +31,8 @@ def check_plans(fn: Function, seed: int = 0) -> None:
     unit = layout(program, options())
     rng = np.random.default_rng(seed)
     for _ in range(3):
-        for block, plan in [(program.block, unit.plan), *((r.block, unit.routines[r.name]) for r in program.routines)]:
+        inner = [(r.block, unit.procedures[r.name]) for r in program.procedures]
+        for block, plan in [(program.block, unit.plan), *inner]:
             Shadow(plan, program, room, lambda: bool(rng.integers(2))).run(block)
 
 

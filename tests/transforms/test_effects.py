@@ -14,7 +14,7 @@ from mycelia.ir import Function, Purity, interpret, verify
 from mycelia.ir.text import parse, show
 from mycelia.passes import PIPELINE
 from mycelia.testing import compile, optimise
-from mycelia.transforms import jvp, split, vjp, vmap
+from mycelia.transforms import jvp, parted, vjp, vmap
 from mycelia.types import TensorType, float32, int64
 
 S, N = TensorType(float32, ()), TensorType(int64, ())
@@ -237,7 +237,7 @@ def test_what_happens_is_what_python_says(seed):
 def test_nothing_happens_again_on_the_way_back(seed):
     world = World()
     program = random_program(np.random.default_rng(seed))
-    parts = split(vjp(Graph(world).function(program)), 1, 1)
+    parts = parted(vjp(Graph(world).function(program)), 1, 1)
     results = []
     wanted = world.since(lambda: told(program, np.float32(X), world))
     assert world.since(lambda: results.extend(interpret(parts.forward, X))) == wanted
@@ -303,7 +303,7 @@ def test_an_effect_of_a_custom_gradient_happens_on_the_way_back():
         verify(made)
         for run in (lambda *i, made=made: interpret(made, *i), compile(made)):
             assert world.since(lambda run=run: run(X, ONE)) == [("there", 3.0), ("back", 2.0)]
-    parts = split(vjp(fn), 1, 1)
+    parts = parted(vjp(fn), 1, 1)
     assert world.since(lambda: interpret(parts.forward, X)) == [("there", 3.0)]
     assert len(parts.backward.effects) == 1
     wanted = [("there", 3.0), ("there", 12.0), ("back", 2.0), ("back", 12.0)]

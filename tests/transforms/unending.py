@@ -11,12 +11,13 @@ import numpy as np
 
 import mycelia as ms
 from mycelia import primitives as p
+from mycelia import transforms
 from mycelia.ir import Function, inner_functions, interpret, registry, verify
 from mycelia.passes import PIPELINE
 from mycelia.primitives import Epilogue
 from mycelia.testing import compile as native
 from mycelia.testing import optimise
-from mycelia.transforms import Structured, jvp, split, vjp, vmap
+from mycelia.transforms import Structured, jvp, vjp, vmap
 from mycelia.types import TensorType, bool_, float32, int64
 
 S, B, N = TensorType(float32, ()), TensorType(bool_, ()), TensorType(int64, ())
@@ -133,7 +134,7 @@ def parted(fn):
     """The two halves of the gradient, one after the other."""
     n, m = len(fn.params), len(fn.results)
     for visible in (None, (True,) * n + (False,) * m):
-        parts = split(vjp(fn, SMOOTH[:n]), n, m, visible)
+        parts = transforms.parted(vjp(fn, SMOOTH[:n]), n, m, visible)
         one = np.float32(1)
         results = interpret(parts.forward, *POINT)
         interpret(parts.backward, *parts.kept(POINT, results), one)

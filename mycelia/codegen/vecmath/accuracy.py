@@ -12,14 +12,14 @@ Written = TypeVar("Written", bound=Callable[..., Number])
 
 
 @dataclass(frozen=True)
-class Bound:
+class ErrorBound:
     """The greatest error, in units in the last place of the true value, for results of 32 and of 64 bits."""
 
     f32: float
     f64: float
 
 
-ACCURACY: dict[str, Bound] = {}
+ACCURACY: dict[str, ErrorBound] = {}
 BY_NAME: dict[str, Callable[..., Number]] = {}
 
 
@@ -29,7 +29,7 @@ def promised(f32: float, f64: float) -> Callable[[Written], Written]:
     def register(function: Written) -> Written:
         name = function.__name__
         assert name not in BY_NAME, f"vecmath has two functions {name}"
-        BY_NAME[name], ACCURACY[name] = function, Bound(f32, f64)
+        BY_NAME[name], ACCURACY[name] = function, ErrorBound(f32, f64)
         return function
 
     return register

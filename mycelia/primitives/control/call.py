@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
-from mycelia.transforms import Structured, batch, chosen, depends, jvp, nothing, saves, split, spread, vjp
+from mycelia.transforms import Structured, batch, chosen, depends, jvp, nothing, parted, placed, saves, vjp
 from mycelia.types import TensorType, TupleType, Type, float64
 
 
@@ -48,7 +48,7 @@ class Call(Structured):
         fn = self.fn
         visible = (*[True] * len(fn.params), *[not self.recompute] * len(fn.results))
         joint = vjp(fn, tuple(wanted), tuple(live))
-        parts = split(joint, len(fn.params), len(fn.results), visible, nothing if self.recompute else saves)
+        parts = parted(joint, len(fn.params), len(fn.results), visible, nothing if self.recompute else saves)
         outs = Call(parts.forward, self.recompute)(*inputs)
         shown = outs[: len(fn.results)]
         kept = parts.kept(inputs, outs)
@@ -56,7 +56,7 @@ class Call(Structured):
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
             given = [zeros_for(o) if c is None else c for o, c in chosen(live, list(zip(shown, cts, strict=True)))]
             again = [_again(x, given) for x in kept] if self.recompute else kept
-            return tuple(spread(wanted, Call(parts.backward, self.recompute)(*again, *given)))
+            return tuple(placed(wanted, Call(parts.backward, self.recompute)(*again, *given)))
 
         return shown, back
 
@@ -64,7 +64,7 @@ class Call(Structured):
         moves = tuple(t is not None for t in tangents)
         moved = depends(self.fn, moves)
         outs = Call(jvp(self.fn, moves, moved), self.recompute)(*inputs, *chosen(moves, tangents))
-        return outs[: len(moved)], spread(moved, outs[len(moved) :])
+        return outs[: len(moved)], placed(moved, outs[len(moved) :])
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
         types = tuple(x.type for x in inputs)

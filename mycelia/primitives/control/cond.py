@@ -13,7 +13,7 @@ from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.map import each, zeros_for
-from mycelia.transforms import Split, Structured, batch, chosen, depends, in_step, jvp, split, spread, vjp
+from mycelia.transforms import Parts, Structured, batch, chosen, depends, in_step, jvp, parted, placed, vjp
 from mycelia.types import TensorType, TupleType, Type, bool_, float64
 
 TRUTH = TensorType(bool_, ())
@@ -66,7 +66,7 @@ class Cond(Structured):
     ) -> tuple[tuple[Value, ...], Back]:
         predicate, *operands = inputs
         n, m = len(operands), len(self.then.results)
-        parts = [split(vjp(b, tuple(wanted[1:]), tuple(live)), n, m) for b in self.branches]
+        parts = [parted(vjp(b, tuple(wanted[1:]), tuple(live)), n, m) for b in self.branches]
         slots, taken = _shared_slots([[r.type for r in s.forward.results[m:]] for s in parts])
         forward = [_with_slots(s, m, slots, t) for s, t in zip(parts, taken, strict=True)]
         outs = Cond(*forward)(predicate, *operands)
@@ -79,7 +79,7 @@ class Cond(Structured):
         place = {i: k for k, i in enumerate(used)}
         types = [*[seen[i].type for i in used], *parts[0].backward.types[len(parts[0].residuals) :]]
 
-        def backward(s: Split, source: Sequence[int]) -> Function:
+        def backward(s: Parts, source: Sequence[int]) -> Function:
             return Function.build(
                 lambda *values: s.backward(*[values[place[i]] for i in source], *values[len(used) :]), *types
             )
@@ -89,7 +89,7 @@ class Cond(Structured):
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
             given = [zeros_for(o) if c is None else c for o, c in chosen(live, list(zip(outs[:m], cts, strict=True)))]
             pulled = Cond(*back_branches)(predicate, *[seen[i] for i in used], *given)
-            return tuple(spread(wanted, pulled))
+            return tuple(placed(wanted, pulled))
 
         return outs[:m], back
 
@@ -98,7 +98,7 @@ class Cond(Structured):
         moved = tuple(a or b for a, b in zip(*[depends(f, moves) for f in self.branches], strict=True))
         pushed = [jvp(f, moves, moved) for f in self.branches]
         outs = Cond(*pushed)(*inputs, *chosen(moves, tangents[1:]))
-        return outs[: len(moved)], spread(moved, outs[len(moved) :])
+        return outs[: len(moved)], placed(moved, outs[len(moved) :])
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
         if mapped[0]:
@@ -164,7 +164,7 @@ def _shared_slots(stored: Sequence[Sequence[Type]]) -> tuple[list[Type], list[li
     return slots, taken
 
 
-def _with_slots(parts: Split, results: int, slots: Sequence[Type], taken: Sequence[int]) -> Function:
+def _with_slots(parts: Parts, results: int, slots: Sequence[Type], taken: Sequence[int]) -> Function:
     """The forward part of a branch, with zeros in the slots that only the other branch fills."""
     outs = parts.forward.results
     mine = dict(zip(taken, outs[results:], strict=True))

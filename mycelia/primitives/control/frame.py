@@ -14,7 +14,7 @@ from mycelia.ir import Cotangents, Lowered, Several, Value, algebra
 from mycelia.primitives.control.runtime import add_structures, zero_of
 from mycelia.primitives.control.sequence import OfStructures, sum_of_tangents
 from mycelia.primitives.creation import ADD
-from mycelia.transforms.structured import chosen, spread
+from mycelia.transforms.structured import chosen, placed
 from mycelia.types import FrameType, SequenceType, TupleType, Type, cotangent_type, define_frame, frame_fields
 
 
@@ -37,7 +37,7 @@ class MakeFrame(OfStructures):
 
     def vjp(self, ct: Value, out: Value, *fields: Value) -> Cotangents:
         smooth = [x.type.differentiable for x in fields]
-        return tuple(spread(smooth, open_frame(ct)))
+        return tuple(placed(smooth, open_frame(ct)))
 
     def jvp(self, tangents: Sequence[Any], out: Value, *fields: Value) -> Any:
         moved = [
@@ -74,7 +74,7 @@ class OpenFrame(Several, OfStructures):
         return (Value(MakeFrame(frame.type.name + "~"), tuple(chosen(smooth, cts))),)
 
     def jvp(self, tangents: Sequence[Any], out: Any, frame: Value) -> Any:
-        return spread([t.differentiable for t in self.fields], open_frame(tangents[0]))
+        return placed([t.differentiable for t in self.fields], open_frame(tangents[0]))
 
     def vmap(self, size: int, mapped: tuple[bool, ...], frame: Value) -> Any:
         assert isinstance(frame.type, SequenceType), f"{frame} holds no frames"

@@ -18,14 +18,14 @@ from mycelia.errors import BranchError, CaptureError
 from mycelia.ir import Function, Value, algebra
 from mycelia.primitives.control.map import zeros_for
 from mycelia.sizes import Name, names
-from mycelia.transforms import Split, batch, chosen, depends, in_step, jvp, lockstep, reaches, split, spread, vjp
+from mycelia.transforms import Parts, batch, chosen, depends, in_step, jvp, lockstep, parted, placed, reaches, vjp
 from mycelia.types import TensorType, Type, cotangent_type
 
 Mask = tuple[bool, ...]
 
 
 @dataclass(frozen=True)
-class Body:
+class LoopParts:
     """The body of a loop, and how its parameters and results are divided."""
 
     fn: Function
@@ -124,7 +124,7 @@ def _in_step(news: Sequence[Type], olds: Sequence[Type], size: int) -> bool:
     return all(in_step(new, old, size) for new, old in zip(news, olds, strict=True))
 
 
-def _check_streams(parts: Split, born: set[Name]) -> None:
+def _check_streams(parts: Parts, born: set[Name]) -> None:
     """What the way back needs of a turn must have one size in all turns: it lies in one tensor."""
     for t in parts.backward.types[: len(parts.residuals)]:
         if isinstance(t, TensorType) and any(not born.isdisjoint(names(n)) for n in t.shape):
@@ -138,17 +138,17 @@ def _check_streams(parts: Split, born: set[Name]) -> None:
 class Pullback:
     """A loop body that streams its residuals, and the body of the scan that goes back over them."""
 
-    body: Body
+    body: LoopParts
     params: Mask  # which take part
     results: Mask
 
     @cached_property
-    def parts(self) -> Split:
+    def parts(self) -> Parts:
         body = self.body
         joint = vjp(body.fn, self.params, self.results)
         visible = [True] * body.constants + [False] * body.carries + [True] * len(body.x_types)
         visible += [False] * body.carries + [True] * len(body.y_types)
-        return split(joint, len(body.fn.params), len(body.fn.results), tuple(visible))
+        return parted(joint, len(body.fn.params), len(body.fn.results), tuple(visible))
 
     @property
     def forward(self) -> Function:
@@ -162,7 +162,7 @@ class Pullback:
 
     @property
     def taken(self) -> list[int]:
-        """The other residuals: xs, ys and streams, numbered as in `Split`."""
+        """The other residuals: xs, ys and streams, numbered as in `Parts`."""
         return [i for i in self.parts.residuals if i >= self.body.constants]
 
     @property
@@ -221,14 +221,14 @@ class Pullback:
             *[*[held[i] for i in self.taken], *given[carried:]],
         )
         onward, total, xs = pulled[:carried], pulled[carried : carried + len(sums)], pulled[carried + len(sums) :]
-        return spread(self.params, (*total, *onward, *xs))
+        return placed(self.params, (*total, *onward, *xs))
 
 
 @dataclass(frozen=True)
 class Pushforward:
     """A loop body that carries tangents beside values."""
 
-    body: Body
+    body: LoopParts
     params: Mask  # which have tangents
     results: Mask
 
@@ -243,7 +243,7 @@ class Pushforward:
     def joined(self, plain: Sequence[Any], moved: Sequence[Any]) -> list[Any]:
         """Constants, their tangents, carries, their tangents, xs, their tangents."""
         c, x = self.body.constants, self.body.first_x
-        dots = spread(self.params, moved)
+        dots = placed(self.params, moved)
         groups = [slice(0, c), slice(c, x), slice(x, None)]
         return [v for g in groups for v in (*plain[g], *[d for d in dots[g] if d is not None])]
 
@@ -270,7 +270,7 @@ class Pushforward:
         k, n = self.body.carries, self.carries
         ys = len(self.body.y_types)
         dots = (*outs[k:n], *outs[n + ys :])
-        return [*outs[:k], *outs[n : n + ys]], spread(self.results, dots)
+        return [*outs[:k], *outs[n : n + ys]], placed(self.results, dots)
 
     def tangents(self, tangents: Sequence[Any], operands: Sequence[Value]) -> list[Value]:
         """The tangents that the body takes, zero where there was none."""

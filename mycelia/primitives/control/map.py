@@ -16,7 +16,7 @@ from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Op, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.runtime import add_structures, stack, zero_of
 from mycelia.primitives.control.sequence import SplitBatch
-from mycelia.transforms import Structured, chosen, depends, jvp, ragged, split, spread, vjp
+from mycelia.transforms import Structured, chosen, depends, jvp, parted, placed, ragged, vjp
 from mycelia.types import TensorType, TupleType, Type, cotangent_type, float64
 
 
@@ -77,7 +77,7 @@ class Map(Structured):
     ) -> tuple[tuple[Value, ...], Back]:
         body, stacked = self.body, self.stacked
         visible = (*[True] * (len(body.params) + stacked), *[False] * self.sums)
-        parts = split(vjp(body, tuple(wanted), tuple(live)), len(body.params), len(body.results), visible)
+        parts = parted(vjp(body, tuple(wanted), tuple(live)), len(body.params), len(body.results), visible)
         results, stored = parts.forward.results[: len(body.results)], parts.forward.results[len(body.results) :]
         forward = parts.forward.with_results((*results[:stacked], *stored, *results[stacked:]))
         outs = Map(forward, self.constants, self.size, self.sums)(*inputs)
@@ -100,7 +100,7 @@ class Map(Structured):
             operands = (*kept, *given)
             pulled = Map(backward, sum(whole), self.size, fixed)(*[operands[k] for k in order])
             mapped = len(pulled) - fixed
-            return tuple(spread(wanted, (*pulled[mapped:], *pulled[:mapped])))
+            return tuple(placed(wanted, (*pulled[mapped:], *pulled[:mapped])))
 
         return shown, back
 
@@ -128,7 +128,7 @@ class Map(Structured):
         )
         n = self.stacked
         results = (*outs[:n], *outs[n + some : n + some + self.sums])
-        return results, spread(moved, (*outs[n : n + some], *outs[n + some + self.sums :]))
+        return results, placed(moved, (*outs[n : n + some], *outs[n + some + self.sums :]))
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
         elements = self.body.types[self.constants :]

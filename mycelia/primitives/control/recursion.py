@@ -21,7 +21,7 @@ from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
 from mycelia.primitives.control.naming import callees, calls, mark_of, renamed, variant
 from mycelia.primitives.control.stack import on_deep_stack
-from mycelia.transforms import Structured, jvp, split, spread, vjp
+from mycelia.transforms import Structured, jvp, parted, placed, vjp
 from mycelia.types import FrameType, TensorType, TupleType, Type, cotangent_type, float64
 
 Definitions = tuple[tuple[str, Function], ...]
@@ -79,7 +79,7 @@ class NamedCall(Structured):
         backward = NamedCall(variant(self.callee, "backward"), cotangent_types(types), self.ordered)
 
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
-            return tuple(spread(smooth(types), backward(held, *_filled(outs, cts))))
+            return tuple(placed(smooth(types), backward(held, *_filled(outs, cts))))
 
         return tuple(outs), back
 
@@ -87,7 +87,7 @@ class NamedCall(Structured):
         results = (*self.result_types, *cotangent_types(self.result_types))
         outs = NamedCall(variant(self.callee, "tangent"), results, self.ordered)(*inputs, *_filled(inputs, tangents))
         n = len(self.result_types)
-        return outs[:n], spread(smooth(self.result_types), outs[n:])
+        return outs[:n], placed(smooth(self.result_types), outs[n:])
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
         return each(self, size, [_of_one(x) if m else x.type for x, m in zip(inputs, mapped, strict=True)], inputs)
@@ -169,7 +169,7 @@ class Recurse(Structured):
         way_back = _recurse(backward, variant(entry, "backward"))
 
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
-            return tuple(spread(smooth(self.fn.types), way_back(frame, *_filled(outs, cts))))
+            return tuple(placed(smooth(self.fn.types), way_back(frame, *_filled(outs, cts))))
 
         return tuple(outs), back
 
@@ -178,7 +178,7 @@ class Recurse(Structured):
         both.update((variant(name, "tangent"), jvp(fn)) for name, fn in self.definitions)
         outs = _recurse(both, variant(self.entry, "tangent"))(*inputs, *_filled(inputs, tangents))
         n = len(self.fn.results)
-        return outs[:n], spread(smooth(self.fn.result_types), outs[n:])
+        return outs[:n], placed(smooth(self.fn.result_types), outs[n:])
 
     def vmap(self, size: int, mapped: tuple[bool, ...], *inputs: Value) -> Any:
         return each(self, size, self.fn.types, inputs)
@@ -217,7 +217,7 @@ def _recurse(definitions: dict[str, Function], entry: str) -> Recurse:
 
 def _framed(name: str, fn: Function) -> tuple[Function, Function]:
     """Forward: results and a frame of the residuals. Backward: from that frame and cotangents to cotangents."""
-    parts = split(vjp(fn), len(fn.params), len(fn.results))
+    parts = parted(vjp(fn), len(fn.params), len(fn.results))
     outs = parts.forward.results
     held = parts.kept(parts.forward.params, outs)
     frame = MakeFrame(name)(*held) if held else Value(MakeFrame(name))

@@ -11,7 +11,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
-from mycelia.primitives.control.loop import Body, Pullback, Pushforward
+from mycelia.primitives.control.loop import LoopParts, Pullback, Pushforward
 from mycelia.primitives.control.map import each
 from mycelia.primitives.control.runtime import stack, zero_of
 from mycelia.transforms import Structured, repeated
@@ -47,8 +47,8 @@ class Scan(Structured):
         return Purity.PARTIAL if self.static_length is None else Purity.TOTAL
 
     @property
-    def parts(self) -> Body:
-        return Body(self.body, self.constants, self.carries)
+    def parts(self) -> LoopParts:
+        return LoopParts(self.body, self.constants, self.carries)
 
     @property
     def first(self) -> int:

@@ -13,7 +13,7 @@ from mycelia.errors import BranchError
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.cond import TRUTH
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
-from mycelia.primitives.control.loop import Body, Pullback, Pushforward
+from mycelia.primitives.control.loop import LoopParts, Pullback, Pushforward
 from mycelia.primitives.control.map import each
 from mycelia.primitives.control.scan import COUNT, Scan
 from mycelia.transforms import Structured, batch, repeated
@@ -41,8 +41,8 @@ class While(Structured):
         self.parts.check()
 
     @property
-    def parts(self) -> Body:
-        return Body(self.body, self.constants, len(self.body.params) - self.constants)
+    def parts(self) -> LoopParts:
+        return LoopParts(self.body, self.constants, len(self.body.params) - self.constants)
 
     def infer(self, *inputs: Type) -> TupleType:
         if inputs != self.body.types:

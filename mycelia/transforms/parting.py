@@ -23,7 +23,7 @@ LARGE = 1 << 40  # bytes of what holds as much as a loop or a recursion leaves b
 
 
 @dataclass(frozen=True)
-class Split:
+class Parts:
     """A joint function in two parts.
 
     `forward` takes the parameters, to the results and whatever must be stored. `backward` takes the residuals and
@@ -64,7 +64,7 @@ def nothing(v: Value) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def split(joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves) -> Split:
+def parted(joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves) -> Parts:
     """Part a joint function that has this many primal parameters and results (see `vjp`). `visible` says which of
     these parameters and results whoever runs the backward part can pass to it again: all, unless said.
 
@@ -72,7 +72,7 @@ def split(joint: Function, params: int, results: int, visible: Mask | None = Non
     >>> from mycelia.transforms.vjp import vjp
     >>> from mycelia.types import TensorType, float32
     >>> square = Function.build(lambda x: p.multiply(x, x), TensorType(float32, ()))
-    >>> parts = split(vjp(square), 1, 1)
+    >>> parts = parted(vjp(square), 1, 1)
     >>> parts.residuals, len(parts.forward.results)
     ((0,), 1)
     """
@@ -89,7 +89,7 @@ def split(joint: Function, params: int, results: int, visible: Mask | None = Non
     with region(closed=True) as inside:
         backward = substitute((*late, *pulled), dict(zip((*kept, *cotangents), slots, strict=True)))
     assert len(inside.effects) == len(late), "the way back repeats an effect of the way forward"
-    return Split(
+    return Parts(
         Function(own, (*outs, *stored), early),
         Function(tuple(slots), backward[len(late) :], backward[: len(late)]),
         tuple(places[v] for v in kept),

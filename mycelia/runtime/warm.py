@@ -26,12 +26,12 @@ from mycelia.loops.verify_unit import verify_binding
 from mycelia.onednn import OneDnnError, library
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, Misfit
+from mycelia.runtime.cache import cache_in
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import linked
 from mycelia.runtime.recipes import prepared
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
-from mycelia.runtime.store import store
 from mycelia.sizes import Guard
 
 # what reading a file can come to that does not say what a program is, or not one that fits this machine
@@ -74,7 +74,7 @@ def key_of(fn: Function, donated: Mapping[int, int], options: Options) -> str | 
     number = digest(fn)
     if number is None:
         return None
-    about = (FORM, number, sorted(donated.items()), _told(replace(options, **UNIMPORTANT)), _versions())
+    about = (FORM, number, sorted(donated.items()), _in_order(replace(options, **UNIMPORTANT)), _versions())
     return sha256(repr(about).encode()).hexdigest()
 
 
@@ -82,10 +82,10 @@ def key_of(fn: Function, donated: Mapping[int, int], options: Options) -> str | 
 UNIMPORTANT: dict[str, Any] = {"cache": None, "warm": True, "show": frozenset(), "verify": False}
 
 
-def _told(x: object) -> object:
+def _in_order(x: object) -> object:
     """Options and all that they hold, in an order that is the same in all processes."""
     if is_dataclass(x):
-        return [(f.name, _told(getattr(x, f.name))) for f in fields(x)]
+        return [(f.name, _in_order(getattr(x, f.name))) for f in fields(x)]
     return sorted(x) if isinstance(x, frozenset) else x
 
 
@@ -111,7 +111,7 @@ def _versions() -> tuple[object, ...]:
 def find(key: str, fn: Function, options: Options) -> Executable | None:
     """The program that was kept under this key, ready to run; None if there is none that can be relied on."""
     assert options.cache is not None, "nothing is kept without a folder"
-    files = store(options.cache)
+    files = cache_in(options.cache)
     content = files.read(f"{key}.unit")
     if content is None:
         return None
@@ -173,7 +173,7 @@ def keep(key: str, fn: Function, made: Executable, options: Options) -> None:
     values = {v.location: i for i, v in reversed(list(enumerate(fn.values())))}
     notes = " ".join(str(values.get(note.at, -1)) for note in made.notes)
     head = ",".join([FORM, *made.code.objects])
-    store(options.cache).write(f"{key}.unit", f"{head}\n{notes}\n{show_binding(made.binding)}".encode())
+    cache_in(options.cache).write(f"{key}.unit", f"{head}\n{notes}\n{show_binding(made.binding)}".encode())
 
 
 def _located(binding: Binding, fn: Function, places: str) -> Binding:

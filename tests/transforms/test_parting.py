@@ -10,13 +10,13 @@ from mycelia.errors import GradientError, Location
 from mycelia.ir import Function, interpret, located, registry, toposort, verify
 from mycelia.schedule.memory import plan_memory
 from mycelia.testing import compile, lower, optimise
-from mycelia.transforms import split, value_and_grad, vjp
+from mycelia.transforms import parted, value_and_grad, vjp
 from mycelia.types import TensorType, float64
 from tests.transforms.programs import EXAMPLES, M, S, V, build, mutual, number, rnn
 
 
 def parts_of(fn: Function, **options):
-    return split(vjp(fn), len(fn.params), len(fn.results), **options)
+    return parted(vjp(fn), len(fn.params), len(fn.results), **options)
 
 
 def stored(fn: Function, **options) -> list[str]:

@@ -7,7 +7,7 @@ from mycelia.loops import Buffer, Datum, Expr, Fold, Index, Kernel, Quotient, Re
 from mycelia.sizes import Dim, low
 
 
-def signature(kernel: Kernel, streamed: frozenset[Buffer] = frozenset()) -> str:
+def code_key(kernel: Kernel, streamed: frozenset[Buffer] = frozenset()) -> str:
     """A text that is equal exactly for kernels with equal code."""
     return _Names(kernel, streamed).text()
 
@@ -33,12 +33,12 @@ class _Names:
         for b, name in self.buffers.items():
             self.lines.append(f"{name} {b.type.dtype} {b.type.size if name[0] == 's' else ''} {b in self.streamed}")
         self.lines.append("rows " + ",".join(self.variable(v) for v in self.kernel.rows))
-        for stage in self.kernel.stages:
-            self.lines.append("stage " + ",".join(self.variable(v) for v in stage.columns))
-            for f, e in stage.folds:
+        for sweep in self.kernel.sweeps:
+            self.lines.append("sweep " + ",".join(self.variable(v) for v in sweep.columns))
+            for f, e in sweep.folds:
                 self.folds[f] = f"f{len(self.folds)}"
                 self.lines.append(f"fold {f.combine} {f.dtype} {self.expression(e)}")
-            for kind, actions in (("act", stage.actions), ("after", stage.after)):
+            for kind, actions in (("act", sweep.actions), ("after", sweep.after)):
                 for a in actions:
                     how = "=" if isinstance(a, Store) else a.combine
                     value = self.expression(a.value)

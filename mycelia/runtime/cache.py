@@ -30,13 +30,13 @@ _begun = count()
 CACHE = Subject("the cache of compiled programs")
 
 
-class Store:
+class Cache:
     """The files of one folder, by name.
 
     >>> import tempfile
-    >>> store = Store(Path(tempfile.mkdtemp()))
-    >>> store.write("a.o", b"code")
-    >>> store.read("a.o"), store.read("b.o")
+    >>> cache = Cache(Path(tempfile.mkdtemp()))
+    >>> cache.write("a.o", b"code")
+    >>> cache.read("a.o"), cache.read("b.o")
     (b'code', None)
     """
 
@@ -149,9 +149,9 @@ class Store:
 
 
 @lru_cache(maxsize=16)
-def store(folder: Path) -> Store:
-    """The store of a folder, one for the process."""
-    return Store(folder)
+def cache_in(folder: Path) -> Cache:
+    """The cache in a folder, one for the process."""
+    return Cache(folder)
 
 
 def _ours(about: os.stat_result) -> bool:

@@ -23,7 +23,7 @@ INFIX = {p.Add: "{} + {}", p.Subtract: "{} - {}", p.Multiply: "{} * {}", p.Divid
 
 
 @dataclass(frozen=True)
-class Plan:
+class OpPullback:
     """Cotangents of the live results, the results, the inputs -> cotangents of the inputs."""
 
     function: Function
@@ -69,11 +69,11 @@ def _is_other(t: Type) -> bool:
     return any(map(_is_other, t.elements)) if isinstance(t, TupleType) else not isinstance(t, TensorType)
 
 
-def plan_for(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> Plan:
-    """The plan of `op` at inputs of these types, when the `live` results have cotangents."""
+def pullback_of(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live: tuple[bool, ...]) -> OpPullback:
+    """The pullback of `op` at inputs of these types, when the `live` results have cotangents."""
     function, flows = way_back(op, types, needed, live)
     any_type = all(_infix(v) for v in function.values() if not isinstance(v.op, Param))
-    return Plan(function, flows, written(function, flows), any_type)
+    return OpPullback(function, flows, written(function, flows), any_type)
 
 
 def way_back(

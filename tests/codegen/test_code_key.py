@@ -6,8 +6,8 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.codegen.code_key import code_key
 from mycelia.codegen.driver import emit_program
-from mycelia.codegen.signature import signature
 from mycelia.runtime.layout import layout
 from mycelia.types import float64
 from tests.lowering.programs import check, f32, launches, lowered, softmax, typed
@@ -16,7 +16,7 @@ X = f32(40, 33)
 
 
 def signatures(fn, *types):
-    return [signature(s.kernel) for s in launches(lowered(fn, *types))]
+    return [code_key(s.kernel) for s in launches(lowered(fn, *types))]
 
 
 def test_kernels_that_differ_in_names_only_are_equal():
