@@ -21,7 +21,7 @@ from mycelia.runtime.layout import layout
 from mycelia.runtime.link import machine_code, workers
 from mycelia.runtime.recipes import decided, prepared, refused
 from mycelia.runtime.reference import Reference
-from mycelia.schedule import in_good_order, memory_report, with_memory
+from mycelia.schedule import memory_report, with_memory
 from mycelia.sizes import Hints, NeedsSize, evaluated
 
 
@@ -78,7 +78,7 @@ def written(fn: Function, donated: Mapping[int, int], options: Options) -> tuple
 def scheduled(program: Program, options: Options) -> Program:
     """The same steps in an order in which less memory lives at once, and some of them twice where that is asked for."""
     room = room_for(options)
-    return with_memory(in_good_order(program, room), options.memory, options.target, room)
+    return with_memory(program, options.memory, options.target, room)
 
 
 def room_for(options: Options) -> Callable[[Invoke], int]:

@@ -17,13 +17,23 @@ from mycelia.schedule.lives import Lives, Room, lives
 
 def in_good_order(program: Program, room: Room) -> Program:
     """The same steps in an order in which less memory lives at once, if there is one."""
+    return orders(program, room)[0]
+
+
+def orders(program: Program, room: Room) -> list[Program]:
+    """The program as lowering wrote it, and with each result finished early; the one in which less lives comes first.
+
+    The other one may still be better to start from when things are made again: early gradients may need more room at
+    the peak than they save there, and all cotangents wait for late ones.
+    """
     before = lives(program, room)
     order = [n for stretch in _stretches(before.steps) for n in _finished_early(before, stretch)]
     steps = tuple(before.steps[n] for n in order)
-    after = lives(program, room, steps)
-    if max(after.live, default=0) >= max(before.live, default=0):
-        return program
-    return replace(program, block=Block(steps))
+    if steps == before.steps:
+        return [program]
+    early = replace(program, block=Block(steps))
+    better = max(lives(program, room, steps).live, default=0) < max(before.live, default=0)
+    return [early, program] if better else [program, early]
 
 
 def _stretches(steps: Sequence[Step]) -> list[range]:

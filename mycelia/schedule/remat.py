@@ -16,7 +16,7 @@ kept by then: for equal layers, about the square root of twice their number is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -28,6 +28,7 @@ from mycelia.mincut import least_kept
 from mycelia.options import Memory
 from mycelia.schedule.lives import Lives, Room, lives
 from mycelia.schedule.memory import arena_bytes
+from mycelia.schedule.order import orders
 from mycelia.target import Target
 
 ROUNDS = 4  # peaks that are looked at one after the other
@@ -37,10 +38,14 @@ SPARE = 0.3  # of the time of a program, how much more "auto" may take: about on
 
 
 def with_memory(program: Program, memory: Memory, target: Target, room: Room) -> Program:
-    """The program that keeps what was asked for, or what is within the budget."""
+    """The program that keeps what was asked for, or what is within the budget; in whichever order needs least."""
+    starts = orders(program, room)
     if memory.budget is not None:
-        return _within(program, memory.budget, target, room)
-    return POLICIES[memory.keep](program, target, room)
+        return _within(starts, memory.budget, target, room)
+    if memory.keep == "everything":
+        return starts[0]
+    found = [POLICIES[memory.keep](start, target, room) for start in starts]
+    return min(found, key=lambda made: max(lives(made, room).live, default=0))
 
 
 def _everything(program: Program, target: Target, room: Room) -> Program:
@@ -75,11 +80,26 @@ POLICIES: dict[str, Callable[[Program, Target, Room], Program]] = {
 }
 
 
-def _within(program: Program, budget: int, target: Target, room: Room) -> Program:
-    """The fastest program found that needs no more than `budget` bytes; an error that tells the least possible."""
-    least, start = arena_bytes(program, room), program
+def _within(starts: Sequence[Program], budget: int, target: Target, room: Room) -> Program:
+    """A program that needs no more than `budget` bytes; an error that tells the least that was found."""
+    least = arena_bytes(starts[0], room)
     if least <= budget:
-        return program
+        return starts[0]
+    for start in starts:
+        made = _shrunk(start, budget, target, room)
+        if isinstance(made, Program):
+            return made
+        least = min(least, made)
+    raise OutOfMemory(
+        f"this program needs {least:,} bytes at least for what it computes with, and {budget:,} are allowed",
+        given={"memory_budget": budget, "least": least},
+        hint="allow more, make batches smaller, or cut the function where fewer values live",
+    )
+
+
+def _shrunk(start: Program, budget: int, target: Target, room: Room) -> Program | int:
+    """The fastest program found, in this order, that needs no more than `budget` bytes; else the least of them all."""
+    least = arena_bytes(start, room)
     for _ in range(ROUNDS):
         at = Peak(lives(start, room), target)
         found = sorted(at.ways(), key=lambda r: r.seconds)
@@ -96,11 +116,7 @@ def _within(program: Program, budget: int, target: Target, room: Room) -> Progra
         if best is None or best.highest >= at.highest:
             break
         start = best.program(start)  # the next peak is another one
-    raise OutOfMemory(
-        f"this program needs {least:,} bytes at least for what it computes with, and {budget:,} are allowed",
-        given={"memory_budget": budget, "least": least},
-        hint="allow more, make batches smaller, or cut the function where fewer values live",
-    )
+    return least
 
 
 @dataclass(frozen=True)
