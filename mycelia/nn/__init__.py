@@ -35,6 +35,7 @@ from mycelia.nn.dynamic_lr import (
     polynomial_decay_lr,
     warmup_lr,
 )
+from mycelia.nn.later import LATER as _LATER
 from mycelia.nn.learning_rate_schedule import (
     CosineDecayLR,
     ExponentialDecayLR,
@@ -72,13 +73,6 @@ from mycelia.nn.wrap import DistributedGradReducer, ForwardValueAndGrad, TrainOn
 _boundary(globals())
 _explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
 _missing = _missing_in(__name__)
-_LATER = {
-    name: module
-    for module, names in {
-        "recurrent": "GRU GRUCell LSTM LSTMCell RNN RNNCell",
-    }.items()
-    for name in names.split()
-}  # layers that are loaded when they are first asked for, and the modules they are in
 
 
 def __getattr__(name: str) -> _Any:

@@ -15,7 +15,7 @@ CASES = {}
 
 def numbers(*shape, seed=0, scale=1.0, dtype=np.float32):
     """The same numbers everywhere: this generator of NumPy's is frozen."""
-    return (np.random.RandomState(seed).standard_normal(shape) * scale).astype(dtype)
+    return np.asarray(np.random.RandomState(seed).standard_normal(shape) * scale, dtype)
 
 
 def positive(*shape, seed=0, dtype=np.float32):
@@ -38,6 +38,7 @@ class Case:
     names: dict[str, str] = field(default_factory=dict)
     train: bool = False
     grads: bool = True
+    fixed: tuple[int, ...] = ()  # floating inputs that are not differentiated
 
 
 def case(name, make, *inputs, **options):
@@ -93,7 +94,7 @@ def run(ms, case, compiled=lambda f: f):
     if not case.grads:
         return [o.asnumpy() for o in compiled(forward)(*leaves)]
     trained = [w for w in weights if w.requires_grad]
-    places = tuple(i for i, x in enumerate(flat(case.inputs)) if is_float(x))
+    places = tuple(i for i, x in enumerate(flat(case.inputs)) if is_float(x) and i not in case.fixed)
     floats = (ms.float16, ms.float32, ms.float64)
 
     def loss(*given):
@@ -115,16 +116,17 @@ def run_torch(torch, case):
     if hasattr(module, "named_parameters"):
         module.train(case.train)
         module.to(torch.from_numpy(next(x for x in flat(case.inputs) if is_float(x))).dtype)
-        found = {case.names.get(n, n): p for n, p in [*module.named_parameters(), *module.named_buffers()]}
+        names = case.names(module) if callable(case.names) else case.names
+        found = {names.get(n, n): p for n, p in [*module.named_parameters(), *module.named_buffers()]}
         with torch.no_grad():
             for name, p in found.items():
                 if p.dtype.is_floating_point:
                     p.copy_(torch.from_numpy(parameter(name, tuple(p.shape))))
         weights = [found[name] for name in sorted(found) if found[name].requires_grad]
     leaves = [torch.from_numpy(x) if isinstance(x, np.ndarray) else x for x in flat(case.inputs)]
-    for leaf, x in zip(leaves, flat(case.inputs), strict=True):
-        if is_float(x):
-            leaf.requires_grad_()
+    for i, x in enumerate(flat(case.inputs)):
+        if is_float(x) and i not in case.fixed:
+            leaves[i].requires_grad_()
     outputs = [o for o in flat(module(*rebuilt(case.inputs, iter(leaves)))) if o is not None]
     shown = [o.detach().numpy() for o in outputs]
     if not case.grads:
