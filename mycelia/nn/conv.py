@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from mycelia import checks, ops
 from mycelia.common.initializer import HeUniform, Uniform, fans, initializer
-from mycelia.eager import Parameter, Tensor
-from mycelia.errors import ArgumentError
+from mycelia.eager import Parameter, Tensor, cast
+from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.cell import Cell
 from mycelia.ops.arguments import per_axis
-from mycelia.ops.convolution import check_padding
+from mycelia.ops.convolution import check_padding, paddings
+from mycelia.primitives import ConvInputGrad
 from mycelia.types import DType, float32
 
 
@@ -21,6 +22,7 @@ class Convolution(Cell):
 
     rank: ClassVar[int]
     convolve: ClassVar[Callable[..., Tensor]]
+    transposed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -51,7 +53,8 @@ class Convolution(Cell):
         self.kernel_size = per_axis("kernel_size", kernel_size, self.rank)
         self.stride, self.dilation = per_axis("stride", stride, self.rank), per_axis("dilation", dilation, self.rank)
         self.pad_mode, self.padding = pad_mode, check_padding(pad_mode, padding)
-        shape = (out_channels, in_channels // group, *self.kernel_size)
+        first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        shape = (first, second // group, *self.kernel_size)
         self.weight = Parameter(
             initializer(HeUniform(math.sqrt(5)) if weight_init is None else weight_init, shape, dtype)
         )
@@ -105,3 +108,136 @@ class Conv3d(Convolution):
     """
 
     rank, convolve = 3, ops.conv3d
+
+
+class TransposedConvolution(Convolution):
+    """The family of transposes: each element of the input adds a multiple of the weight (in, out / group, *window).
+
+    `pad_mode` "same" multiplies the extent by the stride, "valid" cuts nothing off, "pad" cuts off `padding`.
+    """
+
+    transposed = True
+    output_padding: tuple[int, ...]
+
+    def construct(self, x: Tensor) -> Tensor:
+        return self.spread_out(x, (0,) * self.rank)
+
+    def spread_out(self, x: Tensor, more: tuple[int, ...]) -> Tensor:
+        """The result, which is longer by `more` at its ends."""
+        if x.ndim != self.rank + 2 or x.shape[1] != self.in_channels:
+            raise ShapeError(
+                f"{self.cls_name} of {self.in_channels} channels was given shape {x.shape}",
+                hint=f"it takes (examples, channels, *space), {self.rank + 2} axes",
+            )
+        windows = zip(x.shape[2:], self.kernel_size, self.stride, self.dilation, strict=True)
+        whole = [(e, (k - 1) * d + 1, s) for e, k, s, d in windows]
+        if self.pad_mode == "same":
+            space = tuple(e * s for e, _, s in whole)
+        else:
+            space = tuple(e * s + max(k - s, 0) for e, k, s in whole)
+        pads = paddings(self.pad_mode, self.padding, space, self.kernel_size, self.stride, self.dilation)
+        if self.pad_mode == "pad":
+            space = tuple((e - 1) * s + k - sum(q) + n for (e, k, s), q, n in zip(whole, pads, more, strict=True))
+        shape = (x.shape[0], self.out_channels, *space)
+        out = ConvInputGrad(self.stride, pads, self.dilation, self.group, shape)(x, cast(self.weight, x.dtype))
+        if self.bias is not None:
+            out = out + cast(self.bias, x.dtype).reshape((self.out_channels, *(1,) * self.rank))
+        return out
+
+    def further(self, output_padding: int | tuple[int, ...]) -> tuple[int, ...]:
+        """How much longer the result is to be: less than a step of the window."""
+        more = per_axis("output_padding", output_padding, self.rank, 0)
+        if any(n >= max(s, d) for n, s, d in zip(more, self.stride, self.dilation, strict=True)):
+            raise ArgumentError(
+                f"output_padding {output_padding} is a whole step of the window", hint="it is below stride or dilation"
+            )
+        if any(more) and self.pad_mode != "pad":
+            raise ArgumentError(
+                f"output_padding is given for pad_mode {self.pad_mode!r}",
+                hint='say pad_mode="pad"',
+            )
+        return more
+
+
+class Conv1dTranspose(TransposedConvolution):
+    """The transpose of `Conv1d`.
+
+    >>> Conv1dTranspose(1, 4, kernel_size=3, stride=2)(Tensor([[[1.0, 2.0, 3.0]]])).shape
+    (1, 4, 6)
+    """
+
+    rank, convolve = 1, ops.conv1d
+
+
+class Conv2dTranspose(TransposedConvolution):
+    """The transpose of `Conv2d`; `output_padding` adds zeros at the ends.
+
+    >>> Conv2dTranspose(3, 4, kernel_size=3, stride=2)(ops.ones((1, 3, 5, 5))).shape
+    (1, 4, 10, 10)
+    """
+
+    rank, convolve = 2, ops.conv2d
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "same",
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: DType = float32,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
+            bias_init, dtype,
+        )  # fmt: skip
+        self.output_padding = self.further(output_padding)
+
+    def construct(self, x: Tensor) -> Tensor:
+        out = self.spread_out(x, (0, 0))
+        low, right = self.output_padding
+        return ops.pad(out, (0, right, 0, low)) if low or right else out
+
+
+class Conv3dTranspose(TransposedConvolution):
+    """The transpose of `Conv3d`; `output_padding` makes the result longer at its ends.
+
+    >>> Conv3dTranspose(1, 2, kernel_size=3, stride=2)(ops.ones((1, 1, 2, 2, 2))).shape
+    (1, 2, 4, 4, 4)
+    """
+
+    rank, convolve = 3, ops.conv3d
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "same",
+        padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        group: int = 1,
+        output_padding: int | tuple[int, ...] = 0,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        data_format: str = "NCDHW",
+        dtype: DType = float32,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
+            bias_init, dtype,
+        )  # fmt: skip
+        checks.only(self.cls_name, "data_format", data_format, "NCDHW", "channels come before space here")
+        self.output_padding = self.further(output_padding)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return self.spread_out(x, self.output_padding)

@@ -3,10 +3,17 @@
 TABLE = """
 activation: CELU FastGelu GLU HShrink HSigmoid HSwish Hardtanh PReLU RReLU SeLU SoftShrink Softmax2d Softmin
     Softsign Tanhshrink Threshold
+arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumExp Roll Tril Triu
+blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten
+conv: Conv1dTranspose Conv2dTranspose Conv3dTranspose
+image: CentralCrop ChannelShuffle ImageGradients MSSSIM PSNR PixelShuffle PixelUnshuffle SSIM Upsample
 likelihood: CTCLoss FocalLoss GaussianNLLLoss PoissonNLLLoss SampledSoftmaxLoss
 margin: CosineEmbeddingLoss DiceLoss HingeEmbeddingLoss MarginRankingLoss MultiClassDiceLoss
     MultiLabelSoftMarginLoss MultiMarginLoss MultilabelMarginLoss SoftMarginLoss TripletMarginLoss
     TripletMarginWithDistanceLoss
+normalization: InstanceNorm1d InstanceNorm2d InstanceNorm3d LRN SyncBatchNorm
+padding: ConstantPad1d ConstantPad2d ConstantPad3d Pad ReflectionPad1d ReflectionPad2d ReflectionPad3d
+    ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad2d
 recurrent: GRU GRUCell LSTM LSTMCell RNN RNNCell
 transformer: Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
 """

@@ -135,3 +135,30 @@ def run_torch(torch, case):
     weighted(kept, torch.sum, torch.from_numpy).backward()
     through = [x for x in leaves if isinstance(x, torch.Tensor) and x.requires_grad] + weights
     return shown + [(torch.zeros_like(x) if x.grad is None else x.grad).numpy() for x in through]
+
+
+# ---------------------------------------------------------------------------------------------------------- the records
+
+
+def save(path, answers):
+    """Keep the arrays of each case: all numbers of one element type in a row, and a text that says where each is."""
+    rows, lines = {}, []
+    for name, arrays in answers.items():
+        for a in map(np.asarray, arrays):
+            rows.setdefault(a.dtype.str, []).append(a.reshape(-1))
+            lines.append(f"{name} {a.dtype.str} {','.join(map(str, a.shape))}")
+    packed = {kind: np.concatenate(row) for kind, row in rows.items()}
+    np.savez_compressed(path, lines=np.frombuffer("\n".join(lines).encode(), np.uint8), **packed)
+
+
+def load(path):
+    """The arrays of each case."""
+    packed, answers, used = np.load(path), {}, {}
+    rows = {kind: packed[kind] for kind in packed.files if kind != "lines"}
+    for line in packed["lines"].tobytes().decode().splitlines():
+        name, kind, extents = line.split(" ")
+        shape = tuple(int(n) for n in extents.split(",") if n)
+        start = used.get(kind, 0)
+        used[kind] = start + int(np.prod(shape, dtype=int))
+        answers.setdefault(name, []).append(rows[kind][start : used[kind]].reshape(shape))
+    return answers

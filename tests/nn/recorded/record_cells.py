@@ -6,8 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-import numpy as np
-from cells import CASES, run, run_torch
+from cells import CASES, run, run_torch, save
 
 HERE = Path(__file__).parent
 FAMILIES = sorted(p.stem for p in HERE.glob("cells_*.py"))
@@ -22,18 +21,16 @@ def main() -> None:
     except ImportError:
         import mindspore as oracle
     own = oracle.__name__ == "torch"
-    arrays = {}
+    answers = {}
     for name, case in CASES.items():
         if (case.torch is not None) is not own:
             continue
         try:
-            got = run_torch(oracle, case) if own else run(oracle, case)
+            answers[name] = run_torch(oracle, case) if own else run(oracle, case)
         except Exception as error:  # which the person who records must see
             print(f"{name}: {type(error).__name__}: {str(error)[:200]}", file=sys.stderr)
-            continue
-        arrays |= {f"{name}.{i:02}": a for i, a in enumerate(got)}
-    np.savez_compressed(HERE / f"cells_{oracle.__name__}.npz", **arrays)
-    print(f"{oracle.__name__} {oracle.__version__}: {len(arrays)} arrays")
+    save(HERE / f"cells_{oracle.__name__}.npz", answers)
+    print(f"{oracle.__name__} {oracle.__version__}: {len(answers)} cells")
 
 
 if __name__ == "__main__":
