@@ -24,7 +24,8 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "mycelia.nn": {
         "Module": "use nn.Cell, which defines construct in place of forward",
-        "Linear": "use nn.Dense(in_channels, out_channels)",
+        "Bilinear": "use nn.BiDense(in1_channels, in2_channels, out_channels)",
+        **{f"ConvTranspose{n}d": f"use nn.Conv{n}dTranspose" for n in (1, 2, 3)},
         "Sequential": "use nn.SequentialCell",
         "ModuleList": "use nn.CellList",
         "Parameter": "use ms.Parameter",

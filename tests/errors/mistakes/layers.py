@@ -164,8 +164,8 @@ def a_layer_in_place_as_in_pytorch():
 
 
 @mistake()
-def linear_as_in_pytorch():
-    return nn.Linear(3, 2)
+def transposed_convolution_as_in_pytorch():
+    return nn.ConvTranspose2d(3, 2, 3)
 
 
 @mistake()
