@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.api.linear import Weights
+from mycelia.api.linear import Weights, filled
 from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
@@ -96,7 +96,7 @@ def _arranged(
 ) -> Any:
     """Gradients as they were asked for: one or a tuple, of arguments, parameters or both."""
     named = [weights] if isinstance(weights, Parameter) else [] if weights is None else list(weights)
-    by_weight = [g if w.requires_grad else g * 0 for w, g in zip(named, by_weight, strict=True)]
+    by_weight = [g if w.requires_grad else filled(g, 0) for w, g in zip(named, by_weight, strict=True)]
     if return_ids:
         by_position = list(zip(positions, by_position, strict=True))
         by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api.linear import linearized
+from mycelia.api.linear import filled, linearized
 from mycelia.api.staged import linearize
 from mycelia.api.vectorize import vmap
 from mycelia.eager import Tensor, created
@@ -74,7 +74,7 @@ def _rows(run: linearized) -> list[list[Tensor]]:
     for i, y in enumerate(run.differentiated):
 
         def back(ct: Tensor, i: int = i) -> Any:
-            cts = [ct if k == i else _zeros(x) for k, x in enumerate(run.differentiated)]
+            cts = [ct if k == i else filled(x, 0) for k, x in enumerate(run.differentiated)]
             return flatten(run.back(cts)[0])[0]
 
         every.append(vmap(back)(_basis(y)))
@@ -115,7 +115,7 @@ def _columns(run: linearized) -> list[list[Tensor]]:
     for i, x in enumerate(run.inputs):
 
         def push(tangent: Tensor, i: int = i) -> Any:
-            return run.forward([tangent if k == i else _zeros(y) for k, y in enumerate(run.inputs)])
+            return run.forward([tangent if k == i else filled(y, 0) for k, y in enumerate(run.inputs)])
 
         every.append(vmap(push, out_axes=-1)(_basis(x)))
     return every
@@ -135,7 +135,3 @@ def _basis(x: Tensor) -> Tensor:
     n = x.size
     rows, columns = (created(p.Iota(int32, (n, n), axis)) for axis in (0, 1))
     return p.reshape(p.cast(p.equal(rows, columns), x.dtype), (n, *x.shape))  # type: ignore[no-any-return]
-
-
-def _zeros(x: Tensor) -> Tensor:
-    return created(p.Full(0, x.dtype, x.shape))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mycelia.ops as ops
-from mycelia.api import GradOperation, get_grad, grad, jacfwd, jacrev, jvp, value_and_grad, vjp, vmap
+from mycelia.api import GradOperation, get_grad, grad, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, GradientError, ShapeError
 from mycelia.types import float64
@@ -265,3 +265,10 @@ def test_per_example_gradients_by_vmap_equal_a_loop():
     many = vmap(grad(loss), in_axes=(None, 0))(w, Tensor(A))
     for got, x in zip(many, A, strict=True):
         np.testing.assert_allclose(got.asnumpy(), grad(loss)(w, Tensor(x)).asnumpy(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jit], ids=["eager", "jit"])
+def test_the_gradient_of_a_frozen_weight_is_zero_where_it_would_be_no_number(way):
+    weight = Parameter(Tensor([0.0, 1.0]), name="weight", requires_grad=False)
+    gradient = way(grad(lambda x: (x * ops.log(weight)).sum(), None, weight))
+    assert gradient(Tensor([1.0, 2.0])).tolist() == [0.0, 0.0]
