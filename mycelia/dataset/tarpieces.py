@@ -21,7 +21,7 @@ from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
 from mycelia.types import Array
 
-RUN = 1 << 23  # bytes that are read at once
+RUN = 1 << 24  # bytes that are read at once
 SMALL = 1 << 12  # cells below this are copied together, so that one of them does not keep a whole run in memory
 LARGE = 1 << 16  # samples from this size on are read by those who ask for them, straight to where they belong
 PARTS = min(1024, os.sysconf("SC_IOV_MAX"))  # places that one call of the system can fill

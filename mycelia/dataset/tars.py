@@ -28,7 +28,8 @@ from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
 HELD = 1 << 28  # bytes of pieces that are kept for those who ask for their rows
-AHEAD = 4 * RUN  # bytes that a thread reads beyond what was asked for
+AHEAD = 2 * RUN  # bytes that a thread reads beyond what was asked for
+COMING = 2  # runs that are read at once
 MANY = 16  # pieces that it reads beyond, where they are short
 MEMORY = 2.5e9  # bytes in a second: what comes slower comes from a disk
 LINGER = 0.05  # seconds that it waits for somebody to ask for more
@@ -50,7 +51,7 @@ class Front:
         self.error: Exception | None = None  # that the reader met
         self.held: deque[Piece] = deque()  # those whose bytes are kept
         self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
-        self.coming: Coming | None = None  # the run that is read meanwhile
+        self.coming: deque[Coming] = deque()  # the runs that are read meanwhile
         self.weight = 0.0  # bytes of a sample, as the last piece had them
         self.begin()
         _fronts.add(self)
@@ -107,11 +108,12 @@ class Coming:
     Before it there is room for what is left of the first: the sample that is not whole there.
     """
 
-    def __init__(self, raw: Archive, begin: int, before: Array) -> None:
-        self.raw, self.begin, self.before = raw, begin, before
+    def __init__(self, file: int, raw: Archive, begin: int, before: Array) -> None:
+        self.file, self.raw, self.begin, self.before = file, raw, begin, before
+        self.end = min(begin + RUN, len(raw))
         self.head = min(RUN >> 3, len(before)) if begin else 0
         self.error: Exception | None = None
-        self.place = space(self.head + min(RUN, len(raw) - begin))
+        self.place = space(self.head + self.end - begin)
         self.thread = threading.Thread(target=self._read, name="mycelia-data-run")
         self.thread.start()
 
@@ -267,16 +269,23 @@ class TarData(FileData):
         begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
         if walk.at - begin > RUN - BLOCK:
             begin = walk.at
-        run, front.coming = None if front.coming is None else front.coming.taken(raw, begin), None
+        run = front.coming.popleft().taken(raw, begin) if front.coming else None
         if run is None:
+            front.coming.clear()
             size = RUN if begin < walk.at or not len(walk.files) else WINDOW
             run = raw.fill(space(min(size, len(raw) - begin)), begin)
-        end, file = begin + len(run), front.file + 1
-        if end < len(raw):
-            front.coming = Coming(raw, end, run)
-        elif file < len(self.paths) and file not in self.found and not addressed(self.paths[file]):
-            with suppress(DataError):  # who reads it will hear of it
-                front.coming = Coming(self.opened(file), 0, run)
+        last = front.coming[-1] if front.coming else None
+        file, end, before = (front.file, begin + len(run), run) if last is None else (last.file, last.end, last.place)
+        while len(front.coming) < COMING:
+            if end == len(self.opened(file)):
+                file, end = file + 1, 0
+            if file == len(self.paths) or file in self.found or addressed(self.paths[file]):
+                break
+            try:
+                front.coming.append(Coming(file, self.opened(file), end, before))
+            except DataError:
+                break  # who reads it will hear of it
+            end, before = front.coming[-1].end, front.coming[-1].place
         return begin, run, walk.ended or walk.step(run[walk.at - begin :])
 
     def _expect(self, front: Front, end: int) -> None:
