@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mycelia.mindrecord.batches import gathered
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import FileBytes, Held
 from mycelia.mindrecord.layout import START, WORD, Column, Header, checksums, footer
@@ -86,6 +87,10 @@ class OwnStore:
             return None
         spans = dict(zip((c.name for c in self.header.columns), self._spans(self.lengths[0]), strict=True))
         chosen = [spans[c.name] for c in columns]
+        if isinstance(self.raw, FileBytes):
+            made = gathered(self.raw.file, indices, self.words, chosen, self.sums)
+            if made is not None:
+                return [_shaped(whole, column) for whole, column in zip(made, columns, strict=True)]
         out = [np.empty((len(indices), b - a), np.uint8) for a, b in chosen]
         sums = self.sums[indices]
         for some, block in self.raw.rows(START + indices * (self.words * WORD), self.words * WORD):

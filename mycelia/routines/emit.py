@@ -355,11 +355,14 @@ class _Writer:
         return array
 
     def _function(self, name: str, node: ast.Call) -> Any:
-        if name == "eight":
+        if name in ("eight", "eight_back"):
             array = self._array(node.args[0], i8)
             pointer = self.b.gep(array, [self._sized(self._value(node.args[1]), i64)])
             word = self.b.load(self.b.bitcast(pointer, i64.as_pointer()), align=1)
-            return self.b.call(self.module.declare_intrinsic("llvm.bswap", [i64]), [word])
+            swap = self.module.declare_intrinsic("llvm.bswap", [i64])
+            return self.b.call(swap, [word]) if name == "eight" else word
+        if name == "read":
+            return self._read(node)
         if name == "mirror":
             self._mirror(self._array(node.args[0], i32))
             return i64(0)
@@ -373,6 +376,14 @@ class _Writer:
         if name == "dropped":
             return self.b.shl(x, rest[0])
         return self.b.lshr(x, rest[0] if name == "under" else self.b.sub(i64(64), rest[0]))
+
+    def _read(self, node: ast.Call) -> Any:
+        """The system's own call, which gives back how many bytes came."""
+        kind = ir.FunctionType(i64, [i32, i8.as_pointer(), i64, i64])
+        function = self.module.globals.get("pread") or ir.Function(self.module, kind, "pread")
+        array = self._array(node.args[1], i8)
+        file, place, size, begin = (self._sized(self._value(node.args[i]), i64) for i in (0, 2, 3, 4))
+        return self.b.call(function, [self.b.trunc(file, i32), self.b.gep(array, [place]), size, begin])
 
     def _mirror(self, square: Any) -> None:
         """Eight rows in registers change their elements in steps of one, two and four."""

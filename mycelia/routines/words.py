@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from mycelia.types import Array
 
 Bytes = Array  # unsigned, 8 bits
@@ -51,6 +53,36 @@ def eight(data: Bytes, place: int) -> int:
     return int.from_bytes(bytes(int(data[place + i]) for i in range(8)), "big")
 
 
+def eight_back(data: Bytes, place: int) -> int:
+    """Eight bytes as 64 bits, the first of them lowest.
+
+    >>> import numpy as np
+    >>> hex(eight_back(np.arange(1, 9, dtype=np.uint8), 0))
+    '0x807060504030201'
+    """
+    return int.from_bytes(bytes(int(data[place + i]) for i in range(8)), "little")
+
+
+def read(file: int, data: Bytes, place: int, size: int, begin: int) -> int:
+    """Bytes of an open file from `begin` on, put at a place of an array: how many came, or -1. Others may write to the
+    file meanwhile, or cut it short.
+
+    >>> import numpy as np, tempfile
+    >>> data = np.zeros(4, np.uint8)
+    >>> with tempfile.TemporaryFile() as file:
+    ...     _ = file.write(b"abcdef"); file.flush()
+    ...     read(file.fileno(), data, 1, 2, 3), data.tobytes()
+    (2, b'\\x00de\\x00')
+    """
+    try:
+        found = os.pread(file, size, begin)
+    except OSError:
+        return -1
+    for i, byte in enumerate(found):
+        data[place + i] = byte
+    return len(found)
+
+
 def word(x: int) -> int:
     """A number that has 32 bits only, from -2 ** 31 on.
 
@@ -83,4 +115,4 @@ def full_byte(x: int) -> int:
     return int(255 in (x & MASK).to_bytes(8, "big"))
 
 
-FUNCTIONS = (upper, dropped, under, eight, word, mirror, full_byte)
+FUNCTIONS = (upper, dropped, under, eight, eight_back, read, word, mirror, full_byte)

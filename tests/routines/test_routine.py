@@ -16,7 +16,21 @@ from llvmlite import binding
 from mycelia.api.options import options
 from mycelia.errors import ArgumentError, CompileError
 from mycelia.routines.routine import Routine
-from mycelia.routines.words import Bytes, Halves, Longs, Words, dropped, eight, full_byte, mirror, under, upper, word
+from mycelia.routines.words import (
+    Bytes,
+    Halves,
+    Longs,
+    Words,
+    dropped,
+    eight,
+    eight_back,
+    full_byte,
+    mirror,
+    read,
+    under,
+    upper,
+    word,
+)
 
 SQUARES = (0, 1, 4, 9, 16, 25, 36, 49)
 STEP = 3
@@ -538,3 +552,29 @@ os.waitpid(child, 0)
 def test_a_forked_child_does_not_complain_of_its_parents_compilers():
     ran = subprocess.run([sys.executable, "-W", "error", "-c", FORK], capture_output=True, text=True, check=True)
     assert ran.stderr == ""
+
+
+def taken(file: int, places: Longs, count: int, size: int, out: Bytes) -> int:
+    """Pieces of a file, and the sum of their words."""
+    total = 0
+    for i in range(count):
+        if read(file, out, i * size, size, places[i]) != size:
+            return -1 - i
+        total = dropped(total + eight_back(out, i * size), 0)
+    return total
+
+
+def test_files_are_read_and_their_words_taken_as_python_does(tmp_path):
+    path = tmp_path / "bytes"
+    path.write_bytes(np.random.default_rng(0).bytes(200))
+    file = os.open(path, os.O_RDONLY)
+    native = Routine(taken, options)
+    for places in ([0, 8, 192], [184, 193, 0], [0, 500], [-5], []):
+        got, told = np.zeros(64, np.uint8), np.zeros(64, np.uint8)
+        given = np.array([*places, 0], np.int64)
+        one = native(file, given, len(places), 8, got)
+        other = native.python(file, given, len(places), 8, told)
+        assert one & ((1 << 64) - 1) == other & ((1 << 64) - 1)
+        assert got.tobytes() == told.tobytes()
+    os.close(file)
+    assert native(file, np.zeros(1, np.int64), 1, 8, np.zeros(8, np.uint8)) == -1
