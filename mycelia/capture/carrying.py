@@ -206,7 +206,7 @@ class Carrying(Matching):
         numbers = {"born int": int, "born float": float, "born bool": bool}
         made: Any = Number(out, numbers[c.kind], c.low, c.high) if c.kind in numbers else base.tensor(out)
         if c.kind == "tensor" and is_tensor(before) and isinstance(ran, Value):
-            self.loop_ends[id(made)] = ran, out, self.value(before)
+            self.same_else[id(made)] = ran, out, self.value(before)
         if ran is True:
             base.write(c.obj, c.slot, made)
         elif ran is False:

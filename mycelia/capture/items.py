@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mycelia.capture import models
+from mycelia.capture.joining import WRITTEN
 from mycelia.capture.machine import Items, View, distributes
 from mycelia.capture.numbers import Numbers
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom, is_plain
+from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 
 LONGEST = 100_000  # items of one iteration
@@ -72,9 +73,14 @@ class ItemAccess(Numbers):
             self.refuse("a part of an array")
         self.refuse(f"a {type(found).__name__} of an array")
 
-    @distributes
     def set_subscript(self, obj: Any, index: Any, value: tuple[Any, ...]) -> None:
         """`obj[index] = value[0]`; `del obj[index]` if there is none."""
+        if obj.__class__ is Either and sum(map(is_tensor, alternatives(obj))) > WRITTEN:
+            self.refuse("a write to one of many tensors")  # each may be the one, and all that share memory with it
+        self.set_item(obj, index, value)
+
+    @distributes
+    def set_item(self, obj: Any, index: Any, value: tuple[Any, ...]) -> None:
         name = "__setitem__" if value else "__delitem__"
         if is_tensor(obj) and value:
             self.set_part(obj, index, self.joined(value[0]))

@@ -25,6 +25,7 @@ from mycelia.types import TensorType
 
 FEW = 4  # alternatives that stay apart
 SEVERAL = 16  # alternatives that are looked at
+WRITTEN = 8  # tensors of which one is written to, or that see a write on one way only: each of them is computed
 LARGE = 2**40  # no size is larger, where it counts
 
 
@@ -86,20 +87,25 @@ class Joining(Machine):
             return value
 
     def as_one(self, value: Either, ends: list[Store]) -> Any:
-        """One of two values as one, where nobody can tell them apart; and both of two tensors that were made on the two
-        ways hold what the branch gives: each is known on its way only, so what it would hold on the other is nobody's
+        """One of two values as one, where nobody can tell them apart; and tensors that were made on one of the two ways
+        hold what the branch gives: each is known on its way only, so what it would hold on the other is nobody's
         concern.
         """
         yes, no = value.yes, value.no
         if isinstance(yes, Value) and isinstance(no, Value):
             return self.select_data(value) if yes.type == no.type else value
-        if is_tensor(yes) and is_tensor(no):
-            if id(yes) in ends[0].made and id(no) in ends[1].made:
-                held = Either(value.cond, self.store.read(yes, DATA), self.store.read(no, DATA))
-                data = self.select_data(held)
-                self.store.write(yes, DATA, data)
-                self.store.write(no, DATA, data)
+        if is_tensor(yes) and is_tensor(no) and id(yes) in ends[0].made and id(no) in ends[1].made:
+            held = Either(value.cond, self.store.read(yes, DATA), self.store.read(no, DATA))
+            data = self.select_data(held)
+            self.store.write(yes, DATA, data)
+            self.store.write(no, DATA, data)
             return value
+        for made, other, end in ((yes, no, ends[0]), (no, yes, ends[1])):
+            if is_tensor(made) and id(made) in end.made and all(map(is_tensor, alternatives(other))):
+                before, data = self.tensor_data(other), self.tensor_data(value)
+                self.store.write(made, DATA, data)
+                self.same_else[id(made)] = value.cond, data, before
+                return value
         leaves: list[Any] = []
         waiting = [value.no, value.yes]
         while waiting and len(leaves) <= SEVERAL:
@@ -150,10 +156,10 @@ class Joining(Machine):
         value = self.settled(value)
         if not isinstance(value, Either):
             return self.value(value)
-        ended = self.loop_ends.get(id(value.yes))
-        known = ended is not None and ended[0] is value.cond and is_tensor(value.no)
-        if known and [self.read(v, DATA) for v in (value.yes, value.no)] == list(ended[1:]):  # type: ignore[index]
-            return ended[1]  # type: ignore[index]  # a loop without turns leaves the data as it was
+        for made, other in ((value.yes, value.no), (value.no, value.yes)):
+            cond, data, before = self.same_else.get(id(made), (None, None, None))
+            if cond is value.cond and self.read(made, DATA) is data and self.holds(other, before):
+                return data  # type: ignore[return-value]  # it is there
         sides = []
         for side, taken in ((value.yes, True), (value.no, False)):
             with self.under(value.cond, taken):
@@ -161,6 +167,10 @@ class Joining(Machine):
         if sides[0].type != sides[1].type:
             raise Break("two types in one tensor")
         return self.regions.choose(value.cond, [sides[0]], [sides[1]], self.path)[0]
+
+    def holds(self, x: Any, data: Any) -> bool:
+        """Whether one of several tensors, whichever it is, holds what it held when two ways met."""
+        return all(map(is_tensor, alternatives(x))) and self.tensor_data(x) is data
 
     @staticmethod
     def number_kind(x: Any) -> type | None:

@@ -114,7 +114,8 @@ class Machine:
         self.regions = Regions(lambda n: self.select(n, KINDS[int]))
         self.stand_ins: set[int] = set()  # tensors whose identity is not known
         self.sharing = Sharing()
-        self.loop_ends: dict[int, tuple[Value, Value, Value]] = {}  # tensors that loops leave: ran, end, start
+        # tensors that one way has made, and the other not: the condition, what they hold, what the others hold there:
+        self.same_else: dict[int, tuple[Value, Value, Value]] = {}
         self.positions: dict[Position, Location | None] = {}
         self.calls: list[Any] = []  # the functions that are being called
         self.found_in_classes: dict[Any, Any] = {}

@@ -94,7 +94,7 @@ class Recursion(Generators):
             other = given[target] if target < len(given) else running.objects[target]
             is_new = p.logical_not(next(found))
             if is_tensor(out):
-                self.loop_ends[id(out)] = is_new, data, self.read(other, DATA)
+                self.same_else[id(out)] = is_new, data, self.read(other, DATA)
             out = Either(is_new, out, other)
         return out
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.capture.joining import Joining
+from mycelia.capture.joining import WRITTEN, Joining
 from mycelia.capture.machine import DATA, distributes
 from mycelia.capture.values import Break, Either, Host, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
@@ -144,9 +144,11 @@ class Tensors(Joining):
             for link in sharing.upwards(x):
                 put = link.put or functools.partial(put_back, link.how)
                 self.share(link.base, put(wrap(self.value(link.base)), wrap(self.value(link.view))))
-            for link in sharing.downwards(sharing.root(x)):
-                if self.store.knows(link.view):
-                    self.share(link.view, link.how(wrap(self.value(link.base))))
+            below = [link for link in sharing.downwards(sharing.root(x)) if self.store.knows(link.view)]
+            if self.path and len(below) > WRITTEN:
+                self.refuse("a write under a condition that many tensors share")
+            for link in below:
+                self.share(link.view, link.how(wrap(self.value(link.base))))
         except NeedsSize:
             self.refuse("a view whose size is not known is written to")
         finally:

@@ -267,10 +267,23 @@ def within(i: Any, x: Tensor, axis: int) -> Tensor:
 def _read(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     if _basic(parts):
         return _sliced(x, parts)
+    for n, i in enumerate(parts):
+        if isinstance(i, Tensor) and i.dtype is bool_ and not i.ndim and i._data.__class__ is not Value:
+            return _read(*_with_axis(x, parts, n))
     axes = _spread(x, parts)
     y = _sliced(x, axes.slices)
     gathered, front = _gathered(y, axes)
     return _with_new_axes(gathered, axes, front)
+
+
+def _with_axis(x: Tensor, parts: tuple[Any, ...], n: int) -> tuple[Tensor, tuple[Any, ...]]:
+    """A bool in an index is an index of an axis of its own: its one position if it is true, else none."""
+    takes = [0 if i is None or i is Ellipsis else i.ndim if isinstance(i, Tensor) and i.dtype is bool_ else 1
+             for i in parts]  # fmt: skip
+    rest = x.ndim - sum(takes)
+    axis = sum(takes[:n]) + (max(rest, 0) if any(i is Ellipsis for i in parts[:n]) else 0)
+    chosen = wrap(np.zeros(int(bool(parts[n])), np.int64))
+    return p.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:])), (*parts[:n], chosen, *parts[n + 1 :])
 
 
 def _basic(parts: tuple[Any, ...]) -> bool:

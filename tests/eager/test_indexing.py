@@ -38,6 +38,14 @@ INDICES = [
     X > 7,
     (slice(None), np.array([True, False, True])),
     [],
+    True,
+    False,
+    (True, 0),
+    (0, slice(None), True),
+    (slice(None), True, 1),
+    (Ellipsis, True),
+    (True, [0, 1]),
+    ([1], slice(None), True),
 ]
 ids = [str(i).replace("\n", "") for i in INDICES]
 each_index = pytest.mark.parametrize("index", INDICES, ids=ids)

@@ -10,7 +10,7 @@ from typing import Any
 import mycelia as ms
 from mycelia import ops
 from mycelia.eager import Tensor
-from mycelia.errors import CaptureError
+from mycelia.errors import ArgumentError, CaptureError
 
 
 def total(value: Any) -> Any:
@@ -121,7 +121,9 @@ def refusing(fn: Any) -> Any:
     def answered(*args: Any) -> Any:
         try:
             return fn(*args)
-        except CaptureError as error:
+        except (CaptureError, ArgumentError) as error:
+            if isinstance(error, ArgumentError) and "in its own way" not in str(error):  # one parameter, many examples
+                raise
             raise Refused from error
 
     return answered
