@@ -183,7 +183,7 @@ class Carrying(Matching):
             self.refuse("a tensor from before the loop is put into a variable")
         root = self.sharing.root(end)
         others = [w for k, v in kept.items() for w in flat(v[1]) if w is not end and is_tensor(w)]
-        if id(end) in self.sharing.unclear or id(root) not in turn.made:
+        if id(end) in self.sharing.unclear or id(root) not in turn.made or id(root) in self.stand_ins:
             self.refuse("a part of a tensor from before the turn is put into a variable")
         if any(self.sharing.root(w) is root for w in others):
             self.refuse("two variables share memory after a turn")

@@ -157,9 +157,10 @@ class Joining(Machine):
         if not isinstance(value, Either):
             return self.value(value)
         for made, other in ((value.yes, value.no), (value.no, value.yes)):
-            cond, data, before = self.same_else.get(id(made), (None, None, None))
-            if cond is value.cond and self.read(made, DATA) is data and self.holds(other, before):
-                return data  # type: ignore[return-value]  # it is there
+            if id(made) in self.same_else:
+                cond, data, before = self.same_else[id(made)]
+                if cond is value.cond and self.holds(made, data) and self.holds(other, before):
+                    return data
         sides = []
         for side, taken in ((value.yes, True), (value.no, False)):
             with self.under(value.cond, taken):
@@ -168,7 +169,7 @@ class Joining(Machine):
             raise Break("two types in one tensor")
         return self.regions.choose(value.cond, [sides[0]], [sides[1]], self.path)[0]
 
-    def holds(self, x: Any, data: Any) -> bool:
+    def holds(self, x: Any, data: Value) -> bool:
         """Whether one of several tensors, whichever it is, holds what it held when two ways met."""
         return all(map(is_tensor, alternatives(x))) and self.tensor_data(x) is data
 
