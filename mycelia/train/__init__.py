@@ -4,10 +4,24 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from mycelia.names import missing_in as _missing_in
-from mycelia.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
+from mycelia.train.serialization import (
+    async_ckpt_thread_status,
+    ckpt_to_safetensors,
+    load_checkpoint,
+    load_checkpoint_async,
+    load_param_into_net,
+    safetensors_to_ckpt,
+    save_checkpoint,
+)
 
 _LATER = {
+    "callback": (
+        "BackupAndRestore", "Callback", "CheckpointConfig", "EarlyStopping", "History", "LambdaCallback",
+        "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "OnRequestExit", "ProgressBar", "ReduceLROnPlateau",
+        "RunContext", "TimeMonitor", "TrainFaultTolerance",
+    ),
     "data_sink": ("data_sink",),
+    "feeding": ("DatasetHelper", "connect_network_with_dataset"),
     "metrics": (
         "F1", "MAE", "MSE", "ROC", "Accuracy", "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric",
         "CosineSimilarity", "Dice", "Fbeta", "HausdorffDistance", "Loss", "MeanSurfaceDistance", "Metric",
@@ -15,19 +29,33 @@ _LATER = {
         "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc", "get_metric_fn",
         "names", "rearrange_inputs",
     ),
+    "model": ("Model",),
+    "resuming": ("load_training", "save_training"),
+    "serialization": (),
 }  # fmt: skip
 """What is loaded when it is first asked for, by module: not every program trains."""
 
-_MODULE = {name: module for module, names in _LATER.items() for name in names}
+_AMP = ("DynamicLossScaleManager", "FixedLossScaleManager", "LossScaleManager", "build_train_network")
+_MODULE = {name: f"mycelia.train.{module}" for module, names in _LATER.items() for name in names}
+_MODULE |= dict.fromkeys(_AMP, "mycelia.amp")
 _missing = _missing_in("mycelia.train")
 
-__all__ = ["load_checkpoint", "load_param_into_net", "save_checkpoint", *sorted(_MODULE)]
+__all__ = [
+    "async_ckpt_thread_status",
+    "ckpt_to_safetensors",
+    "load_checkpoint",
+    "load_checkpoint_async",
+    "load_param_into_net",
+    "safetensors_to_ckpt",
+    "save_checkpoint",
+    *sorted(_MODULE),
+]
 
 
 def __getattr__(name: str) -> _Any:
     """What is loaded when it is first asked for; other names are missing."""
     if name in _MODULE:
-        found = globals()[name] = getattr(_import_module(f"mycelia.train.{_MODULE[name]}"), name)
+        found = globals()[name] = getattr(_import_module(_MODULE[name]), name)
         return found
     if name in _LATER:
         return _import_module(f"mycelia.train.{name}")

@@ -20,6 +20,7 @@ from zlib import crc32
 import numpy as np
 
 from mycelia.errors import ArgumentError
+from mycelia.train.encryption import decrypted, is_encrypted
 from mycelia.types import DTYPES, Array, dtype_of
 
 PART = 1 << 29  # bytes of one tensor in one value
@@ -86,12 +87,17 @@ def varint(number: int) -> bytes:
     return bytes([*out, number])
 
 
-def read(path: Path) -> dict[str, Array]:
-    """The arrays in a file, by name."""
+def read(path: Path, key: bytes | None = None, must_check: bool = False) -> dict[str, Array]:
+    """The arrays in a file, by name; of an encrypted one with its key, with `must_check` of one with a checksum."""
     parts: dict[str, list[Array]] = {}
     shapes: dict[str, tuple[int, ...]] = {}
     try:
-        message, checked = _checked(path.read_bytes())
+        raw = path.read_bytes()
+        if key is None and is_encrypted(raw):
+            raise ValueError("it is encrypted, and there is no dec_key")
+        message, checked = _checked(raw if key is None else decrypted(raw, key))
+        if must_check and not checked:
+            raise ValueError("it has no checksum")
         count = None
         for number, value in fields(message):
             if number == COUNT:

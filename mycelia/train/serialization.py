@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -16,6 +18,8 @@ from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.names import listening
 from mycelia.nn import Cell
 from mycelia.train import ckpt
+from mycelia.train.background import SAVING
+from mycelia.train.encryption import check_key, encrypted
 from mycelia.types import Array
 
 FORMATS = ("ckpt", "safetensors")
@@ -26,7 +30,11 @@ Name = str | os.PathLike[str]
 def save_checkpoint(
     save_obj: Cell | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     ckpt_file_name: Name,
+    integrated_save: bool = True,
+    async_save: bool | str = False,
     append_dict: Mapping[str, Any] | None = None,
+    enc_key: bytes | None = None,
+    enc_mode: str = "AES-GCM",
     choice_func: Callable[[str], bool] | None = None,
     crc_check: bool = True,
     format: str = "ckpt",
@@ -34,7 +42,10 @@ def save_checkpoint(
     """Save the parameters of a network, or tensors by name; `append_dict` adds some, `choice_func` keeps some.
 
     A suffix says the format too: `.ckpt`, as MindSpore reads it, or `.safetensors`. A checksum goes with it, by which
-    a file that was damaged is recognised when it is loaded, unless `crc_check` is false.
+    a file that was damaged is recognised when it is loaded, unless `crc_check` is false. With `enc_key` a `.ckpt` is
+    encrypted. With `async_save` (True, "thread" or "process") a thread writes the file, which holds the numbers of this
+    moment; `async_ckpt_thread_status()` tells whether it still does. A file is replaced as a whole or not at all.
+    `integrated_save` is about networks that are spread over processes, and changes nothing for others.
 
     >>> import tempfile
     >>> from mycelia.nn import Dense
@@ -44,18 +55,63 @@ def save_checkpoint(
     ['bias', 'weight']
     """
     path, kind = _place(ckpt_file_name, format)
+    if enc_key is not None:
+        check_key(enc_key, enc_mode)
+        if kind != "ckpt":
+            raise ArgumentError("only .ckpt files are encrypted", given={"file": path.name})
+    if not isinstance(async_save, bool) and async_save not in ("thread", "process"):
+        raise ArgumentError(f"async_save is True, False, thread or process, not {async_save!r}")
     named = _named(save_obj) | dict(append_dict or {})
     arrays = {name: _array(name, value) for name, value in named.items() if choice_func is None or choice_func(name)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")  # so that an old file is replaced whole, or not at all
+    if async_save:
+        held = {name: array.copy() for name, array in arrays.items()}
+        SAVING.begin(lambda: write_whole(path, held, kind, crc_check, enc_key))
+    else:
+        write_whole(path, arrays, kind, crc_check, enc_key)
+
+
+def write_whole(path: Path, arrays: Mapping[str, Array], kind: str, checked: bool, key: bytes | None = None) -> None:
+    """Write a file beside its place, and put it there when it is whole and on disk.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.ckpt"
+    >>> write_whole(path, {}, "ckpt", True)
+    >>> [p.name for p in path.parent.iterdir()]
+    ['a.ckpt']
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         if kind == "ckpt":
-            ckpt.write(beside, arrays, crc_check)
+            ckpt.write(beside, arrays, checked)
+            if key is not None:
+                beside.write_bytes(encrypted(beside.read_bytes(), key))
         else:
-            save_file(arrays, beside, {"format": "ms"} | ({"crc_num": str(_checksum(arrays))} if crc_check else {}))
+            save_file(dict(arrays), beside, {"format": "ms"} | ({"crc_num": str(_checksum(arrays))} if checked else {}))
+        with beside.open("rb") as file:
+            os.fsync(file.fileno())
         os.replace(beside, path)
+    except SafetensorError as reason:
+        raise OSError(f"{path.name} could not be written: {reason}") from reason
     finally:
         beside.unlink(missing_ok=True)
+
+
+def async_ckpt_thread_status() -> bool:
+    """Whether a checkpoint is being written in the background.
+
+    >>> async_ckpt_thread_status()
+    False
+    """
+    return SAVING.busy()
+
+
+def finish_saving() -> None:
+    """Wait until checkpoints that are saved in the background are written; raise what went wrong.
+
+    >>> finish_saving()
+    """
+    SAVING.finish()
 
 
 @listening
@@ -64,13 +120,20 @@ def load_checkpoint(
     net: Cell | None = None,
     strict_load: bool = False,
     filter_prefix: str | Iterable[str] | None = None,
+    dec_key: bytes | None = None,
+    dec_mode: str = "AES-GCM",
     specify_prefix: str | Iterable[str] | None = None,
     choice_func: Callable[[str], bool] | None = None,
+    crc_check: bool = False,
+    remove_redundancy: bool = False,
     format: str = "ckpt",
+    name_map: Mapping[str, str] | Callable[[str], str] | None = None,
 ) -> dict[str, Parameter]:
     """The parameters in a file, by name, which also go into `net` if one is given.
 
     Names that begin with `filter_prefix` are left out; with `specify_prefix` only names that begin with it stay.
+    `dec_key` is the key of an encrypted file. A checksum is looked at wherever a file has one; with `crc_check` it must
+    have one. `name_map` gives names of the file other names: a dictionary, or a function of each name.
 
     >>> import tempfile
     >>> from mycelia.nn import Dense
@@ -82,6 +145,10 @@ def load_checkpoint(
     path, kind = _place(ckpt_file_name, format)
     if not path.is_file():
         raise ArgumentError(f"there is no checkpoint {path}", hint="check the name, its suffix and the folder")
+    if remove_redundancy:
+        raise ArgumentError("remove_redundancy is for networks that are spread over processes", hint="leave it out")
+    if dec_key is not None:
+        check_key(dec_key, dec_mode)
     out, only = _prefixes(filter_prefix), _prefixes(specify_prefix)
 
     def wanted(name: str) -> bool:
@@ -91,7 +158,10 @@ def load_checkpoint(
             and (choice_func is None or choice_func(name))
         )
 
-    found = {name: Parameter(array, name=name) for name, array in _read(path, kind).items() if wanted(name)}
+    read = _read(path, kind, dec_key, crc_check)
+    chosen = {name: array for name, array in read.items() if wanted(name)}
+    renamed = _renamed(chosen, name_map)
+    found = {name: Parameter(array, name=name) for name, array in renamed.items()}
     if net is not None:
         load_param_into_net(net, found, strict_load)
     return found
@@ -185,17 +255,136 @@ def _prefixes(given: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
-def _read(path: Path, kind: str) -> dict[str, Array]:
+def _renamed(arrays: dict[str, Array], name_map: Any) -> dict[str, Array]:
+    """Arrays under other names, which must differ."""
+    if name_map is None:
+        return arrays
+    renamed: dict[str, Array] = {}
+    for name, array in arrays.items():
+        new = name_map(name) if callable(name_map) else name_map.get(name, name)
+        if not isinstance(new, str) or new in renamed:
+            raise ArgumentError(f"name_map calls {name!r} {new!r}, which is no name or that of another")
+        renamed[new] = array
+    return renamed
+
+
+def _read(path: Path, kind: str, key: bytes | None = None, checked: bool = False) -> dict[str, Array]:
     if kind == "ckpt":
-        return ckpt.read(path)
+        return ckpt.read(path, key, checked)
     try:
         with safe_open(path, "numpy") as file:
             given = (file.metadata() or {}).get("crc_num")
         arrays = dict(load_file(path))
         if given is not None and given != str(_checksum(arrays)):
             raise SafetensorError("its checksum is wrong: it was damaged after it was written")
+        if given is None and checked:
+            raise SafetensorError("it has no checksum")
         return arrays
     except SafetensorError as reason:
         raise ArgumentError(
             f"{path.name} cannot be read: {reason}", hint="it is cut off, or of another format"
         ) from None
+
+
+class LoadingLater:
+    """A checkpoint that a thread reads; `result()` waits for it, and puts it into the network."""
+
+    def __init__(self, work: Callable[[], dict[str, Parameter]], net: Cell | None, strict: bool) -> None:
+        self.work, self.net, self.strict = work, net, strict
+        self.pool = ThreadPoolExecutor(1, "mycelia-loading")
+        self.future = self.pool.submit(work)
+        self.pool.shutdown(wait=False)
+
+    def result(self) -> dict[str, Parameter]:
+        """The parameters, by name, when they are read."""
+        found = self.future.result()
+        if self.net is not None:
+            load_param_into_net(self.net, found, self.strict)
+            self.net = None
+        return found
+
+
+def load_checkpoint_async(
+    ckpt_file_name: Name,
+    net: Cell | None = None,
+    strict_load: bool = False,
+    filter_prefix: str | Iterable[str] | None = None,
+    dec_key: bytes | None = None,
+    dec_mode: str = "AES-GCM",
+    specify_prefix: str | Iterable[str] | None = None,
+    choice_func: Callable[[str], bool] | None = None,
+) -> LoadingLater:
+    """A checkpoint that is read while other things go on: `result()` gives its parameters.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "net.ckpt"
+    >>> save_checkpoint({"w": Tensor([1.0])}, path)
+    >>> load_checkpoint_async(path).result()["w"].item()
+    1.0
+    """
+    options: dict[str, Any] = {
+        "filter_prefix": filter_prefix, "dec_key": dec_key, "dec_mode": dec_mode, "specify_prefix": specify_prefix,
+        "choice_func": choice_func,
+    }  # fmt: skip
+    return LoadingLater(lambda: load_checkpoint(ckpt_file_name, **options), net, strict_load)
+
+
+def ckpt_to_safetensors(
+    file_path: Name,
+    save_path: Name | None = None,
+    name_map: Mapping[str, str] | None = None,
+    file_name_regex: str | None = None,
+    processes_num: int = 1,
+) -> None:
+    """Write `.ckpt` files, one or all of a folder, as `.safetensors`, beside them or in another folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> save_checkpoint({"w": Tensor([1.0])}, folder / "net.ckpt")
+    >>> ckpt_to_safetensors(folder)
+    >>> load_checkpoint(folder / "net.safetensors")["w"].item()
+    1.0
+    """
+    _converted(file_path, save_path, name_map, file_name_regex, processes_num, "ckpt", "safetensors")
+
+
+def safetensors_to_ckpt(
+    file_path: Name,
+    save_path: Name | None = None,
+    name_map: Mapping[str, str] | None = None,
+    file_name_regex: str | None = None,
+    processes_num: int = 1,
+) -> None:
+    """Write `.safetensors` files, one or all of a folder, as `.ckpt`, beside them or in another folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> save_checkpoint({"w": Tensor([1.0])}, folder / "net.safetensors")
+    >>> safetensors_to_ckpt(folder / "net.safetensors", name_map={"w": "weight"})
+    >>> load_checkpoint(folder / "net.ckpt")["weight"].item()
+    1.0
+    """
+    _converted(file_path, save_path, name_map, file_name_regex, processes_num, "safetensors", "ckpt")
+
+
+def _converted(
+    file_path: Name, save_path: Name | None, name_map: Any, regex: str | None, processes: int, old: str, new: str
+) -> None:
+    if type(processes) is not int or processes < 1:
+        raise ArgumentError(f"processes_num is a whole number from 1, not {processes!r}")
+    given = Path(file_path)
+    files = [given] if given.is_file() else sorted(given.rglob(f"*.{old}"))
+    files = [f for f in files if regex is None or re.search(regex, f.name)]
+    if not files or any(f.suffix != f".{old}" for f in files):
+        raise ArgumentError(f"there is no .{old} file at {given}")
+
+    def convert(file: Path) -> None:
+        folder = (
+            file.parent
+            if save_path is None
+            else Path(save_path) / file.parent.relative_to(given if given.is_dir() else given.parent)
+        )
+        write_whole(folder / f"{file.stem}.{new}", _renamed(_read(file, old), name_map), new, True)
+
+    with ThreadPoolExecutor(processes) as pool:
+        list(pool.map(convert, files))

@@ -1,0 +1,35 @@
+"""Callbacks: what happens at the moments of a training or an evaluation."""
+
+from mycelia.train.callback.base import Callback, CallbackManager, InternalCallbackParam, RunContext
+from mycelia.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint
+from mycelia.train.callback.interruption import BackupAndRestore, OnRequestExit, TrainFaultTolerance
+from mycelia.train.callback.monitors import (
+    History,
+    LambdaCallback,
+    LossMonitor,
+    LossNotFinite,
+    ProgressBar,
+    TimeMonitor,
+)
+from mycelia.train.callback.plateau import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
+
+__all__ = [
+    "BackupAndRestore",
+    "Callback",
+    "CallbackManager",
+    "CheckpointConfig",
+    "EarlyStopping",
+    "History",
+    "InternalCallbackParam",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "LossMonitor",
+    "LossNotFinite",
+    "ModelCheckpoint",
+    "OnRequestExit",
+    "ProgressBar",
+    "ReduceLROnPlateau",
+    "RunContext",
+    "TimeMonitor",
+    "TrainFaultTolerance",
+]
