@@ -80,10 +80,12 @@ __all__ = [
     "PYNATIVE_MODE",
     "Generator",
     "GradOperation",
+    "Model",
     "Parameter",
     "ParameterTuple",
     "Tensor",
     "__version__",
+    "amp",
     "bfloat16",
     "bool_",
     "common",
@@ -142,9 +144,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    """The data engine is loaded when it is first asked for; other names are missing."""
+    """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
     if name in ("amp", "communication", "dataset", "mindrecord"):
         return _import_module(f"mycelia.{name}")
-    if name == "data_sink":
-        return _import_module("mycelia.train.data_sink").data_sink
+    if name in train.__all__ and name not in train.OURS:
+        return getattr(train, name)
     return _missing(name)

@@ -35,6 +35,9 @@ _LATER = {
 }  # fmt: skip
 """What is loaded when it is first asked for, by module: not every program trains."""
 
+OURS = ("ProgressBar", "load_training", "save_training")
+"""What MindSpore does not have: names of this package that are not names of `mycelia` too."""
+
 _AMP = ("DynamicLossScaleManager", "FixedLossScaleManager", "LossScaleManager", "build_train_network")
 _MODULE = {name: f"mycelia.train.{module}" for module, names in _LATER.items() for name in names}
 _MODULE |= dict.fromkeys(_AMP, "mycelia.amp")

@@ -1,4 +1,4 @@
-"""Rows for training: from a dataset, epoch by epoch, made one by one or ahead by a thread, and the place they are at."""
+"""Rows for training: from a dataset, epoch by epoch, made one by one or by a thread, and the place they are at."""
 
 from __future__ import annotations
 

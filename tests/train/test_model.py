@@ -325,3 +325,10 @@ def test_a_monitor_that_is_not_measured_is_told():
     _, model = classifier()
     with pytest.warns(UserWarning, match="EarlyStopping watches f1, and there are loss, accuracy"):
         model.fit(1, rows(), rows(), callbacks=train.EarlyStopping("f1"))
+
+
+def test_names_of_training_are_names_of_the_package_too():
+    for name in ("Model", "LossMonitor", "Accuracy", "DatasetHelper", "FixedLossScaleManager", "data_sink"):
+        assert getattr(ms, name) is getattr(train, name)
+    with pytest.raises(AttributeError):
+        ms.ProgressBar  # noqa: B018
