@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 from mycelia.sizes import Dim
 from mycelia.types import DType, Shape
+
+Part = TypeVar("Part", bound=type)
+
+DESCRIBED: dict[str, type] = {}  # what the text of a call may name
+
+
+def described(part: Part) -> Part:
+    """A class of which calls are made: its name and its fields are its text."""
+    DESCRIBED[part.__name__] = part
+    return part
 
 
 @dataclass(frozen=True)
@@ -18,6 +29,7 @@ class Strided:
     dtype: DType
 
 
+@described
 @dataclass(frozen=True)
 class Matmul:
     """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs, and a bias for
@@ -35,6 +47,7 @@ class Matmul:
         return prod(self.out.shape) * self.lhs.shape[-1]
 
 
+@described
 @dataclass(frozen=True)
 class Moves:
     """How a kernel moves over space."""
@@ -45,6 +58,7 @@ class Moves:
     groups: int = 1
 
 
+@described
 @dataclass(frozen=True)
 class ConvolutionCall:
     """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
@@ -67,6 +81,7 @@ class ConvolutionCall:
         return prod(self.out.shape) * prod(self.w.shape[1:])
 
 
+@described
 @dataclass(frozen=True)
 class Axis:
     """An axis of a product: its extent, and the step of each operand along it, in elements."""
@@ -77,6 +92,7 @@ class Axis:
     out: Dim
 
 
+@described
 @dataclass(frozen=True)
 class TileKind:
     """What a function of tiles is written for: the element types of the operands, that of the result, in which sums are
@@ -96,6 +112,7 @@ class TileKind:
         return self.vectors * self.lanes
 
 
+@described
 @dataclass(frozen=True)
 class Tiles:
     """out[b, i, j] = the sum over k of lhs[b, i, k] * rhs[b, k, j], where b, i, j and k each run over several axes: our

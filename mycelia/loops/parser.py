@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mycelia.errors import Location
-from mycelia.loops import calls
-from mycelia.loops.calls import Strided
+from mycelia.loops.calls import DESCRIBED, Strided
 from mycelia.loops.expr import Buffer, Expr, Fold, const, folded
 from mycelia.loops.index import Index, Quotient, Remainder, Variable, atoms_summed, datum, divided_atom
 from mycelia.loops.kernel import Kernel, Store, Sweep, Update
@@ -36,9 +35,6 @@ from mycelia.loops.program import (
 from mycelia.notation import Tokens
 from mycelia.sizes import Dim, Name
 from mycelia.types import Array, DType, TensorType, dtype_named, row_major
-
-PARTS = (calls.Matmul, calls.ConvolutionCall, calls.Moves, calls.Tiles, calls.TileKind, calls.Axis)
-CALLS: dict[str, type] = {part.__name__: part for part in PARTS}
 
 
 def parse_program(
@@ -350,8 +346,8 @@ class ProgramReader(KernelReader):
             return self.tuple(self._described)
         if text in ("True", "False", "None"):
             return {"True": True, "False": False, "None": None}[self.take("word")]
-        if text in CALLS:
-            made = CALLS[self.take("word")]
+        if text in DESCRIBED:
+            made = DESCRIBED[self.take("word")]
             self.take("mark", "[")
             return made(**dict(self.several("]", self._attribute)))
         t = self.type_or_data()

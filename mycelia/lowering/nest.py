@@ -1,4 +1,18 @@
-"""The loops around expressions: which variables there are, and in which order they run."""
+"""The loops around expressions: which variables there are, and in which order they run; and whether a kernel may store
+its result over what it reads.
+
+Expressions come with one loop for each axis of the result. Three steps make good loops of them (`shape_loops`), and
+nothing of what is computed changes:
+
+    y = reshape(x.T, (96,))              x: f32[8, 12]; y[i] = x[i % 8, i // 8]
+    split    for i: y[i] = x[12 * (i % 8) + i // 8]
+             for j < 12: for k < 8: y[8 * j + k] = x[12 * k + j]          no division is left
+    order    the loop with the larger step through what is written goes outside: writing runs through memory
+    merge    for j: for k: y[8 * j + k] = exp(z[8 * j + k])   ->  for i < 96: y[i] = exp(z[i])
+
+Splitting comes first, because a division hides the steps by which the others go; merging last, because loops run on
+only in the right order. The field calls these strip-mining, interchange and coalescing.
+"""
 
 from __future__ import annotations
 
@@ -185,33 +199,74 @@ def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
     Rows run side by side, in any order; in a row, sweeps follow one another, and in a sweep, columns do. So an element
     may be read by the row that stores it, in an earlier sweep or right where it is stored, and by nobody else:
 
-        y = softmax(x)           each row reads and stores the same elements: one memory
-        y = z - sum(x.T, 1)      row 0 stores y[0, :] over x[0, :], and row 1 then adds up x[:, 1]: x[0, 1] is gone
-        y = z - sum(x[::-1], 1)  row 0 stores y[0, :], and the last row has yet to add up x[0, :]
+                    sweep 0     sweep 1         sweep 2 (stores)     sweep 3
+        row i       own row     own row         the same element     nothing
+        other rows  nothing     nothing         nothing              nothing
 
-    The four steps: `written` is stored at one place in one sweep, each element once; no index is read from `read`; in
-    that sweep, `read` is loaded where `written` is stored; before it, from the elements that the row stores; after it,
-    not at all.
+    The proof has five steps, each a function below, with a program that would be wrong without it:
+
+        _stored_once        for i: y[0] = x[0] + z[i]   the second turn reads what the first has stored
+        _steers_nothing     y[i] = z[x[n - 1 - i]]      loads inside of indices are not followed, so none may be of x
+        _untouched_after    y = x * 2; sum(x)           the sum would add up doubled numbers
+        _read_where_stored  y[i] = x[n - 1 - i]         in the second half, what is read has been stored already
+        _read_in_own_row    y = z - sum(x.T, 1)         row 0 stores y[0, :] over x[0, :], and row 1 adds up x[:, 1]
+
+    The last is why a row must store *all* between its first and its last element (`_is_dense`): what lies between two
+    that it stores is stored by another row, which may have run.
     """
-    stored = [(n, a, a in s.after) for n, s in enumerate(kernel.sweeps) for a in (*s.actions, *s.after)
-              if a.buffer is written]  # fmt: skip
-    sweeps, offsets = {n for n, _, _ in stored}, {a.offset for _, a, _ in stored}
-    if len(sweeps) != 1 or len(offsets) != 1 or any(isinstance(a, Update) for _, a, _ in stored):
+    store = _stored_once(kernel, written)
+    if store is None:
         return False
-    (last,), (store,) = sweeps, offsets
-    columns = kernel.sweeps[last].columns
-    if not (all(late for _, _, late in stored) or _each_once(store, columns)):
-        return False
-    for n, sweep in enumerate(kernel.sweeps):
-        from_data: dict[Buffer, None] = {}
-        _data(sweep, from_data)
-        loads = _loads(sweep, read)
-        if read in from_data or (loads and n > last):
-            return False
-        others = [at for at in loads if at != store]
-        if others and (n == last or not all(_in_row(at, store, kernel) for at in others)):
-            return False
-    return True
+    loads = [_loads(sweep, read) for sweep in kernel.sweeps]
+    return (
+        _steers_nothing(kernel, read)
+        and _untouched_after(store, loads)
+        and _read_where_stored(store, loads)
+        and _read_in_own_row(store, loads, kernel)
+    )
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """That a buffer is stored in one sweep, at one index."""
+
+    sweep: int
+    at: Index
+
+
+def _stored_once(kernel: Kernel, written: Buffer) -> _Stored | None:
+    """Where a buffer is stored, if that is one place of one sweep, and each element is stored once."""
+    found = [(n, a, a in s.after) for n, s in enumerate(kernel.sweeps) for a in (*s.actions, *s.after)
+             if a.buffer is written]  # fmt: skip
+    places = {(n, a.offset) for n, a, _ in found}
+    if len(places) != 1 or any(isinstance(a, Update) for _, a, _ in found):
+        return None
+    ((sweep, at),) = places
+    once = all(late for _, _, late in found) or _each_once(at, kernel.sweeps[sweep].columns)
+    return _Stored(sweep, at) if once else None
+
+
+def _steers_nothing(kernel: Kernel, read: Buffer) -> bool:
+    """Whether no index is made of what is read: the place of another load or store would change with it."""
+    found: dict[Buffer, None] = {}
+    for sweep in kernel.sweeps:
+        _data(sweep, found)
+    return read not in found
+
+
+def _untouched_after(store: _Stored, loads: Sequence[Sequence[Index]]) -> bool:
+    """Whether no later sweep reads."""
+    return not any(loads[store.sweep + 1 :])
+
+
+def _read_where_stored(store: _Stored, loads: Sequence[Sequence[Index]]) -> bool:
+    """Whether the sweep that stores reads the element that it stores next, and no other."""
+    return all(at == store.at for at in loads[store.sweep])
+
+
+def _read_in_own_row(store: _Stored, loads: Sequence[Sequence[Index]], kernel: Kernel) -> bool:
+    """Whether earlier sweeps of a row read only what this row stores."""
+    return all(at == store.at or _in_row(at, store.at, kernel) for each in loads[: store.sweep] for at in each)
 
 
 def _each_once(store: Index, columns: Sequence[Variable]) -> bool:

@@ -1,8 +1,39 @@
-"""Parting a joint function into what runs forward and what runs backward, with residuals in between.
+r"""Parting a joint function into what runs forward and what runs backward, with residuals in between.
 
 Whatever the backward part needs and cannot see is a residual. A parameter is passed again, and a result is there
 already: neither is stored. A constant is made again. Cheap values are computed again from others, and what only the
 backward part needs is computed there: what is stored is the minimum cut, the fewest bytes from which all follows.
+
+    y = tanh(x @ w + b) * 2           the backward part wants x, w, and 1 - tanh(...)^2
+
+       x  w  b                         given again: x, w, b
+        \ | /
+        product --- add --- tanh --- times 2 --- y
+                             |          |
+             kept: tanh  ----+----------+--- dt = 2 * dy;  da = dt * (1 - tanh^2);  dw = x.T @ da
+
+The edges between the forward and the backward part may be cut anywhere above what the backward part reads: at tanh, or
+at the sum and the product before it, if tanh may be computed twice. `saves` says that it may not, for it is dear.
+
+Why a cut. For a transformer's second half (layer norm, product, gelu, product, residual; 256 x 96 numbers, 384 inside)
+the forward part stores
+
+    all that the backward part reads     11 values, 3,048,448 bytes: most follow cheaply from others of them
+    products only                         1 value,    393,216 bytes: and every tanh and rsqrt is computed twice
+    the minimum cut                       4 values,   788,480 bytes: nothing dear is computed twice
+
+and for a layer norm alone 197,632, 0 and 2,048 bytes. To decide value by value (is it smaller than what it is made of?)
+cannot find these: a value is worth keeping because of what *else* then need not be. The cut is exact; all of `parted`
+takes 6 ms for this function.
+
+What may not be computed again: effects (`may_repeat`), and what is dear and was computed before. What only the backward
+part needs is never a reason to store: an `exp(x)` that only a gradient reads is computed there, once.
+
+What may be computed again although it may not end: it stands behind the same decisions in both parts.
+
+In a whole program nothing of this happens: forward and backward are one function there, and memory is saved by steps
+done again (`schedule/remat.py`). The field calls this partial evaluation (or the partitioner), and the residuals the
+tape or saved activations.
 """
 
 from __future__ import annotations
