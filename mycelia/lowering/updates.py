@@ -26,7 +26,16 @@ from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import offset_of, shaped, wide_enough
 from mycelia.lowering.steps import follows, lower_step, overwrites, reads_elements
 from mycelia.lowering.values import full_index
-from mycelia.primitives import Cumsum, DynamicUpdate, Scatter, ScatterAdd, ScatterUpdate
+from mycelia.primitives import (
+    Cumsum,
+    DynamicUpdate,
+    Scatter,
+    ScatterAdd,
+    ScatterMax,
+    ScatterMin,
+    ScatterMul,
+    ScatterUpdate,
+)
 from mycelia.primitives.indexing import within
 from mycelia.sizes import known_equal
 from mycelia.types import TensorType, accumulator
@@ -36,12 +45,15 @@ WIDTH = 128  # columns that one thread scatters at a time
 
 @overwrites.register(DynamicUpdate)
 @overwrites.register(ScatterUpdate)
+@overwrites.register(ScatterMax)
+@overwrites.register(ScatterMin)
 def _(op: Op, v: Value) -> bool:
     return True
 
 
-@overwrites.register
-def _(op: ScatterAdd, v: Value) -> bool:
+@overwrites.register(ScatterAdd)
+@overwrites.register(ScatterMul)
+def _(op: Op, v: Value) -> bool:
     return accumulator(v.dtype) is v.dtype
 
 

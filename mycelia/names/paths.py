@@ -125,6 +125,8 @@ def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
 
     def __getattr__(asked: str) -> Any:
         if not asked.startswith("__"):
+            if (found := elsewhere(name, asked)) is not None:
+                return found
             for source in sources:
                 if hasattr(source, asked):
                     return getattr(source, asked)

@@ -34,7 +34,6 @@ __all__ = [
     "nonzero",
     "one_hot",
     "scatter",
-    "scatter_add",
     "scatter_nd",
     "select",
     "take",
@@ -129,6 +128,17 @@ def _positions(indices: Any, x: Tensor, axis: int, what: str) -> Tensor:
 
 
 @method("gather")
+def _gathered(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """Slices along an axis at positions, `gather(input_indices, axis, batch_dims)`; or, as `gather(dim, index)`, the
+    elements that `gather_elements` gives.
+
+    >>> Tensor([10, 20]).gather(Tensor([1]), 0).tolist(), Tensor([[1, 2]]).gather(1, Tensor([[1]])).tolist()
+    ([20], [[2]])
+    """
+    by_element = "index" in kwargs or "dim" in kwargs or (args and isinstance(args[0], int))
+    return gather_elements(self, *args, **kwargs) if by_element else gather(self, *args, **kwargs)
+
+
 def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
     """Slices along an axis, at positions; the first `batch_dims` axes of both go together.
 
@@ -309,18 +319,6 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     [1.0, 9.0]
     """
     return tensor_scatter_elements(input, index, src, axis)
-
-
-def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """A parameter, from now on with slices added at positions of its first axis.
-
-    >>> scatter_add(Tensor([1.0, 2.0]), Tensor([0]), Tensor([5.0])).tolist()
-    [6.0, 2.0]
-    """
-    x = tensor(input_x)
-    i = _positions(indices, x, 0, "scatter_add")
-    x.become(p.scatter_add(x.alias(), i, cast(tensor(updates), x.dtype), 0))
-    return x
 
 
 @method("index_add")

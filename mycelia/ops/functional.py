@@ -10,7 +10,9 @@ from mycelia.api import vjp as vjp
 from mycelia.api import vmap as vmap
 from mycelia.ops.activation import *
 from mycelia.ops.arithmetic import *
+from mycelia.ops.arrangement import *
 from mycelia.ops.attention import *
+from mycelia.ops.boxes import *
 from mycelia.ops.choice import *
 from mycelia.ops.communication import *
 from mycelia.ops.comparison import *
@@ -23,9 +25,13 @@ from mycelia.ops.loss import *
 from mycelia.ops.math import *
 from mycelia.ops.movement import *
 from mycelia.ops.normalization import *
+from mycelia.ops.numbers import *
 from mycelia.ops.order import *
 from mycelia.ops.pooling import *
 from mycelia.ops.random import *
 from mycelia.ops.reduction import *
+from mycelia.ops.scattering import *
 from mycelia.ops.state import *
+from mycelia.ops.statistics import *
 from mycelia.ops.trigonometry import *
+from mycelia.ops.windows import *

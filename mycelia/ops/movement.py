@@ -15,7 +15,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.views import view as shares_memory
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, method, sizes, tensor
 
 __all__ = [
@@ -116,12 +116,18 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 @method("flatten")
 @shares_memory
-def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """All axes as one, or those from `start_dim` to `end_dim`.
+def _flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """All axes as one, or those from `start_dim` to `end_dim`, which may also be given by place.
 
-    >>> Tensor([[1, 2], [3, 4]]).flatten().tolist()
-    [1, 2, 3, 4]
+    >>> Tensor([[1, 2], [3, 4]]).flatten().tolist(), Tensor([[[1], [2]]]).flatten(0, 1).shape
+    ([1, 2, 3, 4], (2, 1))
     """
+    if len(args) > 2 or (args and isinstance(args[0], str) and len(args) > 1):
+        raise CallError("flatten takes an order, or the first and the last axis", given={"args": args})
+    if args and isinstance(args[0], str):
+        order = args[0]
+    elif args:
+        start_dim, end_dim = (*args, end_dim)[:2]
     return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.checks import only, whole
 from mycelia.eager import Parameter, Tensor, assign, cast
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, floated, number, sizes, tensor
@@ -23,6 +24,7 @@ __all__ = [
     "instance_norm",
     "l2_normalize",
     "layer_norm",
+    "lrn",
     "normalize",
     "rms_norm",
 ]
@@ -193,3 +195,24 @@ def _sum(parts: list[Any]) -> Any:
     for part in parts[1:]:
         total = total + part
     return total
+
+
+def lrn(
+    x: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+    norm_region: str = "ACROSS_CHANNELS",
+) -> Tensor:  # fmt: skip
+    """Images divided by (bias + alpha times the squares of the channels around, summed up) to the power beta.
+
+    >>> lrn(Tensor([[[[3.0]]]]), bias=0.0).tolist()
+    [[[[1.0]]]]
+    """
+    x = floated(x)
+    only("lrn", "norm_region", norm_region, "ACROSS_CHANNELS", "there is no other region")
+    if x.ndim != 4:
+        raise ShapeError(f"lrn takes (examples, channels, height, width), not shape {x.shape}")
+    radius = whole("lrn", "depth_radius", depth_radius, least=0)
+    squares = p.pad(x * x, (0, radius, 0, 0), (0, radius, 0, 0), 0)
+    total = p.take(squares, 1, 0, x.shape[1])
+    for step in range(1, 2 * radius + 1):
+        total = total + p.take(squares, 1, step, step + x.shape[1])
+    return x / (bias + alpha * total) ** beta

@@ -6,9 +6,13 @@ Each is a name for a function of this package; the table says which attributes i
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
+from functools import cache
+from inspect import Signature
 from typing import Any
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype
 from mycelia.errors import ArgumentError
@@ -31,6 +35,7 @@ from mycelia.ops import (
     pooling,
     random,
     reduction,
+    scattering,
     state,
     trigonometry,
 )
@@ -48,19 +53,24 @@ class Primitive:
 
     call: Callable[..., Any]
     meant: Callable[..., Any]  # the function that `call` is another name for
-    defaults: dict[str, Any]
+    attributes: dict[str, Any]
+    takes: Signature  # the attributes, in order, with their defaults
+    only: frozenset[str]  # attributes of MindSpore that can only be what they are by default here
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names = list(self.defaults)
-        given = dict(zip(names, args, strict=False)) | kwargs
-        unknown = [k for k in kwargs if k not in names]
-        if unknown or len(args) > len(names):
+        try:
+            bound = self.takes.bind(*args, **kwargs)
+        except TypeError:
             raise ArgumentError(
-                f"{type(self).__name__} takes {', '.join(names) or 'no attributes'}",
+                f"{type(self).__name__} takes {str(self.takes)[1:-1] or 'no attributes'}",
                 given={"args": args} | kwargs,
                 hint="attributes are given here, and tensors when it is called",
-            )
-        self.attributes = {**self.defaults, **given}
+            ) from None
+        bound.apply_defaults()
+        for name in self.only:
+            known = self.takes.parameters[name].default
+            checks.only(type(self).__name__, name, bound.arguments[name], known, f"leave {name} out")
+        self.attributes = {k: v for k, v in bound.arguments.items() if k not in self.only}
 
     def __call__(self, *inputs: Any) -> Any:
         try:
@@ -81,13 +91,25 @@ class Primitive:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.attributes.items())})"
 
 
-def _define(name: str, call: Callable[..., Any], **defaults: Any) -> None:
-    """A class of this name: what a call on tensors means, and its attributes with their defaults."""
+def declare(names: dict[str, Any], name: str, signature: str, call: Callable[..., Any]) -> None:
+    """A class of this name among the names of a module: its attributes as a signature, in which `!` marks a default
+    that is the only choice, and what a call on tensors means.
+    """
     doc = (inspect.getdoc(call) or f"The operation {name}").split("\n")[0]
-    body = {"__doc__": doc, "call": staticmethod(_plain(call)), "defaults": defaults, "__module__": __name__}
-    body["meant"] = staticmethod(call)
-    globals()[name] = type(name, (Primitive,), body)
-    __all__.append(name)
+    only = frozenset(re.findall(r"(\w+)=[^,!]+!", signature))
+    takes = _signature(signature.replace("!", ""))
+    body = {"__doc__": doc, "call": staticmethod(_plain(call)), "meant": staticmethod(call), "__module__": __name__}
+    names[name] = type(name, (Primitive,), {**body, "takes": takes, "only": only, "__signature__": takes})
+    names["__all__"].append(name)
+
+
+def _define(name: str, signature: str, call: Callable[..., Any]) -> None:
+    declare(globals(), name, signature, call)
+
+
+@cache
+def _signature(text: str) -> Signature:
+    return inspect.signature(eval(f"lambda {text}: None"))
 
 
 def _plain(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,7 +135,9 @@ _REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceAny": reduction.any,
 }
 for _name, _function in _REDUCTIONS.items():
-    _define(_name, _reduction(_function), keep_dims=False)
+    _define(
+        _name, "keep_dims=False, skip_mode=False!" if _name == "ReduceSum" else "keep_dims=False", _reduction(_function)
+    )
 
 
 # names that are functions of tensors and nothing else
@@ -154,8 +178,12 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "SigmoidCrossEntropyWithLogits": loss.sigmoid_cross_entropy_with_logits,
     "SoftmaxCrossEntropyWithLogits": loss.softmax_cross_entropy_with_logits,
 }  # fmt: skip
+_MORE = {
+    "BiasAdd": "data_format='NCHW'!",
+    "StridedSlice": "begin_mask=0!, end_mask=0!, ellipsis_mask=0!, new_axis_mask=0!, shrink_axis_mask=0!",
+}
 for _name, _function in _FUNCTIONS.items():
-    _define(_name, _function)
+    _define(_name, _MORE.get(_name, ""), _function)
 
 
 def _flattened(x: Any) -> Tensor:
@@ -180,6 +208,14 @@ def _parts(x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
     if x.shape[axis] % output_num:
         raise ArgumentError(f"an axis of {x.shape[axis]} has no {output_num} equal parts")
     return joining.split(x, x.shape[axis] // output_num, axis)
+
+
+def _unstacked(x: Any, axis: int = 0, num: int | None = None) -> tuple[Tensor, ...]:
+    """The slices along an axis, without it; there are `num`, if that is said."""
+    slices = joining.unstack(x, axis)
+    if num is not None and num != len(slices):
+        raise ArgumentError(f"axis {axis} has {len(slices)} slices, and not {num}")
+    return slices
 
 
 def _largest(x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
@@ -252,7 +288,7 @@ def _not_finite(x: Any) -> Tensor:
 
 def _updated(x: Tensor, indices: Any, updates: Any) -> Tensor:
     """A parameter, from now on with other slices at positions that are rows."""
-    return state.assign(x, choice.tensor_scatter_update(x, indices, updates))  # type: ignore[no-any-return]
+    return state.assign(x, choice.tensor_scatter_update(x, indices, updates))
 
 
 def _normalised(
@@ -294,60 +330,76 @@ def _drawn(shape: Any, seed: int = 0, seed2: int = 0) -> Tensor:
     return random.standard_normal(shape, (seed << 32) + seed2 if seed or seed2 else None)
 
 
-_define("Flatten", _flattened)
-_define("Gather", _gathered, batch_dims=0)
-_define("MatMul", _multiplied, transpose_a=False, transpose_b=False)
-_define("BatchMatMul", _multiplied, transpose_a=False, transpose_b=False)
-_define("Split", _parts, axis=0, output_num=1)
-_define("TopK", _largest, sorted=True)
-_define("Dropout", _kept, keep_prob=0.5, Seed0=0, Seed1=0)
-_define("Pad", _padded, paddings=())
-_define("Concat", joining.cat, axis=0)
-_define("Stack", joining.stack, axis=0)
-_define("Unstack", joining.unstack, axis=0)
-_define("Squeeze", movement.squeeze, axis=())
-_define("BroadcastTo", lambda x, shape: movement.broadcast_to(x, shape), shape=())
-_define("ReverseV2", movement.reverse, axis=())
-_define("OneHot", choice.one_hot, axis=-1)
-_define("Softmax", activation.softmax, axis=-1)
-_define("LogSoftmax", activation.log_softmax, axis=-1)
-_define("Elu", activation.elu, alpha=1.0)
-_define("Sort", order.sort, axis=-1, descending=False)
-_define("CumSum", _running, exclusive=False, reverse=False)
-_define("ArgMaxWithValue", _place_first(reduction.max), axis=0, keep_dims=False)
-_define("ArgMinWithValue", _place_first(reduction.min), axis=0, keep_dims=False)
-_define("Argmax", _at(reduction.argmax), axis=-1, output_type="int32")
-_define("Argmin", _at(reduction.argmin), axis=-1, output_type="int32")
-_define("L2Normalize", normalization.l2_normalize, axis=0, epsilon=1e-4)
-_define("SmoothL1Loss", loss.smooth_l1_loss, beta=1.0, reduction="none")
-_define("BinaryCrossEntropy", loss.binary_cross_entropy, reduction="mean")
-_define("BCEWithLogitsLoss", loss.binary_cross_entropy_with_logits, reduction="mean")
-_define("KLDivLoss", loss.kl_div, reduction="mean")
-_define("Meshgrid", lambda inputs, indexing: creation.meshgrid(*inputs, indexing=indexing), indexing="xy")
-_define("StandardNormal", _drawn, seed=0, seed2=0)
-_define("UniformReal", lambda shape, seed, seed2: random.rand(shape, seed=seed or seed2 or None), seed=0, seed2=0)
-_define("Range", creation.range, maxlen=1000000)
-_define("ResizeNearestNeighbor", lambda x, size: pooling.interpolate(x, size), size=())
-_define("AdaptiveAvgPool2D", pooling.adaptive_avg_pool2d, output_size=())
+_define("Flatten", "", _flattened)
+_define("Gather", "batch_dims=0", _gathered)
+_define("MatMul", "transpose_a=False, transpose_b=False", _multiplied)
+_define("BatchMatMul", "transpose_a=False, transpose_b=False", _multiplied)
+_define("Split", "axis=0, output_num=1", _parts)
+_define("TopK", "sorted=True", _largest)
+_define("Dropout", "keep_prob=0.5, Seed0=0, Seed1=0", _kept)
+_define("Pad", "paddings", _padded)
+_define("Concat", "axis=0", joining.cat)
+_define("Stack", "axis=0", joining.stack)
+_define("Unstack", "axis=0, num=None", _unstacked)
+_define("Squeeze", "axis=()", movement.squeeze)
+_define("BroadcastTo", "shape", lambda x, shape: movement.broadcast_to(x, shape))
+_define("ReverseV2", "axis", movement.reverse)
+_define("OneHot", "axis=-1", choice.one_hot)
+_define("Softmax", "axis=-1", activation.softmax)
+_define("LogSoftmax", "axis=-1", activation.log_softmax)
+_define("Elu", "alpha=1.0", activation.elu)
+_define("Sort", "axis=-1, descending=False", order.sort)
+_define("CumSum", "exclusive=False, reverse=False", _running)
+_define("ArgMaxWithValue", "axis=0, keep_dims=False", _place_first(reduction.max))
+_define("ArgMinWithValue", "axis=0, keep_dims=False", _place_first(reduction.min))
+_define("Argmax", "axis=-1, output_type='int32'", _at(reduction.argmax))
+_define("Argmin", "axis=-1, output_type='int32'", _at(reduction.argmin))
+_define("L2Normalize", "axis=0, epsilon=0.0001", normalization.l2_normalize)
+_define("SmoothL1Loss", "beta=1.0, reduction='none'", loss.smooth_l1_loss)
+_define("BinaryCrossEntropy", "reduction='mean'", loss.binary_cross_entropy)
+_define("BCEWithLogitsLoss", "reduction='mean'", loss.binary_cross_entropy_with_logits)
+_define("KLDivLoss", "reduction='mean'", loss.kl_div)
+_define("Meshgrid", "indexing='xy'", lambda inputs, indexing: creation.meshgrid(*inputs, indexing=indexing))
+_define("StandardNormal", "seed=0, seed2=0", _drawn)
+_define("UniformReal", "seed=0, seed2=0", lambda shape, seed, seed2: random.rand(shape, seed=seed or seed2 or None))
+_define("Range", "maxlen=1000000", creation.range)
 _define(
-    "Conv2D", _convolved, out_channel=1, kernel_size=1, mode=1, pad_mode="valid", pad=0, stride=1, dilation=1, group=1
+    "ResizeNearestNeighbor", "size, align_corners=False!, half_pixel_centers=False!",
+    lambda x, size: pooling.interpolate(x, size),
+)  # fmt: skip
+_define("AdaptiveAvgPool2D", "output_size", pooling.adaptive_avg_pool2d)
+_define(
+    "Conv2D",
+    "out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=1, dilation=1, group=1, data_format='NCHW'!",
+    _convolved,
 )
-_define("MaxPool", _pooled(p.max_pool), kernel_size=1, strides=1, pad_mode="valid")
-_define("AvgPool", _pooled(p.avg_pool, count_padding=False), kernel_size=1, strides=1, pad_mode="valid")
-_define("MaxPool3D", _three(p.max_pool), kernel_size=1, strides=1, pad_mode="valid")
-_define("AvgPool3D", _three(p.avg_pool), kernel_size=1, strides=1, pad_mode="valid")
-_define("FloatStatus", _not_finite)
-_define("GatherV2", _gathered)
-_define("ScatterNdUpdate", _updated)
-_define("ScatterAdd", choice.scatter_add)
-_define("DepthToSpace", pooling.depth_to_space, block_size=2)
-_define("SpaceToDepth", pooling.space_to_depth, block_size=2)
-_define("ScalarToArray", lambda x: Tensor(x))
-_define("LayerNorm", _normalised, begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7)
-_define("UniformInt", _whole, seed=0, seed2=0)
-_define("Gelu", lambda x: activation.gelu(x, "tanh"))
-_define("Einsum", lambda operands, equation: linalg.einsum(equation, *operands), equation="")
-_define("AllReduce", communication.all_reduce, op="sum", group=p.WORLD)
-_define("ScalarCast", lambda x, dtype: as_dtype(dtype).numpy.type(x).item())
+_define("MaxPool", "kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW'!", _pooled(p.max_pool))
+_define(
+    "AvgPool", "kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW'!",
+    _pooled(p.avg_pool, count_padding=False),
+)  # fmt: skip
+_define(
+    "MaxPool3D", "kernel_size=1, strides=1, pad_mode='VALID', pad_list=0!, ceil_mode=None!, data_format='NCDHW'!",
+    _three(p.max_pool),
+)  # fmt: skip
+_define(
+    "AvgPool3D",
+    "kernel_size=1, strides=1, pad_mode='valid', pad=0!, ceil_mode=False!, count_include_pad=True!, "
+    "divisor_override=0!, data_format='NCDHW'!",
+    _three(p.avg_pool),
+)
+_define("FloatStatus", "", _not_finite)
+_define("GatherV2", "", _gathered)
+_define("ScatterNdUpdate", "use_locking=True!", _updated)
+_define("ScatterAdd", "use_locking=False!", scattering.scatter_add)
+_define("DepthToSpace", "block_size", pooling.depth_to_space)
+_define("SpaceToDepth", "block_size", pooling.space_to_depth)
+_define("ScalarToArray", "", lambda x: Tensor(x))
+_define("LayerNorm", "begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07", _normalised)
+_define("UniformInt", "seed=0, seed2=0", _whole)
+_define("Gelu", "", lambda x: activation.gelu(x, "tanh"))
+_define("Einsum", "equation", lambda operands, equation: linalg.einsum(equation, *operands))
+_define("AllReduce", f"op='sum', group={p.WORLD!r}", communication.all_reduce)
+_define("ScalarCast", "", lambda x, dtype: as_dtype(dtype).numpy.type(x).item())
 
 ReduceSum: type[Primitive] = globals()["ReduceSum"]

@@ -204,13 +204,16 @@ def randint_like(
     return randint(low, high, x.shape, seed, dtype=x.dtype if dtype is None else dtype, generator=generator)
 
 
-def randperm(n: int, seed: int | None = None, dtype: Any = int64, *, generator: Generator | None = None) -> Tensor:
-    """The numbers below n in random order.
+def randperm(
+    n: int, seed: int = 0, offset: int = 0, dtype: Any = int64, *, generator: Generator | None = None
+) -> Tensor:
+    """The numbers below n in random order; a seed or an offset other than 0 makes the call repeatable by itself.
 
     >>> sorted(randperm(3).tolist())
     [0, 1, 2]
     """
-    return cast(order_of(_uniform((n,), float64, _source(seed, generator)), 0, False), as_dtype(dtype))
+    chosen = (seed << 32) + offset if seed or offset else None
+    return cast(order_of(_uniform((n,), float64, _source(chosen, generator)), 0, False), as_dtype(dtype))
 
 
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
@@ -220,7 +223,8 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     [1, 2, 3]
     """
     x = tensor(x)
-    return p.gather(x, randperm(x.shape[0], seed), 0)
+    order = order_of(_uniform((x.shape[0],), float64, seed), 0, False)
+    return p.gather(x, order, 0)
 
 
 @method("bernoulli")

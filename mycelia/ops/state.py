@@ -11,13 +11,28 @@ from functools import partial
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor, as_dtype, assign
+from mycelia.eager import Parameter, Tensor, as_dtype
+from mycelia.eager import assign as hold
 from mycelia.eager.dispatch import mode
 from mycelia.eager.host import printed
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import method, tensor
 from mycelia.tree import tree_map
 from mycelia.types import DType
+
+
+def assign(variable: Tensor, value: Any) -> Tensor:
+    """Let a parameter hold other numbers from now on; they come back as a tensor.
+
+    >>> assign(Tensor([1.0]), Tensor([2.0])).tolist()
+    [2.0]
+    """
+    return _now(hold(variable, value))
+
+
+def _now(variable: Tensor) -> Tensor:
+    """What a parameter holds now."""
+    return variable.value() if isinstance(variable, Parameter) else variable
 
 
 def assign_add(variable: Tensor, value: Any) -> Tensor:

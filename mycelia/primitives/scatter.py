@@ -1,4 +1,4 @@
-"""Writing at positions that are known only when the program runs: adding there, or replacing. Positions are clamped."""
+"""Writing at positions that are known only when the program runs: combining there, or replacing; they are clamped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from mycelia.primitives.windows import fold, unfold, whole
 from mycelia.sizes import known_equal
 from mycelia.types import Array, DType, TensorType, float32, int32, int64
 
-__all__ = ["Scatter", "ScatterAdd", "ScatterUpdate", "scatter_add", "scatter_update"]
+__all__ = [
+    "Scatter",
+    "ScatterAdd",
+    "ScatterMax",
+    "ScatterMin",
+    "ScatterMul",
+    "ScatterUpdate",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_update",
+]
 
 
 @dataclass(frozen=True)
@@ -137,6 +149,84 @@ class ScatterUpdate(Scatter):
         return p.broadcast(p.reshape(lasting, shape), updates.shape)
 
 
+class ScatterMul(Scatter):
+    """`x` with its slices along `axis`, at `indices`, multiplied by `updates`; equal indices multiply one another.
+
+    >>> ScatterMul(0).reference(np.ones(3), np.array([2, 0, 2]), np.array([2.0, 5.0, 3.0]))
+    array([5., 1., 6.])
+    """
+
+    name = "scatter_mul"
+    combine = "mul"
+    dtypes = NUMBERS
+
+    def reference(self, x: Array, indices: Array, updates: Array) -> Array:
+        out = wide(x).copy()
+        np.multiply.at(out, self.places(x, indices), wide(updates))
+        return out.astype(x.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, x: Value, indices: Value, updates: Value) -> Cotangents:
+        """The product of all others, also where one factor is zero."""
+        zero = p.equal(updates, 0)
+        others = p.select(zero, p.ones_like(updates), updates)
+        product = scatter_mul(p.ones_like(x), indices, others, self.axis)
+        zeros = scatter_add(p.zeros_like(x), indices, p.cast(zero, x.dtype), self.axis)
+        none, rest = p.equal(zeros, 0), p.gather(ct * x * product, indices, self.axis) / others
+        left = p.gather(zeros, indices, self.axis) - p.cast(zero, x.dtype)  # zeros among the other updates there
+        return p.select(none, ct * product, 0), None, p.select(p.equal(left, 0), rest, 0)
+
+
+class _ScatterExtreme(Scatter, abstract=True):
+    """The larger or the smaller of a slice and its updates. The gradient is shared by those that are equal to it."""
+
+    dtypes = NUMBERS
+    oracle: ClassVar[Any]
+
+    def reference(self, x: Array, indices: Array, updates: Array) -> Array:
+        out = x.copy()
+        type(self).oracle.at(out, self.places(x, indices), updates)
+        return out
+
+    def vjp(self, ct: Value, out: Value, x: Value, indices: Value, updates: Value) -> Cotangents:
+        mine = p.cast(p.equal(x, out), x.dtype)
+        theirs = p.cast(p.equal(updates, p.gather(out, indices, self.axis)), x.dtype)
+        share = ct / scatter_add(mine, indices, theirs, self.axis)
+        return share * mine, None, p.gather(share, indices, self.axis) * theirs
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        """Those of all, with numbers that lie apart: finite differences must not step over one another."""
+        for sample in super().samples():
+            x, indices, updates = sample.inputs
+            apart = np.random.default_rng(0).permutation(x.size + updates.size).astype(np.float32) / 32 - 2
+            first, second = apart[: x.size].reshape(x.shape), apart[x.size :].reshape(updates.shape)
+            yield Sample(sample.op, (first, indices, second))
+
+
+class ScatterMax(_ScatterExtreme):
+    """`x` with its slices along `axis`, at `indices`, raised to `updates` where these are larger.
+
+    >>> ScatterMax(0).reference(np.zeros(3), np.array([2, 0, 2]), np.array([2.0, -5.0, 3.0]))
+    array([0., 0., 3.])
+    """
+
+    name = "scatter_max"
+    combine = "max"
+    oracle = np.maximum
+
+
+class ScatterMin(_ScatterExtreme):
+    """`x` with its slices along `axis`, at `indices`, lowered to `updates` where these are smaller.
+
+    >>> ScatterMin(0).reference(np.zeros(3), np.array([2, 0, 2]), np.array([2.0, -5.0, -3.0]))
+    array([-5.,  0., -3.])
+    """
+
+    name = "scatter_min"
+    combine = "min"
+    oracle = np.minimum
+
+
 def scatter_add(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
     """`x` with `updates` added to its slices along `axis`, at `indices`.
 
@@ -154,4 +244,34 @@ def scatter_update(x: Operand, indices: Any, updates: Any, axis: int) -> Operand
     (9, 4)
     """
     out: Operand = ScatterUpdate(axis)(x, indices, updates)
+    return out
+
+
+def scatter_mul(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
+    """`x` with its slices along `axis`, at `indices`, multiplied by `updates`.
+
+    >>> scatter_mul(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
+    (9, 4)
+    """
+    out: Operand = ScatterMul(axis)(x, indices, updates)
+    return out
+
+
+def scatter_max(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
+    """`x` with its slices along `axis`, at `indices`, raised to `updates`.
+
+    >>> scatter_max(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
+    (9, 4)
+    """
+    out: Operand = ScatterMax(axis)(x, indices, updates)
+    return out
+
+
+def scatter_min(x: Operand, indices: Any, updates: Any, axis: int) -> Operand:
+    """`x` with its slices along `axis`, at `indices`, lowered to `updates`.
+
+    >>> scatter_min(p.zeros(float32, (9, 4)), p.zeros(int32, (2,)), p.zeros(float32, (2, 4)), 0).shape
+    (9, 4)
+    """
+    out: Operand = ScatterMin(axis)(x, indices, updates)
     return out

@@ -12,7 +12,11 @@ from mycelia.primitives import (
     Gather,
     Pad,
     Reshape,
+    Scatter,
     ScatterAdd,
+    ScatterMax,
+    ScatterMin,
+    ScatterMul,
     ScatterUpdate,
     Slice,
     Transpose,
@@ -106,13 +110,20 @@ def scattered(w: Writer, x: Term, at: Term, updates: Term, axis: int, combine: s
     )
 
 
-@emit.register
-def _(op: ScatterAdd, v: Value, w: Writer, x: Term, indices: Term, updates: Term) -> Term:
+COMBINED = {ScatterAdd: "add", ScatterMul: "multiply", ScatterMax: "maximum", ScatterMin: "minimum"}
+
+
+@emit.register(ScatterAdd)
+@emit.register(ScatterMul)
+@emit.register(ScatterMax)
+@emit.register(ScatterMin)
+def _(op: Scatter, v: Value, w: Writer, x: Term, indices: Term, updates: Term) -> Term:
     if not updates.type.size:
         return x
     at = within(w, indices, x.shape[op.axis] - 1)
     wide = accumulator(x.dtype)
-    return w.convert(scattered(w, w.convert(x, wide), at, w.convert(updates, wide), op.axis, "add"), x.dtype)
+    both = w.convert(x, wide), at, w.convert(updates, wide)
+    return w.convert(scattered(w, *both, op.axis, COMBINED[type(op)]), x.dtype)
 
 
 @emit.register

@@ -1,0 +1,219 @@
+"""Operations as objects that few programs need: a table of names, their attributes, and what a call means."""
+
+# a primitive returns what it is given, tensors for tensors:
+# mypy: disable-error-code=no-any-return
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mycelia.eager import Tensor, as_dtype, cast
+from mycelia.ops import (
+    arithmetic,
+    arrangement,
+    boxes,
+    choice,
+    comparison,
+    creation,
+    joining,
+    linalg,
+    loss,
+    math,
+    movement,
+    normalization,
+    numbers,
+    pooling,
+    reduction,
+    scattering,
+    state,
+    statistics,
+    windows,
+)
+from mycelia.ops.arguments import axis_of, tensor
+from mycelia.ops.primitive import declare
+
+__all__: list[str] = []
+
+
+def _running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """The running product along an axis: without the element itself, or from the end."""
+    x = tensor(x)
+    place = axis_of(x, axis)
+    if reverse:
+        return movement.reverse(_running_product(movement.reverse(x, [place]), place, exclusive), [place])
+    if exclusive and x.shape[place]:
+        one = creation.ones_like(x[(slice(None),) * place + (slice(0, 1),)])
+        shorter = x[(slice(None),) * place + (slice(0, x.shape[place] - 1),)]
+        x = joining.cat([one, shorter], place)
+    return reduction.cumprod(x, place)
+
+
+def _product_or_zero(x: Any, y: Any) -> Tensor:
+    """The product, and 0 where the second factor is, whatever the first one is."""
+    x, y = tensor(x), tensor(y)
+    return choice.where(y == 0, creation.zeros_like(x * 0 + y), x * y)
+
+
+def _quotient_or_zero(x: Any, y: Any) -> Tensor:
+    """The quotient, and 0 where the divisor is."""
+    y = tensor(y)
+    nothing = y == 0
+    out = x / choice.where(nothing, creation.ones_like(y), y)
+    return choice.where(nothing, creation.zeros_like(out), out)
+
+
+def _inverted(x: Any) -> Any:
+    """Where each number of a permutation stands in it."""
+    if isinstance(x, tuple | list):
+        places = [0] * len(x)
+        for place, value in enumerate(x):
+            places[value] = place
+        return tuple(places)
+    x = tensor(x)
+    return choice.tensor_scatter_update(
+        creation.zeros_like(x), x.reshape(x.size, 1), creation.arange(0, x.size, 1, dtype=x.dtype)
+    )
+
+
+def _logit(x: Any, eps: float = -1.0) -> Tensor:
+    """log(x / (1 - x)), of numbers kept `eps` from 0 and 1 unless it is negative."""
+    return math.logit(x, None if eps < 0 else eps)
+
+
+def _lp_norm(x: Any, axis: Any, p: int = 2, keep_dims: bool = False, epsilon: float = 1e-12) -> Tensor:
+    """The p-norm along axes, not below a bound."""
+    found = linalg.vector_norm(x, p, axis, keep_dims)
+    return arithmetic.maximum(found, tensor(epsilon).astype(found.dtype))
+
+
+def _max_with_places(
+    x: Any, kernel_size: Any, strides: Any = None, pads: Any = 0, dilation: Any = (1, 1), ceil_mode: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of a plane, and where it is in the plane read flat."""
+    found: tuple[Tensor, Tensor] = pooling.max_pool2d(x, kernel_size, strides, pads, dilation, True, ceil_mode)
+    return found
+
+
+def _std_and_mean(x: Any, axis: Any = (), unbiased: bool = True, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean along axes."""
+    return reduction.std_mean(x, axis, int(unbiased), keep_dims)
+
+
+def _searched(sequence: Any, values: Any, sorter: Any = None, dtype: Any = "int64", right: bool = False) -> Tensor:
+    """Where values would go in sequences that are in order."""
+    return cast(statistics.searchsorted(sequence, values, right=right, sorter=sorter), as_dtype(dtype))
+
+
+def _sparse_cross_entropy(logits: Any, labels: Any) -> Tensor:
+    """The mean cross entropy of the softmax of scores, against the numbers of the right classes."""
+    return loss.cross_entropy(logits, labels)
+
+
+def _index_added(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
+    """A parameter, from now on with slices added at positions of an axis."""
+    return scattering.inplace_index_add(x, indices, y, axis)
+
+
+_LOCKED, _FREE = "use_locking=True!", "use_locking=False!"
+_TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
+    "Addcdiv": ("", arithmetic.addcdiv),
+    "Addcmul": ("", arithmetic.addcmul),
+    "ApproximateEqual": ("tolerance=1e-05", numbers.approximate_equal),
+    "BartlettWindow": ("periodic=True, dtype='float32'", windows.bartlett_window),
+    "BatchToSpaceND": ("block_size, crops", lambda x, block_size, crops:
+        arrangement.batch_to_space_nd(x, block_size, crops)),
+    "BlackmanWindow": ("periodic=True, dtype='float32'", windows.blackman_window),
+    "BoundingBoxDecode": (
+        "max_shape, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016",
+        boxes.bounding_box_decode,
+    ),
+    "BoundingBoxEncode": ("means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0)", boxes.bounding_box_encode),
+    "ChannelShuffle": ("group", lambda x, group: arrangement.channel_shuffle(x, group)),
+    "CheckValid": ("", boxes.check_valid),
+    "Cross": ("dim=-65530", lambda x, y, dim: arrangement.cross(x, y, None if dim == -65530 else dim)),
+    "CumProd": ("exclusive=False, reverse=False", _running_product),
+    "Cummax": ("axis", statistics.cummax),
+    "Cummin": ("axis", statistics.cummin),
+    "Digamma": ("", numbers.digamma),
+    "DivNoNan": ("", _quotient_or_zero),
+    "Eps": ("", numbers.eps),
+    "Erfinv": ("", numbers.erfinv),
+    "FastGeLU": ("", numbers.fast_gelu),
+    "Fmax": ("", numbers.fmax),
+    "Gcd": ("", numbers.gcd),
+    "Ger": ("", arrangement.ger),
+    "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype='float32'", windows.hamming_window),
+    "Heaviside": ("", numbers.heaviside),
+    "Hypot": ("", arithmetic.hypot),
+    "IOU": ("mode='iou'", boxes.iou),
+    "InTopK": ("k", statistics.intopk),
+    "IndexAdd": ("axis, use_lock=True!, check_index_bound=True!", _index_added),
+    "IndexFill": ("", choice.index_fill),
+    "InplaceAdd": ("indices", scattering.inplace_add),
+    "InplaceIndexAdd": ("axis", scattering.inplace_index_add),
+    "InplaceSub": ("indices", scattering.inplace_sub),
+    "InplaceUpdate": ("indices", scattering.inplace_update),
+    "InvertPermutation": ("", _inverted),
+    "IsClose": ("rtol=1e-05, atol=1e-08, equal_nan=True", comparison.isclose),
+    "LRN": ("depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS'", normalization.lrn),
+    "Lcm": ("", numbers.lcm),
+    "LeftShift": ("", arithmetic.bitwise_left_shift),
+    "Lgamma": ("", numbers.lgamma),
+    "LogSpace": ("steps=10, base=10, dtype='float32'", creation.logspace),
+    "Logit": ("eps=-1.0", _logit),
+    "LpNorm": ("axis, p=2, keep_dims=False, epsilon=1e-12", _lp_norm),
+    "MatrixBandPart": ("", arrangement.matrix_band_part),
+    "MaxPoolWithArgmaxV2": (
+        "kernel_size, strides=None, pads=0, dilation=(1, 1), ceil_mode=False, argmax_type=None!", _max_with_places
+    ),
+    "MirrorPad": ("mode='REFLECT'", arrangement.mirror_pad),
+    "MulNoNan": ("", _product_or_zero),
+    "Mvlgamma": ("p", numbers.mvlgamma),
+    "NonZero": ("", choice.nonzero),
+    "Pdist": ("p=2.0", statistics.pdist),
+    "PopulationCount": ("", numbers.population_count),
+    "ReduceStd": ("axis=(), unbiased=True, keep_dims=False", _std_and_mean),
+    "Renorm": ("p, dim, maxnorm", lambda x, p, dim, maxnorm: statistics.renorm(x, p, dim, maxnorm)),
+    "ReverseSequence": ("seq_dim, batch_dim=0", arrangement.reverse_sequence),
+    "RightShift": ("", arithmetic.bitwise_right_shift),
+    "ScatterDiv": (_FREE, scattering.scatter_div),
+    "ScatterMax": (_FREE, scattering.scatter_max),
+    "ScatterMin": (_FREE, scattering.scatter_min),
+    "ScatterMul": (_FREE, scattering.scatter_mul),
+    "ScatterNdAdd": (_FREE, scattering.scatter_nd_add),
+    "ScatterNdDiv": (_FREE, scattering.scatter_nd_div),
+    "ScatterNdMax": (_FREE, scattering.scatter_nd_max),
+    "ScatterNdMin": (_FREE, scattering.scatter_nd_min),
+    "ScatterNdMul": (_FREE, scattering.scatter_nd_mul),
+    "ScatterNdSub": (_FREE, scattering.scatter_nd_sub),
+    "ScatterSub": (_FREE, scattering.scatter_sub),
+    "ScatterUpdate": (_LOCKED, scattering.scatter_update),
+    "SearchSorted": ("dtype='int64', right=False", _searched),
+    "Sinc": ("", numbers.sinc),
+    "SpaceToBatchND": ("block_size, paddings", lambda x, block_size, paddings:
+        arrangement.space_to_batch_nd(x, block_size, paddings)),
+    "SparseSoftmaxCrossEntropyWithLogits": ("is_grad=False!", _sparse_cross_entropy),
+    "SquareSumAll": ("", lambda x, y: (reduction.sum(math.square(x)), reduction.sum(math.square(y)))),
+    "SquaredDifference": ("", lambda x, y: math.square(arithmetic.sub(x, y))),
+    "StopGradient": ("", state.stop_gradient),
+    "TensorScatterDiv": ("", scattering.tensor_scatter_div),
+    "TensorScatterMax": ("", scattering.tensor_scatter_max),
+    "TensorScatterMin": ("", scattering.tensor_scatter_min),
+    "TensorScatterMul": ("", scattering.tensor_scatter_mul),
+    "TensorScatterSub": ("", choice.tensor_scatter_sub),
+    "TensorShape": ("", arrangement.dyn_shape),
+    "Tril": ("diagonal=0", creation.tril),
+    "TrilIndices": ("row, col, offset=0, dtype='int64'", arrangement.tril_indices),
+    "Triu": ("diagonal=0", creation.triu),
+    "TriuIndices": ("row, col, offset=0, dtype='int64'", arrangement.triu_indices),
+    "TruncateDiv": ("", numbers.truncate_div),
+    "TruncateMod": ("", numbers.truncate_mod),
+    "UniqueConsecutive": ("return_inverse=False, return_counts=False, dim=None", statistics.unique_consecutive),
+    "UnsortedSegmentMax": ("", scattering.unsorted_segment_max),
+    "UnsortedSegmentMin": ("", scattering.unsorted_segment_min),
+    "UnsortedSegmentProd": ("", scattering.unsorted_segment_prod),
+    "Xdivy": ("", numbers.xdivy),
+}  # fmt: skip
+for _name, (_attributes, _function) in _TABLE.items():
+    declare(globals(), _name, _attributes, _function)
