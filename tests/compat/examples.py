@@ -215,6 +215,7 @@ def main() -> None:
     parser.add_argument("python", nargs="?", help="an interpreter that has MindSpore")
     parser.add_argument("packages", nargs="*", help="only names that begin so, such as ops or nn.Dense")
     parser.add_argument("--kept", type=Path, default=Path(tempfile.gettempdir()) / "mindspore_examples")
+    parser.add_argument("--known", action="store_true", help="only those that MindSpore has answered before")
     parser.add_argument("--show", help="print this example, and both answers")
     parser.add_argument("--serve", choices=["ours", "theirs", "collect"], help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -239,6 +240,7 @@ def report(options: argparse.Namespace) -> None:
     theirs: dict[str, list[Any]] = json.loads(asked.read_text()) if asked.exists() else {}
     chosen = [options.show] if options.show else options.packages
     wanted = [n for n in examples if not chosen or any(n.startswith(f"mindspore.{c}") for c in chosen)]
+    wanted = [n for n in wanted if n in theirs] if options.known else wanted
     peer, start = Peer(options.python, ours=False), time.time()
     for count, name in enumerate(n for n in wanted if n not in theirs):
         begun = time.time()
