@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.api.linear import Weights, filled
+from mycelia.api.linear import LISTS, Weights, filled
 from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError
@@ -83,7 +83,7 @@ def value_and_grad(
 
 
 def _listed(sens: Any) -> list[Any]:
-    return list(sens) if isinstance(sens, tuple | list) else [sens]
+    return list(sens) if isinstance(sens, LISTS) else [sens]
 
 
 def _arranged(

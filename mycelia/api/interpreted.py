@@ -16,6 +16,7 @@ from mycelia.capture.capturing import Call, Piece, capture
 from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, Failed, Suite, frame_of, mentions, suite_of
 from mycelia.capture.program import Program
 from mycelia.capture.source import definition, is_resumed
+from mycelia.capture.statements import Exit
 from mycelia.degradations import Subject, concerning, fault
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import CaptureError, MyceliaError
@@ -47,6 +48,8 @@ class Interpreted:
         if ways is None:
             ways = self.ways.setdefault(key, Ways(self.subject))
         way, out = ways.attempt(call)
+        if out.__class__ is Exit:
+            return out.value
         if way is None:
             asked = self.asked(args, kwargs, described())
             with self.capturing:

@@ -17,6 +17,7 @@ from mycelia.ir import Value
 from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
 
 Weights = Parameter | Sequence[Parameter] | None
+LISTS = (tuple, list)  # a union of types would take ten times as long to ask for
 
 
 class linearized:  # reads as a function: `with linearized(fn, ...) as run`
@@ -37,20 +38,14 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
                 given={"fn": fn},
                 hint="pass the function itself, grad(f)(x), and not what it returns, grad(f(x))",
             )
-        if not isinstance(positions, tuple | list):
+        if not isinstance(positions, LISTS):
             raise ArgumentError(
                 f"grad_position is a whole number, a tuple of them, or None, not {positions!r}",
                 hint="grad_position counts the arguments that are given by place, from 0",
             )
-        if isinstance(weights, Tensor) and not isinstance(weights, Parameter):
-            raise ArgumentError(
-                "weights are parameters, and a Tensor is none",
-                given={"shape": weights.shape},
-                hint="give Parameters, such as net.trainable_params(), or choose an argument by grad_position",
-            )
         self.recording = Recording()
         self.call = fn, args, kwargs, positions, has_aux
-        self.weights = [weights] if isinstance(weights, Parameter) else list(weights or ())
+        self.weights = [] if weights is None else _listed(weights)
         for w in self.weights:
             if not isinstance(w, Parameter):
                 raise ArgumentError(
@@ -109,7 +104,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
     @staticmethod
     def _differentiated(outputs: Any, has_aux: bool) -> list[Tensor]:
         """The tensors among the results whose gradient is meant."""
-        if has_aux and (not isinstance(outputs, tuple | list) or len(outputs) < 2):
+        if has_aux and (not isinstance(outputs, LISTS) or len(outputs) < 2):
             raise ArgumentError(
                 "with has_aux the function must return the result and something beside it",
                 given={"returned": type(outputs).__name__},
@@ -127,7 +122,8 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         cts = self._cotangents(cotangents)
         tape, start = self.recording.tape, self.recording.start
         elsewhere = recording() and not once  # a gradient of this very pull-back may be being taken
-        again = self.recording.nested or elsewhere or any(_open(x) for x in (*self.differentiated, *cts))
+        written_down = Value in [x._data.__class__ for x in self.differentiated + cts]
+        again = self.recording.nested or elsewhere or written_down
         seeds: dict[int, Any] = {}
         for place, ct in zip(self.seeds, cts, strict=True):
             if place >= 0:
@@ -138,8 +134,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         else:
             arrays = pull_back(tape, seeds, self.places, used_up=once)
             flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
-        full = [filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
-        given = iter(full)
+        given = iter([filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)])
         by_argument = [
             next(given) if s is LEAF else unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures
         ]
@@ -171,11 +166,22 @@ def _flat(nest: Any) -> tuple[list[Any], Structure]:
     return ([nest], LEAF) if isinstance(nest, Tensor) else flatten(nest)
 
 
+def _listed(weights: Any) -> list[Any]:
+    """Weights, of which there may be one."""
+    if isinstance(weights, Tensor) and not isinstance(weights, Parameter):
+        raise ArgumentError(
+            "weights are parameters, and a Tensor is none",
+            given={"shape": weights.shape},
+            hint="give Parameters, such as net.trainable_params(), or choose an argument by grad_position",
+        )
+    return [weights] if isinstance(weights, Parameter) else list(weights or ())
+
+
 def _differentiable(x: Any, position: int) -> Tensor:
     """A tensor that a gradient can be taken with respect to."""
-    if isinstance(x, float):
-        return Tensor(x)
     if not isinstance(x, Tensor):
+        if isinstance(x, float):
+            return Tensor(x)
         raise ArgumentError(
             f"argument {position} is differentiated and holds a {type(x).__name__}, not a tensor", given={"value": x}
         )
@@ -195,13 +201,12 @@ def _let_go(outputs: Any) -> Any:
     return tree_map(lambda x: x.detached() if x.__class__ is Tensor and x._tape is not None else x, outputs)
 
 
-def _open(x: Tensor) -> bool:
-    return x._data.__class__ is Value
-
-
 def fitting(ct: Any, x: Tensor, what: str = "cotangent") -> Tensor:
     """A cotangent given by a person, checked against the result it belongs to; or a tangent, against the argument."""
     tensor = ct if isinstance(ct, Tensor) else Tensor(ct)
+    given, wanted = tensor._data, x._data
+    if given.shape == wanted.shape and given.dtype is wanted.dtype:
+        return tensor
     if tensor.shape != x.shape:
         raise ShapeError(
             f"a tensor of shape {x.shape} has no {what} of shape {tensor.shape}",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import unwrap
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api import staged, vectorize
+from mycelia.api import grad, jacobian, staged, vectorize
 from mycelia.api.described import Described
 from mycelia.api.linear import _differentiable
 from mycelia.capture import texts
 from mycelia.capture.calls import REGISTERED
+from mycelia.capture.guards import SETTLED
 from mycelia.capture.machine import Machine
 from mycelia.capture.nests import flattened, rebuilt
 from mycelia.capture.regions import closed
@@ -453,6 +454,8 @@ def register() -> None:
     vectorized: Any = vmap(abs)
     whole = dict(zip(vectorized.__code__.co_freevars, vectorized.__closure__, strict=True))["whole"].cell_contents
     REGISTERED[vectorized.__code__] = REGISTERED[whole.__captured__.__code__] = model_mapped
+    for maker in (grad.grad, grad.value_and_grad, grad.GradOperation.__call__, jacobian.jacfwd, jacobian.jacrev, vmap):
+        SETTLED.update(c for c in unwrap(maker).__code__.co_consts if isinstance(c, CodeType))
 
 
 register()

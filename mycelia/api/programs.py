@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -76,7 +76,12 @@ class Way:
             if native is not None:
                 with Arena.turn:
                     found = self.guard(root)
-                    return UNFIT if found is None else self.directly(native, found[2], self.direct)
+                    if found is None:
+                        return UNFIT
+                    try:  # it gives one new tensor, and does nothing else: the most frequent program
+                        return Exit("return", wrap(native(*found[2])[self.direct]))
+                    except Exception as error:
+                        return self.failed(error)
         if recording():
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
@@ -94,15 +99,13 @@ class Way:
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
 
-    def directly(self, native: Callable[..., tuple[Any, ...]], inputs: list[Any], place: int) -> Any:
-        """The outcome of a program that gives one new tensor, and does nothing else: the most frequent one."""
-        try:
-            return Exit("return", wrap(native(*inputs)[place]))
-        except Exception as error:
-            if Poll.has_told(error):
-                raise
-            ours = isinstance(error, LibraryFailed) or not isinstance(error, MyceliaError)
-            return Failed(error) if ours else NOT_RUN
+    @staticmethod
+    def failed(error: Exception) -> Any:
+        """The outcome of a program that gives one new tensor, and has raised."""
+        if Poll.has_told(error):
+            raise error
+        ours = isinstance(error, LibraryFailed) or not isinstance(error, MyceliaError)
+        return Failed(error) if ours else NOT_RUN
 
     def run(self, found: Any) -> Any:
         """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it

@@ -47,10 +47,11 @@ class Ways:
 
     def attempt(self, root: Any) -> tuple[Way | Refusal | None, Any]:
         """The way whose guard accepts a call, and what it gives."""
-        for i, way in enumerate(self.ways):
+        ways = self.ways
+        for way in ways:
             out = way.attempt(root)
             if out is not UNFIT:
-                if i:
+                if way is not ways[0]:
                     self.ways = [way, *[w for w in self.ways if w is not way]]
                 return way, out
         return None, UNFIT

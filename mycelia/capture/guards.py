@@ -2,11 +2,17 @@
 
 Objects have numbers in the order in which they were met: a new number must be a new object, an old one the same. This
 is the exact alias pattern; only classes, modules and built-in functions are known by identity.
+
+Mostly the objects behind a function are those that the capture has met: its globals, the cells of its closure, layers
+and parameters. So a guard first expects these very ones, which saves to look at what such an object can never change;
+where it finds another one, the guard that follows the pattern decides (`Otherwise`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -35,21 +41,29 @@ from mycelia.sizes import Sym, is_static
 Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
 
 
-class Writer:
-    """The text of one guard."""
+FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"), (MethodType, "__func__"),
+                   (MethodType, "__self__"), (staticmethod, "__func__"), (classmethod, "__func__"), (property, "fget"),
+                   (property, "fset"), (property, "fdel")))  # fmt: skip  # fields that nobody can set
+SETTLED: set[CodeType] = set()  # of functions that our library makes: nobody sets their variables, once they are made
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+
+class Writer:
+    """The text of one guard. With `otherwise`, it expects the objects that were met, and asks that one about others."""
+
+    def __init__(self, world: World, otherwise: Otherwise | None = None) -> None:
+        self.world, self.exact = world, otherwise is not None
         self.known: dict[str, Any] = {
             "MISSING": MISSING, "NOTHING": (), "same": same, "fetch": fetch, "pairs": pairs, "contents": contents,
             "member": member, "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
+            "otherwise": otherwise,
         }  # fmt: skip
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
         self.temporaries = 0
         self.met = {0}
         self.tuples: set[int] = set()
-        self.fixed: set[int] = set()  # objects that are the same ones at each call
+        self.fixed: dict[int, str] = {}  # names of objects that are the same ones at each call
+        self.settled: set[int] = set()  # cells that hold what they held
         self.dicts: set[int] = set()
         self.proxies: dict[int, Any] = {}  # of classes
         self.held: list[Array] = []  # arrays of tensors that are no arguments: they come again
@@ -72,24 +86,33 @@ class Writer:
     def unless(self, condition: str) -> None:
         self.write(f"if {condition}: return None")
 
+    def known_as(self, number: int) -> str:
+        """The name of an object."""
+        return self.fixed.get(number) or f"o{number}"
+
     def read(self, step: Read) -> None:
-        slot = step.slot
-        if slot[0] == "copied":
+        slot, parent = step.slot, self.known_as(step.parent)
+        if self.is_final(step.parent, slot) and self.follows(step.expect):
+            self.settle(step.expect, self.is_settled(step.parent))
+        elif (held := self.tuple_in(step)) is not None:
+            self.write(f"if {self.source(step.parent, slot)} is not {self.name(held)}: return otherwise(o0)")
+            self.settle(step.expect, ours=False)
+        elif slot[0] == "copied":
             assert isinstance(step.expect, Array), "an array is copied"
-            self.array(f"o{step.parent}", step.expect, copied=True)
+            self.array(parent, step.expect, copied=True)
         elif slot[0] == "itself":
             assert isinstance(step.expect, Content), "an array is looked into"
-            self.unless(f"not equal_bytes(o{step.parent}, {self.name(step.expect.array)})")
+            self.unless(f"not equal_bytes({parent}, {self.name(step.expect.array)})")
         elif slot[0] in ("attr", "key") and isinstance(step.expect, Constant) and step.expect.value is MISSING:
             mapping = self.mapping(step.parent, slot[0])
             if mapping is not None:
                 self.unless(f"{slot[1]!r} in {mapping}")
         elif slot == DATA and isinstance(step.expect, Array) and is_static(step.expect.type.shape) \
                 and not self.is_given(step.parent):  # fmt: skip
-            self.write(f"i{step.expect.input} = o{step.parent}._data")
+            self.write(f"i{step.expect.input} = {parent}._data")
             self.held.append(step.expect)
         elif slot == CONTENTS and not (isinstance(step.expect, Constant) and step.expect.value is MISSING):
-            self.expect(f"o{step.parent}.cell_contents", step.expect)  # an empty cell ends the guard
+            self.expect(f"{parent}.cell_contents", step.expect)  # an empty cell ends the guard
         else:
             self.expect(self.source(step.parent, slot), step.expect)
 
@@ -98,10 +121,67 @@ class Writer:
         path = self.world.paths[number]
         return len(path) > 0 and path[0][0] in ("arg", "kwarg")
 
+    def is_exact(self, number: int) -> bool:
+        """Whether an object is expected to be the one that was met: it is reached from the function itself."""
+        path = self.world.paths[number]
+        return self.exact and len(path) > 0 and (path[0] == "constant" or path[0][0] in ("fn", "globals"))
+
+    def is_settled(self, number: int) -> bool:
+        """Whether an object is a function of ours whose variables stay what they are."""
+        obj = self.world.objects[number]
+        return type(obj) is FunctionType and obj.__code__ in SETTLED
+
+    def is_final(self, parent: int, slot: Slot) -> bool:
+        """Whether a slot holds what it held, because the object is the one that was met."""
+        if not self.exact or parent not in self.fixed:
+            return False
+        if slot[0] == "field":
+            kind, code = (type(self.world.objects[parent]), slot[1]), slot[1] == "__code__"
+            return kind in FINAL or (code and self.is_settled(parent))
+        return slot == CONTENTS and parent in self.settled
+
+    def follows(self, expect: Any) -> bool:
+        """Whether all that is expected is known, if only it is the same."""
+        if isinstance(expect, Nest):
+            return all(map(self.follows, expect.parts))
+        return isinstance(expect, Constant | Object)
+
+    def tuple_in(self, step: Read) -> tuple[Any, ...] | None:
+        """The tuple that a slot holds, if it is the one that was met, and always the same."""
+        nest = step.expect
+        if step.parent not in self.fixed or not isinstance(nest, Nest) or not nest.parts or not self.follows(nest):
+            return None
+        if nest.number is not None and self.is_exact(nest.number):
+            return self.world.objects[nest.number]  # type: ignore[no-any-return]  # that is what a nest stands for
+        if step.slot == ("field", "__mro__") and self.exact:
+            found: tuple[Any, ...] = fetch(self.world.objects[step.parent], step.slot)
+            expected = [p.value if isinstance(p, Constant) else self for p in nest.parts]
+            return found if len(found) == len(expected) and all(map(is_, found, expected)) else None
+        return None
+
+    def settle(self, expect: Any, ours: bool) -> None:
+        """Know the objects of a slot that holds what it held."""
+        if isinstance(expect, Nest):
+            if expect.number is not None:
+                self.tuples.add(expect.number)
+                self.fix(expect.number)
+            for part in expect.parts:
+                self.settle(part, ours)
+        elif isinstance(expect, Object) and expect.number not in self.met:
+            self.met.add(expect.number)
+            self.fix(expect.number)
+            if ours:
+                self.settled.add(expect.number)
+
+    def fix(self, number: int) -> str:
+        """The name of an object that is the one that was met."""
+        name = self.fixed[number] = self.name(self.world.objects[number])
+        return name
+
     def source(self, parent: int, slot: Slot) -> str:
         """An expression for what a slot holds now."""
         kind, name = slot
-        o = f"o{parent}"
+        o = self.known_as(parent)
         if kind in ("attr", "key"):
             mapping = self.mapping(parent, kind)
             return f"{mapping}[{name!r}]" if mapping is not None else "MISSING"
@@ -130,14 +210,14 @@ class Writer:
         """An expression for what holds the attributes or variables of an object: a key that is missing ends a guard."""
         obj = self.world.objects[parent]
         if kind == "key":
-            return f"o{parent}" if type(obj) is dict else None
+            return self.known_as(parent) if type(obj) is dict else None
         if isinstance(obj, type):
             if id(obj) not in self.proxies:
                 self.proxies[id(obj)] = obj.__dict__
             return self.name(self.proxies[id(obj)])
         if parent not in self.dicts:
             self.dicts.add(parent)
-            self.write(f"d{parent} = o{parent}.__dict__")
+            self.write(f"d{parent} = {self.known_as(parent)}.__dict__")
         return f"d{parent}"
 
     def expect(self, source: str, expect: Any) -> None:
@@ -179,13 +259,15 @@ class Writer:
 
     def object(self, source: str, expect: Object) -> None:
         if expect.number in self.met:
-            self.unless(f"{source} is not o{expect.number}")
+            self.unless(f"{source} is not {self.known_as(expect.number)}")
             return
         self.met.add(expect.number)
-        self.write(f"o{expect.number} = {source}")
         if source in self.known:  # a constant
-            self.fixed.add(expect.number)
+            self.fix(expect.number)
+        elif self.is_exact(expect.number):
+            self.write(f"if {source} is not {self.fix(expect.number)}: return otherwise(o0)")
         else:
+            self.write(f"o{expect.number} = {source}")
             self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
 
     def array(self, source: str, expect: Array, copied: bool = False) -> None:
@@ -225,7 +307,7 @@ class Writer:
             known = ", ".join(f"{self.name(name)}: n{self.sizes[name]}" for name in step.size.names())
             self.write(f"h{step.step} = {self.name(step.size)}.at({{{known}}})")
         elif isinstance(step, Pinned):
-            self.unless(f"o{step.number} is not {self.name(step.thing)}")
+            self.unless(f"{self.known_as(step.number)} is not {self.name(step.thing)}")
         elif isinstance(step, Check):
             self.constant(f"h{step.step}", step.value)
         else:
@@ -243,14 +325,14 @@ class Writer:
             moving = [n for n in group if n not in self.fixed]
             if moving and len(group) > 1:
                 as_met = " and ".join(f"o{n} is {self.name(self.world.objects[n])}" for n in moving)
-                names = ", ".join(f"o{n}" for n in group)
+                names = ", ".join(map(self.known_as, group))
                 self.unless(f"not ({as_met}) and len(set(map(id, ({names})))) != {len(group)}")
 
     def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
         objects = ", ".join(
-            f"o{n}" if n in self.met or n in self.tuples else "None" for n in range(len(self.world.objects))
+            self.known_as(n) if n in self.met or n in self.tuples else "None" for n in range(len(self.world.objects))
         )
         hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
         given = ", ".join(f"i{n}" for n in inputs)
@@ -286,9 +368,22 @@ class Kept:
         return True
 
 
+class Otherwise:
+    """The guard that follows the pattern of objects, written when some other object is met."""
+
+    def __init__(self, world: World, inputs: Sequence[int]) -> None:
+        self.world, self.inputs = world, inputs
+        self.guard: Callable[[Any], Found | None] | None = None
+
+    def __call__(self, root: Any) -> Found | None:
+        if self.guard is None:
+            self.guard = Writer(self.world).compiled(self.inputs)
+        return self.guard(root)
+
+
 def guard_of(world: World, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
     """The guard of a capture: None where it does not hold, else the objects, numbers and inputs of the program."""
-    return Writer(world).compiled(inputs)
+    return Writer(world, Otherwise(world, inputs)).compiled(inputs)
 
 
 def equal_bytes(array: Any, copy: np.ndarray[Any, Any]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.cost import BLAS_UP_TO
 from mycelia.eager.convert import as_array, scalar
-from mycelia.eager.dispatch import LARGE, ready
+from mycelia.eager.dispatch import FULL, LARGE, Aligned, ready
 from mycelia.eager.promotion import common, common_with_number, floating
 from mycelia.eager.quiet import quiet_context
 from mycelia.eager.tape import open_tapes
@@ -30,7 +30,6 @@ from mycelia.types import DType, bool_, int8
 NUMBERS: frozenset[Any] = frozenset((float, int, bool))
 BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
 FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
-SINGLE = frozenset("fd")  # of those in which BLAS multiplies matrices
 TENSORS: set[Any] = {Tensor}  # and its subclasses that behave alike, see `Parameter`
 
 OPERANDS = (Tensor, float, int, Sym)
@@ -118,7 +117,7 @@ def short_way(
     fits: Callable[[Any, Any], bool] | None = None,
 ) -> Callable[[Any, Any], Any]:
     """A binary operator that tries NumPy first, on arrays that fit."""
-    step = ready(op)
+    step, aligned = ready(op), Aligned(op)
 
     def method(self: Any, other: Any) -> Any:
         a = self._data
@@ -160,7 +159,8 @@ def short_way(
             return op(self, other)  # two tapes, of which at most one is open
         if tape.open:
             t._tape, t._id = tape, len(tape)
-            tape.append((step, places, needed, (a, b), out))
+            straight = a.shape == b.shape and a.dtype.char in FULL
+            tape.append((aligned if straight else step, places, needed, (a, b), out))
         return t
 
     return method
@@ -172,7 +172,7 @@ def _divisible(a: Any, b: Any) -> bool:
 
 def _matrices(a: Any, b: Any) -> bool:
     """BLAS is good for these element types, and for all but the largest products."""
-    return a.dtype.char in SINGLE and a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] <= BLAS_UP_TO
+    return a.dtype.char in FULL and a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] <= BLAS_UP_TO
 
 
 def swapped(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -117,9 +117,9 @@ class Recording:
 
     def leaf(self, x: Tensor) -> Tensor:
         """A tensor equal to `x` that is an input of this gradient."""
-        leaf = x.detached()
-        if mode.lift is not None:
-            leaf._data = mode.lift(x)
+        leaf, lift = x.detached(), mode.lift
+        if lift is not None:
+            leaf._data = lift(x)
         leaf._tape, leaf._id = self.tape, self._place(x, leaf._data)
         return leaf
 
@@ -133,11 +133,9 @@ class Recording:
         return here
 
     def _place(self, x: Tensor, data: Any) -> int:
-        place = len(self.tape)
-        if x._tape is self.tape:
-            self.tape.append((ALIAS, (x._id,), (True,), (data,), data))
-        else:
-            self.tape.append((None, (), (), (), data))
+        tape = self.tape
+        place = len(tape)
+        tape.append((ALIAS, (x._id,), (True,), (data,), data) if x._tape is tape else (None, (), (), (), data))
         return place
 
     def __exit__(

@@ -86,10 +86,13 @@ class Tensor(Operators):
     @staticmethod
     def apply(op: Op, inputs: tuple[Any, ...]) -> Any:
         """Run an op on tensors: now, or in the graph if one of them belongs to a graph; several results as a tuple."""
+        arrays = []
         for x in inputs:
-            if (x._data.__class__ is Value) if isinstance(x, Tensor) else not x.closed:
+            data = x._data if isinstance(x, Tensor) else constant(x) if x.closed else x
+            if data.__class__ is Value:
                 return _in_graph(op, inputs)
-        held = tuple([x._data if isinstance(x, Tensor) else constant(x) for x in inputs])
+            arrays.append(data)
+        held = tuple(arrays)
         if writing:
             for data in held:
                 written(data)

@@ -61,7 +61,7 @@ def sum(input: Any, dim: Axis = None, keepdim: bool = False, *, dtype: Any = Non
     [3.0, 7.0]
     """
     x = _accumulating(tensor(input), dtype)
-    return p.reduce_sum(x, axes_of(x, dim), keepdim)
+    return p.reduce_sum(x, None if dim is None else axes_of(x, dim), keepdim)
 
 
 def mean(x: Any, axis: Axis = None, keep_dims: bool = False) -> Tensor:

@@ -68,10 +68,12 @@ class _Arena:
 
     def take(self, nbytes: int) -> int:
         """The address of `nbytes` bytes, for the thread whose turn it is, until it gives them back."""
-        if self.depth == len(self.rooms):
+        depth = self.depth
+        if depth == len(self.rooms):
             self.rooms.append(Room())
-        start = self.rooms[self.depth].at_least(nbytes)
-        self.depth += 1
+        room = self.rooms[depth]
+        start = room.start if 0 < nbytes <= room.nbytes else room.at_least(nbytes)
+        self.depth = depth + 1
         return start
 
     def give_back(self) -> None:

@@ -108,6 +108,7 @@ class Executable:
         self._solve = solver([t.shape for t in binding.inputs], binding.names)
         self._running: dict[tuple[int, ...], Running] = {}
         self._last: Running | None = None
+        self._only: Running | None = None  # where there is one for all calls
         self._results: tuple[Any, ...] = (None,) * len(binding.outputs)
 
     @property
@@ -120,8 +121,7 @@ class Executable:
         take turns; another thread waits. Only Python that a program calls can call a program that runs: that call has a
         table of its own.
         """
-        wanted = len(self.binding.inputs)
-        assert len(arrays) == wanted, f"{len(arrays)} arrays where {wanted} were compiled"
+        assert len(arrays) == len(self.takes), f"{len(arrays)} arrays where {len(self.takes)} were compiled"
         turn = Arena.turn
         if turn.mine():
             return self._in_turn(arrays)
@@ -134,14 +134,12 @@ class Executable:
             return self._inner(*arrays)
         self._busy = True
         try:
-            return self._call(self._at(arrays), arrays)
+            return self._call(self._only or self._at(arrays), arrays)
         finally:
             self._busy = False
 
     def _at(self, arrays: tuple[Array, ...]) -> Running:
         """The program at the sizes of these arrays, made now if they are new."""
-        if self._last is not None and not self.binding.names:
-            return self._last
         sizes = self._solve(*[x.shape for x in arrays]) if self.binding.names else ()
         running = self._running.get(sizes)
         if running is None:
@@ -153,6 +151,8 @@ class Executable:
         if running is not self._last:
             self._last = running
             self.heap[8] = running.table[self._numbers_slot]
+        if not self.binding.names:
+            self._only = running
         return running
 
     def _call(self, running: Running, arrays: tuple[Array, ...]) -> tuple[Array, ...]:

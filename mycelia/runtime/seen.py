@@ -40,8 +40,8 @@ class Seen:
     def changed(self, arrays: tuple[Array, ...]) -> Sequence[int]:
         """The places of arrays that are other objects than those that were kept, or may be."""
         watch = self._watch  # another thread may put another one in its place
-        now = watch.take(arrays)
-        if identities(now) == watch.all:
+        now = watch.take(arrays) if watch.restless else arrays
+        if (list(map(id, now)) if watch.few else identities(now)) == watch.all:
             return watch.restless
         moved = [i for i, x, known in zip(watch.places, now, watch.ids, strict=True) if id(x) != known]
         return sorted([*watch.restless, *moved])
@@ -68,6 +68,7 @@ class _Watch:
         self.places, self.restless = places, restless
         self.position = {i: k for k, i in enumerate(places)}
         self.take: Callable[[tuple[Array, ...]], tuple[Array, ...]] = taker(places) if restless else tuple
+        self.few = len(places) <= FEW
         self.ids = [0] * len(places)
         self.all: bytes | list[int] | None = None  # the identities as they are compared, while all arrays live
         self.references: list[Any] = [None] * len(places)
