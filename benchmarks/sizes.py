@@ -1,8 +1,9 @@
 """What changing sizes cost: 50 batch sizes and 50 sequence lengths through one jitted train step.
 
 For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled,
-what a size costs that was not met before (its first call less the median of three more), the steady time against a
-program for that size alone, memory. The harness is looked for as in `benchmarks/run.py`. Ratios are of one run,
+what a size costs that was not met before (its first call less the median of three more), of all, and of those that
+need no more memory than others before; the steady time against a program for that size alone; how much memory the
+process takes from the fifth size on, and when all sizes come once more. The harness is looked for as in `benchmarks/run.py`. Ratios are of one run,
 interleaved.
 """
 
@@ -13,7 +14,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ def main() -> None:
     options.add_argument("--home", type=Path, default=os.environ.get("BENCH_HOME", ROOT.parent / "shared" / "bench"))
     options.add_argument("--sizes", type=int, default=50)
     options.add_argument("--turns", type=int, default=15, help="of both programs at one size")
+    options.add_argument("--only", default="", help="part of the name of a line, such as lengths")
     given = options.parse_args()
     sys.path[:0] = [str(given.home), str(ROOT / "benchmarks"), str(ROOT)]
     import common
@@ -36,6 +38,7 @@ def main() -> None:
     import mycelia as ms
     from mycelia import nn
     from mycelia.runtime import stages
+    from mycelia.runtime.arena import Arena
 
     compiled, count = stages.compiled, [0]
 
@@ -83,26 +86,30 @@ def main() -> None:
     batches = [int(n) for n in r.permutation(np.arange(8, 8 + 4 * given.sizes, 4))]
     small = [int(n) for n in r.permutation(np.arange(2, 2 + given.sizes) % 30 + 2)]
     lengths = [int(n) for n in r.permutation(np.arange(16, 16 + 2 * given.sizes, 2))]
-    new = "new size (median, 90 %, max)"
-    print(f"{'':24} {'compiled':>8} {new:>30} {'steady / static':>16} {'RSS grows':>10}")
+    head = f"{'compiled':>8} {'new size (median, 90 %, max)':>30} {'in known memory':>24} {'steady / static':>16}"
+    print(f"{'':24} {head} {'RSS grows, again':>18}")
     for name, make, shapes in (
         ("mlp_train, batches", mlp, [(n, 0) for n in batches]),
         ("gpt_train, batches", gpt, [(n, 64) for n in small]),
         ("gpt_train, lengths", gpt, [(4, n) for n in lengths]),
     ):
+        if given.only not in name:
+            continue
         plain, data = make()
         step = ms.jit(plain)
         count[0] = 0
-        news: list[float] = []
+        news: list[tuple[float, bool]] = []
         for shape in shapes:
-            args = data(*shape)
+            args, room = data(*shape), Arena.bytes()
             first = seconds(step, args)
             again = statistics.median(seconds(step, args) for _ in range(3))
-            news.append(first - again)
+            news.append((1000 * (first - again), Arena.bytes() == room))
             if len(news) == 5:
                 before = resident()
-        programs = count[0]
-        grown = resident() - before
+        programs, middle = count[0], resident()
+        for shape in shapes:
+            step(*data(*shape))
+        grown = f"{(middle - before) / 2**20:.0f}, {(resident() - middle) / 2**20:.0f} MiB"
         ratios = []
         for shape in shapes[-2:]:
             args = data(*shape)
@@ -110,10 +117,15 @@ def main() -> None:
             alone(*args)
             pairs = [(seconds(step, args), seconds(alone, args)) for _ in range(given.turns)]
             ratios.append(min(p[0] for p in pairs) / min(p[1] for p in pairs))
-        late = sorted(1000 * n for n in news[3:])
-        costs = f"{statistics.median(late):.1f}, {late[int(0.9 * len(late))]:.1f}, {late[-1]:.1f} ms"
+        costs, known = spread(n for n, _ in news[3:]), spread(n for n, same in news[3:] if same)
         steady = ", ".join(f"{x:.2f}" for x in ratios)
-        print(f"{name:24} {programs:8d} {costs:>30} {steady:>16} {grown / 2**20:7.0f} MiB", flush=True)
+        print(f"{name:24} {programs:8d} {costs:>30} {known:>24} {steady:>16} {grown:>18}", flush=True)
+
+
+def spread(times: Iterable[float]) -> str:
+    """The median, the 90 % quantile and the maximum."""
+    found = sorted(times)
+    return f"{statistics.median(found):.1f}, {found[int(0.9 * len(found))]:.1f}, {found[-1]:.1f} ms"
 
 
 def seconds(run: Callable[..., Any], args: list[Any]) -> float:

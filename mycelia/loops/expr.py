@@ -116,15 +116,19 @@ class Expr:
 
     def walk(self) -> list[Expr]:
         """Every expression below this one and itself, each once, arguments first. Not what indices read."""
+        if not self.args:
+            return [self]
         order: dict[Expr, None] = {}
-        stack = [(self, False)]
+        stack: list[Expr | None] = [self]  # None: the arguments of the one below are done
         while stack:
-            e, ready = stack.pop()
-            if ready:
-                order[e] = None
+            e = stack.pop()
+            if e is None:
+                order[stack.pop()] = None  # type: ignore[index]  # an expression lies below each None
             elif e not in order:
-                stack.append((e, True))
-                stack += [(a, False) for a in e.args]
+                if e.args:
+                    stack += (e, None, *e.args)
+                else:
+                    order[e] = None
         return list(order)
 
     def substitute(self, new: dict[Atom, Index], folds: dict[Fold, Expr] | None = None) -> Expr:
