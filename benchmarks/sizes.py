@@ -1,10 +1,10 @@
 """What changing sizes cost: 50 batch sizes and 50 sequence lengths through one jitted train step.
 
-For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled,
-what a size costs that was not met before (its first call less the median of three more), of all, and of those that
-need no more memory than others before; the steady time against a program for that size alone; how much memory the
-process takes from the fifth size on, and when all sizes come once more. The harness is looked for as in `benchmarks/run.py`. Ratios are of one run,
-interleaved.
+For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled
+(none, where an earlier run has left them in the cache); what a size costs that was not met before (its first call less
+the median of three more), of all, and of those that need no more memory than others before; the steady time against a
+program for that size alone; how much memory the process takes from the fifth size on, and when all sizes come once
+more. The harness is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
 """
 
 from __future__ import annotations

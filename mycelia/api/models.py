@@ -8,8 +8,10 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api import grad, jacobian, staged, vectorize
+from mycelia.api import staged, vectorize
 from mycelia.api.described import Described
+from mycelia.api.grad import GradOperation, grad, value_and_grad
+from mycelia.api.jacobian import jacfwd, jacrev
 from mycelia.api.linear import _differentiable
 from mycelia.capture import texts
 from mycelia.capture.calls import REGISTERED
@@ -454,7 +456,7 @@ def register() -> None:
     vectorized: Any = vmap(abs)
     whole = dict(zip(vectorized.__code__.co_freevars, vectorized.__closure__, strict=True))["whole"].cell_contents
     REGISTERED[vectorized.__code__] = REGISTERED[whole.__captured__.__code__] = model_mapped
-    for maker in (grad.grad, grad.value_and_grad, grad.GradOperation.__call__, jacobian.jacfwd, jacobian.jacrev, vmap):
+    for maker in (grad, value_and_grad, GradOperation.__call__, jacfwd, jacrev, vmap):
         SETTLED.update(c for c in unwrap(maker).__code__.co_consts if isinstance(c, CodeType))
 
 

@@ -10,14 +10,17 @@ where it finds another one, the guard that follows the pattern decides (`Otherwi
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from gc import get_referents
+from itertools import groupby
 from operator import is_
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
 
-from mycelia.capture.slots import CONTENTS, DATA, MAPPINGS, Slot, contents, fetch, member, pairs
+from mycelia.capture.slots import CONTENTS, DATA, ITEMS, MAPPINGS, Slot, contents, fetch, member, pairs
 from mycelia.capture.values import EXACT, MISSING, Break, Host, same
 from mycelia.capture.world import (
     Array,
@@ -35,12 +38,15 @@ from mycelia.capture.world import (
     World,
 )
 from mycelia.eager.convert import scalar
-from mycelia.runtime.seen import Seen
+from mycelia.runtime.seen import Seen, identities
 from mycelia.sizes import Sym, is_static
 
 Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
 
 
+LONG = 8  # members of a container that are compared at once
+MUTABLE = 1 << 9  # the flag of classes that are made by a statement: their objects may get another one
+LISTED = (list, dict, OrderedDict, MappingProxyType)
 FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"), (MethodType, "__func__"),
                    (MethodType, "__self__"), (staticmethod, "__func__"), (classmethod, "__func__"), (property, "fget"),
                    (property, "fset"), (property, "fdel")))  # fmt: skip  # fields that nobody can set
@@ -55,7 +61,8 @@ class Writer:
         self.known: dict[str, Any] = {
             "MISSING": MISSING, "NOTHING": (), "same": same, "fetch": fetch, "pairs": pairs, "contents": contents,
             "member": member, "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
-            "otherwise": otherwise,
+            "otherwise": otherwise, "identities": identities, "keys": dict.keys,
+            "values": dict.values,
         }  # fmt: skip
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
@@ -64,6 +71,7 @@ class Writer:
         self.tuples: set[int] = set()
         self.fixed: dict[int, str] = {}  # names of objects that are the same ones at each call
         self.settled: set[int] = set()  # cells that hold what they held
+        self.classes: list[Object] = []  # objects that are the same ones, and may have changed their class
         self.dicts: set[int] = set()
         self.proxies: dict[int, Any] = {}  # of classes
         self.held: list[Array] = []  # arrays of tensors that are no arguments: they come again
@@ -96,6 +104,9 @@ class Writer:
             self.settle(step.expect, self.is_settled(step.parent))
         elif (held := self.tuple_in(step)) is not None:
             self.write(f"if {self.source(step.parent, slot)} is not {self.name(held)}: return otherwise(o0)")
+            self.settle(step.expect, ours=False)
+        elif (found := self.members_of(step)) is not None:
+            self.members(self.world.objects[step.parent], found)
             self.settle(step.expect, ours=False)
         elif slot[0] == "copied":
             assert isinstance(step.expect, Array), "an array is copied"
@@ -159,6 +170,36 @@ class Writer:
             return found if len(found) == len(expected) and all(map(is_, found, expected)) else None
         return None
 
+    def members_of(self, step: Read) -> list[Any] | None:
+        """What a container holds, if it is long and of things that are expected to be the same ones."""
+        kind, nest = type(self.world.objects[step.parent]), step.expect
+        if step.slot != ITEMS or kind not in LISTED or not isinstance(nest, Nest) or len(nest.parts) < LONG:
+            return None
+        if not self.exact or step.parent not in self.fixed:
+            return None
+        found = []
+        for part in nest.parts:
+            if isinstance(part, Object):
+                found.append(self.world.objects[part.number])
+            elif isinstance(part, Constant) and type(part.value) is str:
+                found.append(part.value)
+            else:
+                return None
+        return found
+
+    def members(self, container: Any, known: list[Any]) -> None:
+        """Expect these very things in a container: all are compared at once."""
+        if type(container) is MappingProxyType:
+            (container,) = get_referents(container)  # which is always the same, and was looked at
+        name = self.name(container)
+        parts = (
+            {name: known} if type(container) is list else {f"keys({name})": known[::2], f"values({name})": known[1::2]}
+        )
+        for source, things in parts.items():
+            expected = tuple(things)
+            self.name(expected)  # as long as they live, nothing else has their identities
+            self.write(f"if identities(tuple({source})) != {self.name(identities(expected))}: return otherwise(o0)")
+
     def settle(self, expect: Any, ours: bool) -> None:
         """Know the objects of a slot that holds what it held."""
         if isinstance(expect, Nest):
@@ -170,8 +211,14 @@ class Writer:
         elif isinstance(expect, Object) and expect.number not in self.met:
             self.met.add(expect.number)
             self.fix(expect.number)
+            self.keep_class(expect)
             if ours:
                 self.settled.add(expect.number)
+
+    def keep_class(self, expect: Object) -> None:
+        """An object that is the one that was met may have got another class; not if that is one of Python's own."""
+        if expect.type.__flags__ & MUTABLE:
+            self.classes.append(expect)
 
     def fix(self, number: int) -> str:
         """The name of an object that is the one that was met."""
@@ -266,6 +313,7 @@ class Writer:
             self.fix(expect.number)
         elif self.is_exact(expect.number):
             self.write(f"if {source} is not {self.fix(expect.number)}: return otherwise(o0)")
+            self.keep_class(expect)
         else:
             self.write(f"o{expect.number} = {source}")
             self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
@@ -328,15 +376,27 @@ class Writer:
                 names = ", ".join(map(self.known_as, group))
                 self.unless(f"not ({as_met}) and len(set(map(id, ({names})))) != {len(group)}")
 
+    def objects(self) -> list[str]:
+        """All objects by number, where those that are the same ones at each call are put in together."""
+        found: list[str] = []
+        for fixed, run in groupby(range(len(self.world.objects)), lambda n: n in self.fixed):
+            if fixed:
+                found.append(f"*{self.name(tuple([self.world.objects[n] for n in run]))}")
+            else:
+                found += [f"o{n}" if n in self.met or n in self.tuples else "None" for n in run]
+        return found
+
     def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
-        objects = ", ".join(
-            self.known_as(n) if n in self.met or n in self.tuples else "None" for n in range(len(self.world.objects))
-        )
+        objects = ", ".join(self.objects())
         hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
         given = ", ".join(f"i{n}" for n in inputs)
         self.different()
+        if self.classes:
+            known = self.name(tuple([self.world.objects[x.number] for x in self.classes]))
+            expected = self.name(identities(tuple([x.type for x in self.classes])))
+            self.write(f"if identities(tuple(map(type, {known}))) != {expected}: return otherwise(o0)")
         if self.held:
             kept = Kept([(x.type.dtype.numpy, x.type.shape) for x in self.held])
             self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")
