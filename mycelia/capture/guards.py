@@ -44,6 +44,7 @@ from mycelia.sizes import Sym, is_static
 Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
 
 
+TOGETHER = 64  # conditions in one line
 LONG = 8  # members of a container that are compared at once
 MUTABLE = 1 << 9  # the flag of classes that are made by a statement: their objects may get another one
 LISTED = (list, dict, OrderedDict, MappingProxyType)
@@ -66,6 +67,8 @@ class Writer:
         }  # fmt: skip
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
+        self.conditions: list[str] = []  # not written yet
+        self.then = ""  # what is returned where one of them holds
         self.temporaries = 0
         self.met = {0}
         self.tuples: set[int] = set()
@@ -89,10 +92,24 @@ class Writer:
         return f"t{self.temporaries}"
 
     def write(self, line: str) -> None:
+        self.flush()
         self.lines.append(f"    {line}")
 
-    def unless(self, condition: str) -> None:
-        self.write(f"if {condition}: return None")
+    def unless(self, condition: str, then: str = "None") -> None:
+        """What follows holds if the condition does not. Conditions one after another are one, which compiles sooner."""
+        if then != self.then or len(self.conditions) >= TOGETHER:
+            self.flush()
+        self.conditions.append(condition)
+        self.then = then
+
+    def unless_other(self, condition: str) -> None:
+        """Where the condition holds, there are other objects than those that were met."""
+        self.unless(condition, "otherwise(o0)")
+
+    def flush(self) -> None:
+        if self.conditions:
+            self.lines.append(f"    if {' or '.join(self.conditions)}: return {self.then}")
+            self.conditions = []
 
     def known_as(self, number: int) -> str:
         """The name of an object."""
@@ -103,7 +120,7 @@ class Writer:
         if self.is_final(step.parent, slot) and self.follows(step.expect):
             self.settle(step.expect, self.is_settled(step.parent))
         elif (held := self.tuple_in(step)) is not None:
-            self.write(f"if {self.source(step.parent, slot)} is not {self.name(held)}: return otherwise(o0)")
+            self.unless_other(f"{self.source(step.parent, slot)} is not {self.name(held)}")
             self.settle(step.expect, ours=False)
         elif (found := self.members_of(step)) is not None:
             self.members(self.world.objects[step.parent], found)
@@ -198,7 +215,7 @@ class Writer:
         for source, things in parts.items():
             expected = tuple(things)
             self.name(expected)  # as long as they live, nothing else has their identities
-            self.write(f"if identities(tuple({source})) != {self.name(identities(expected))}: return otherwise(o0)")
+            self.unless_other(f"identities(tuple({source})) != {self.name(identities(expected))}")
 
     def settle(self, expect: Any, ours: bool) -> None:
         """Know the objects of a slot that holds what it held."""
@@ -312,7 +329,7 @@ class Writer:
         if source in self.known:  # a constant
             self.fix(expect.number)
         elif self.is_exact(expect.number):
-            self.write(f"if {source} is not {self.fix(expect.number)}: return otherwise(o0)")
+            self.unless_other(f"{source} is not {self.fix(expect.number)}")
             self.keep_class(expect)
         else:
             self.write(f"o{expect.number} = {source}")
@@ -396,7 +413,7 @@ class Writer:
         if self.classes:
             known = self.name(tuple([self.world.objects[x.number] for x in self.classes]))
             expected = self.name(identities(tuple([x.type for x in self.classes])))
-            self.write(f"if identities(tuple(map(type, {known}))) != {expected}: return otherwise(o0)")
+            self.unless_other(f"identities(tuple(map(type, {known}))) != {expected}")
         if self.held:
             kept = Kept([(x.type.dtype.numpy, x.type.shape) for x in self.held])
             self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")

@@ -89,18 +89,22 @@ def distributes(primitive: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(primitive)
     def run(self: Machine, *args: Any) -> Any:
-        for i, a in enumerate(args):
+        for a in args:
             if a.__class__ is Either:
-                a = self.settled(a)
-                if not isinstance(a, Either):
-                    return run(self, *args[:i], a, *args[i + 1 :])
-                yes, no = a.yes, a.no
-                return self.branch(
-                    a.cond,
-                    lambda: run(self, *args[:i], yes, *args[i + 1 :]),  # noqa: B023  # called at once
-                    lambda: run(self, *args[:i], no, *args[i + 1 :]),  # noqa: B023
-                )
+                return both(self, args)
         return primitive(self, *args)
+
+    def both(self: Machine, args: tuple[Any, ...]) -> Any:
+        i = next(i for i, a in enumerate(args) if a.__class__ is Either)
+        a = self.settled(args[i])
+        if not isinstance(a, Either):
+            return run(self, *args[:i], a, *args[i + 1 :])
+        yes, no = a.yes, a.no
+        return self.branch(
+            a.cond,
+            lambda: run(self, *args[:i], yes, *args[i + 1 :]),
+            lambda: run(self, *args[:i], no, *args[i + 1 :]),
+        )
 
     return run
 

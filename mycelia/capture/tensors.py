@@ -93,9 +93,8 @@ class Tensors(Joining):
     def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of one of our own functions, on stand-ins."""
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
-        chosen = [
-            x for a in (*args, *kwargs.values()) if a.__class__ is Either for x in alternatives(a) if is_tensor(x)
-        ]
+        unclear = [a for a in (*args, *kwargs.values()) if a.__class__ is Either]
+        chosen = [x for a in unclear for x in alternatives(a) if is_tensor(x)] if unclear else []
         given = [self.lowered(a, stand_ins) for a in args]
         named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
         before, noted = (mode.capturing, mode.lift, mode.changing, mode.held), mode.concrete
@@ -116,7 +115,8 @@ class Tensors(Joining):
             raise UserError(error) from None
         finally:
             mode.capturing, mode.lift, mode.changing, mode.held = before
-        if around is not None and any(not isinstance(e.op, p.Positions) for e in around.effects[effects:]):
+        new = [] if around is None else around.effects[effects:]
+        if new and any(not isinstance(e.op, p.Positions) for e in new):
             self.check_effects()
         originals = {id(t): original for original, t, _ in stand_ins.values()}
         for original, stand_in, data in stand_ins.values():

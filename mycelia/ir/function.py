@@ -109,7 +109,7 @@ class Function:
                     new[v] = parts[v.inputs[0]][v.op.index]  # type: ignore[union-attr]  # only projections read a tuple
                     continue
                 place.location = v.location
-                made = visit(v, tuple([new[x] for x in v.inputs]))
+                made = visit(v, tuple(map(new.__getitem__, v.inputs)))
                 if isinstance(made, tuple):
                     parts[v] = made
                 else:
@@ -172,19 +172,21 @@ def substitute(roots: Sequence[Value], new: Mapping[Value, Value]) -> tuple[Valu
     """The same results with some values replaced; what lies behind those is not looked at. Locations stay."""
     done = dict(new)
     stack = list(reversed(roots))
+    pop, push, found = stack.pop, stack.append, done.__getitem__
     with located(None) as place:
         while stack:
-            v = stack[-1]
+            v = pop()
             if v in done:
-                stack.pop()
                 continue
-            missing = [x for x in v.inputs if x not in done]
-            if missing:
-                stack.extend(reversed(missing))
-                continue
-            place.location = v.location
-            done[stack.pop()] = v.again(tuple([done[x] for x in v.inputs]))
-    return tuple([done[r] for r in roots])
+            here = len(stack)
+            push(v)
+            for x in v.inputs[::-1]:
+                if x not in done:
+                    push(x)
+            if len(stack) == here + 1:
+                place.location = v.location
+                done[pop()] = v.again(tuple(map(found, v.inputs)))
+    return tuple(map(found, roots))
 
 
 def users(roots: Iterable[Value]) -> dict[Value, list[Value]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mycelia.errors import Location, caller
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mycelia.ir.op import Op
 
 serials = count()
+_type_of = attrgetter("type")
 _interned = Interned["Value"]()
 
 # Arithmetic on values is looked up here. `mycelia.primitives` fills it; `mycelia.ir` knows no operation by name.
@@ -165,7 +167,7 @@ class Value(Arithmetic):
         if type(op) is Param:
             made.type, made.closed = op.type, False
         else:
-            made.type = op.infer(*[x.type for x in inputs])  # type: ignore[union-attr]
+            made.type = op.infer(*map(_type_of, inputs))  # type: ignore[union-attr]
             made.closed = op.purity is Purity.TOTAL
             for x in inputs:
                 if not x.closed:
