@@ -10,7 +10,6 @@ where it finds another one, the guard that follows the pattern decides (`Otherwi
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from gc import get_referents
 from itertools import groupby
@@ -47,7 +46,7 @@ Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number
 TOGETHER = 64  # conditions in one line
 LONG = 8  # members of a container that are compared at once
 MUTABLE = 1 << 9  # the flag of classes that are made by a statement: their objects may get another one
-LISTED = (list, dict, OrderedDict, MappingProxyType)
+LISTED = (list, dict, MappingProxyType)  # an ordered dictionary may get another order
 FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"), (MethodType, "__func__"),
                    (MethodType, "__self__"), (staticmethod, "__func__"), (classmethod, "__func__"), (property, "fget"),
                    (property, "fset"), (property, "fdel")))  # fmt: skip  # fields that nobody can set

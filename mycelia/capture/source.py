@@ -27,7 +27,7 @@ RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 
 
 @functools.lru_cache(maxsize=1024)
-def _parsed(text: str) -> ast.AST:
+def _parsed(text: str) -> ast.Module:
     """The syntax of a text; empty, if it is none."""
     try:
         return ast.parse(text)
@@ -36,10 +36,10 @@ def _parsed(text: str) -> ast.AST:
 
 
 @functools.lru_cache(maxsize=1024)
-def _module(filename: str, text: str, flags: int) -> frozenset[CodeType]:
+def _codes(filename: str, text: str, flags: int) -> frozenset[CodeType]:
     """All code in a text."""
     try:
-        return frozenset(codes_in(compile(_parsed(text), filename, "exec", flags, dont_inherit=True)))  # type: ignore[arg-type]  # a module
+        return frozenset(codes_in(compile(_parsed(text), filename, "exec", flags, dont_inherit=True)))
     except (SyntaxError, ValueError):
         return frozenset()
 
@@ -84,7 +84,7 @@ def definition(code: CodeType) -> Definition | None:
     for text in _texts(code):
         nodes = list(_at(code.co_firstlineno, code.co_name, _parsed(text)))
         proven = known or (bool(nodes) and _as_imported(code.co_filename))
-        if proven or code in _module(code.co_filename, text, code.co_flags & FUTURE):
+        if proven or code in _codes(code.co_filename, text, code.co_flags & FUTURE):
             break
     else:
         return None

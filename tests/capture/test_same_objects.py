@@ -1,6 +1,7 @@
 """Guards expect the objects that a capture has met; the pattern of objects judges others, and nothing is missed."""
 
 import ast
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,25 @@ def test_a_member_that_changes_is_seen(container, length):
     ):
         change(places[-1])
         assert fn(X).tolist() == run(X).tolist()
+
+
+@pytest.mark.parametrize("container", [dict, OrderedDict])
+def test_an_order_that_changes_is_seen(container):
+    held = container((str(i), Scale(2.0) if i else Shift(3.0)) for i in range(12))
+
+    def run(x):
+        for layer in held.values():
+            x = layer(x)
+        return x
+
+    fn = ms.jit(run)
+    assert fn(X).tolist() == run(X).tolist()
+    first = held.pop("0")
+    held["0"] = first
+    assert fn(X).tolist() == run(X).tolist()
+    if container is OrderedDict:
+        held.move_to_end("0", last=False)
+    assert fn(X).tolist() == run(X).tolist()
 
 
 def test_a_layer_of_a_network_that_is_exchanged_is_seen():
