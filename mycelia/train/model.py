@@ -18,7 +18,7 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
-from mycelia.names import listening, nearest
+from mycelia.names import nearest
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.feeding import Feed, Row, check_dataset, check_sink_size
@@ -134,7 +134,6 @@ class Model:
 
     # ------------------------------------------------------------------------------------------------------ training
 
-    @listening
     def train(
         self,
         epoch: int,
@@ -152,7 +151,6 @@ class Model:
         """
         self._train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None)
 
-    @listening
     def fit(
         self,
         epoch: int,
@@ -289,7 +287,6 @@ class Model:
 
     # ---------------------------------------------------------------------------------------------------- evaluation
 
-    @listening
     def eval(
         self,
         valid_dataset: Dataset,

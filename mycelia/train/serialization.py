@@ -87,7 +87,8 @@ def write_whole(path: Path, arrays: Mapping[str, Array], kind: str, checked: boo
             if key is not None:
                 beside.write_bytes(encrypted(beside.read_bytes(), key))
         else:
-            save_file(dict(arrays), beside, {"format": "ms"} | ({"crc_num": str(_checksum(arrays))} if checked else {}))
+            sums = {"crc_num": str(_checksum(arrays)), "sum": str(_whole_checksum(arrays))} if checked else {}
+            save_file(dict(arrays), beside, {"format": "ms", **sums})
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, path)
@@ -251,6 +252,15 @@ def _checksum(arrays: Mapping[str, Array]) -> int:
     return total
 
 
+def _whole_checksum(arrays: Mapping[str, Array]) -> int:
+    """The CRC-32 of all names, element types, shapes and contents: MindSpore's does not see types and shapes."""
+    total = 0
+    for name in sorted(arrays):
+        head = f"{name}\0{arrays[name].dtype}\0{arrays[name].shape}\0"
+        total = crc32(arrays[name].tobytes(), crc32(head.encode(), total))
+    return total
+
+
 def _prefixes(given: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
@@ -273,11 +283,12 @@ def _read(path: Path, kind: str, key: bytes | None = None, checked: bool = False
         return ckpt.read(path, key, checked)
     try:
         with safe_open(path, "numpy") as file:
-            given = (file.metadata() or {}).get("crc_num")
+            given = file.metadata() or {}
         arrays = dict(load_file(path))
-        if given is not None and given != str(_checksum(arrays)):
+        sums = {"crc_num": _checksum, "sum": _whole_checksum}
+        if any(given[name] != str(computed(arrays)) for name, computed in sums.items() if name in given):
             raise SafetensorError("its checksum is wrong: it was damaged after it was written")
-        if given is None and checked:
+        if checked and not any(name in given for name in sums):
             raise SafetensorError("it has no checksum")
         return arrays
     except SafetensorError as reason:

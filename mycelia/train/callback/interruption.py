@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
 from mycelia.train.callback.base import Callback, RunContext
 from mycelia.train.resuming import load_training, save_training
@@ -63,6 +64,8 @@ class BackupAndRestore(Callback):
             )  # fmt: skip
         now.feed.start_at(state["place"], over=state["over"])
         now.cur_step_num = state["step"]
+        outputs = [Tensor(a) for a in state["outputs"]]
+        now.net_outputs = tuple(outputs) if state["several"] else outputs[0]
         now.resumed = {"epoch": state["epoch"], "begun": not state["over"]}
         self.waiting = [c["state"] for c in known]
         # those that come later in the list begin after this: what they knew is given back when all have begun
@@ -98,9 +101,11 @@ class BackupAndRestore(Callback):
             return  # no row was read yet
         known = [{"kind": type(c).__name__, "state": c.state_dict()} for c in self._others(now)]
         epoch = now.cur_epoch_num if over else now.cur_epoch_num - 1
+        several = isinstance(now.net_outputs, tuple | list)
+        outputs = list(now.net_outputs) if several else [now.net_outputs]
         save_training(
-            self.file, now.train_network, epoch=epoch, over=over, step=now.cur_step_num, place=now.feed.place,
-            callbacks=known,
+            self.file, now.train_network, several=several, outputs=outputs, epoch=epoch, over=over,
+            step=now.cur_step_num, place=now.feed.place, callbacks=known,
         )  # fmt: skip
 
 

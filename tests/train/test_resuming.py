@@ -1,0 +1,114 @@
+"""A training that was interrupted anywhere ends as if it had not been, bit for bit."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+import mycelia.dataset as ds
+from mycelia import nn, train
+from mycelia.errors import ArgumentError
+
+PROGRAM = Path(__file__).parent / "interrupted.py"
+SPEC = importlib.util.spec_from_file_location("interrupted", PROGRAM)
+interrupted = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(interrupted)
+
+
+class Fails(train.Callback):
+    """An error after a step, once."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def on_train_step_end(self, run_context):
+        if run_context.original_args().cur_step_num == self.step:
+            self.step = -1
+            raise KeyboardInterrupt
+
+
+def equal(a, b):
+    assert a.keys() == b.keys()
+    for name, array in a.items():
+        np.testing.assert_array_equal(array, b[name], err_msg=name)
+
+
+def test_a_training_goes_on_where_it_stood(tmp_path):
+    whole = interrupted.state(*interrupted.training(tmp_path / "whole", extra=[Fails(-1)]))
+    for step in (1, 15, 37):  # within an epoch, after its last step, before its evaluation
+        with pytest.raises(KeyboardInterrupt):
+            interrupted.training(tmp_path / str(step), extra=[Fails(step)])
+        equal(interrupted.state(*interrupted.training(tmp_path / str(step), extra=[Fails(-1)])), whole)
+
+
+def test_other_callbacks_or_another_network_are_told(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.training(tmp_path, extra=[Fails(3)])
+    with pytest.raises(ArgumentError, match="saved with other callbacks"):
+        interrupted.training(tmp_path)
+    with pytest.raises(ArgumentError, match="was saved by another training"):
+        train.load_training(tmp_path / "backup.ckpt", nn.Dense(2, 1))
+    ms.save_checkpoint(nn.Dense(2, 1), tmp_path / "plain.ckpt")
+    with pytest.raises(ArgumentError, match="holds parameters only"):
+        train.load_training(tmp_path / "plain.ckpt", nn.Dense(2, 1))
+
+
+def loop(path, stop):
+    """A loop of one's own, that can be taken up."""
+    ms.set_seed(1)
+    net = nn.SequentialCell(nn.Dense(4, 4), nn.Dropout(p=0.5), nn.Dense(4, 1))
+    step = nn.TrainOneStepCell(
+        nn.WithLossCell(net, nn.MSELoss()), nn.Adam(net.trainable_params(), nn.ExponentialDecayLR(0.1, 0.9, 3))
+    )
+    step.set_train()
+    ds.config.set_seed(2)
+    x = np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32)
+    rows = ds.NumpySlicesDataset({"x": x, "y": x[:, :1]}, shuffle=True).batch(3).create_tuple_iterator()
+    done = train.load_training(path, step, rows=rows)["done"] if path.exists() else 0
+    while done < 20:
+        try:
+            step(*next(rows))
+        except StopIteration:
+            continue
+        done += 1
+        train.save_training(path, step, rows=rows, done=done)
+        if done == stop:
+            return None
+    return {p.name: p.asnumpy() for p in step.get_parameters()}
+
+
+def test_a_loop_of_ones_own_goes_on(tmp_path):
+    whole = loop(tmp_path / "whole.ckpt", None)
+    for stop in (3, 7, 14):
+        assert loop(tmp_path / "cut.ckpt", stop) is None
+    equal(loop(tmp_path / "cut.ckpt", None), whole)
+
+
+@pytest.mark.slow
+def test_a_training_that_is_killed_twenty_times_ends_the_same(tmp_path):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def run(folder, kill_after):
+        command = [sys.executable, str(PROGRAM), str(folder), "1"]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        for count, _ in enumerate(child.stdout):
+            if count == kill_after[0]:
+                time.sleep(kill_after[1])  # somewhere between two steps, or while a file is written
+                child.send_signal(signal.SIGKILL)
+        return child.wait()
+
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "cut").mkdir()
+    assert run(tmp_path / "whole", (-1, 0.0)) == 0
+    rng, kills = np.random.default_rng(1), 0
+    while run(tmp_path / "cut", (int(rng.integers(0, 3)), float(rng.uniform(0, 0.02))) if kills < 20 else (-1, 0.0)):
+        kills += 1
+    assert kills == 20
+    equal(dict(np.load(tmp_path / "cut/end.npz")), dict(np.load(tmp_path / "whole/end.npz")))
