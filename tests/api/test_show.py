@@ -63,7 +63,7 @@ def test_the_program_and_its_kernels_can_be_read(called):
     launches = [s for s in program.block.walk() if isinstance(s, Launch)]
     kernels = re.split(r"^step \d+:\n", body(called.show("kernels")), flags=re.MULTILINE)[1:]
     assert len(kernels) == len(launches) > 0
-    assert [len(parse_kernel(k).stages) for k in kernels] == [len(s.kernel.stages) for s in launches]
+    assert [len(parse_kernel(k).sweeps) for k in kernels] == [len(s.kernel.sweeps) for s in launches]
 
 
 def test_passes_are_listed_in_order(called):
