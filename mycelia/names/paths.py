@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -78,7 +78,7 @@ class Paths:
         top, _, rest = name.partition(".")
         if not rest or sys.modules.get(top) is not sys.modules.get("mycelia"):
             return None
-        if top != "mycelia" or means(rest):
+        if top != "mycelia" or (means(rest) and PathFinder.find_spec(name, path) is None):  # a file of ours comes first
             return ModuleSpec(name, Stand(f"mycelia.{rest}"), is_package=True)
         return None
 

@@ -12,6 +12,8 @@ margin: CosineEmbeddingLoss DiceLoss HingeEmbeddingLoss MarginRankingLoss MultiC
     MultiLabelSoftMarginLoss MultiMarginLoss MultilabelMarginLoss SoftMarginLoss TripletMarginLoss
     TripletMarginWithDistanceLoss
 normalization: InstanceNorm1d InstanceNorm2d InstanceNorm3d LRN SyncBatchNorm
+optim.adafactor: AdaFactor
+optim.rules: ASGD AdaMax Adadelta Adagrad AdamOffload FTRL LARS Lamb LazyAdam ProximalAdagrad RMSProp Rprop
 padding: ConstantPad1d ConstantPad2d ConstantPad3d Pad ReflectionPad1d ReflectionPad2d ReflectionPad3d
     ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad2d
 recurrent: GRU GRUCell LSTM LSTMCell RNN RNNCell
