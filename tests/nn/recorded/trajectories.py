@@ -12,7 +12,7 @@ def numbers(*shape, seed=0):
 OPTIMIZERS = {
     "rmsprop": ("RMSProp", {"learning_rate": 0.01}),
     "rmsprop_centered": ("RMSProp", {"learning_rate": 0.01, "momentum": 0.7, "centered": True, "epsilon": 1e-3}),
-    "rmsprop_decay": ("RMSProp", {"learning_rate": 0.01, "decay": 0.5, "weight_decay": 0.1, "loss_scale": 8.0}),
+    "rmsprop_decay": ("RMSProp", {"learning_rate": 0.01, "weight_decay": 0.1, "loss_scale": 8.0}),
     "adagrad": ("Adagrad", {"learning_rate": 0.1}),
     "adagrad_decay": ("Adagrad", {"accum": 0.5, "learning_rate": 0.1, "weight_decay": 0.1, "loss_scale": 8.0}),
     "adadelta": ("Adadelta", {"learning_rate": 3.0, "rho": 0.8, "epsilon": 1e-3}),
