@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import tempfile
 import threading
 import weakref
@@ -14,8 +13,10 @@ from itertools import count
 from typing import Any, Protocol
 
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.flow.rowbytes import bytes_of, row_of
 from mycelia.dataset.plan import Data, copied
 from mycelia.dataset.transforms.validators import flag, integer, text
+from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
 MEGABYTE = 1 << 20
@@ -145,8 +146,7 @@ class _Spilled:
         if not self.holds(key):
             return None
         start, size = self.places[key]
-        row: Row = pickle.loads(os.pread(self.file.fileno(), size, start))
-        return row
+        return row_of(memoryview(os.pread(self.file.fileno(), size, start)))
 
     def put(self, key: Hashable, row: Row) -> None:
         """Keep a row. When the disk is full no more rows are kept, and those that are not are read again."""
@@ -154,7 +154,10 @@ class _Spilled:
             self.forget()
         if self.full:
             return
-        content = pickle.dumps(row, protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            content = bytes_of(row)
+        except ArgumentError:
+            return  # it holds more than arrays and texts, and is read again
         try:
             if self.file is None:
                 self.file = tempfile.TemporaryFile(prefix="mycelia-cache-", buffering=0)  # noqa: SIM115 - see finalize

@@ -7,12 +7,9 @@ result write the same bytes, so that any number of processes may share a folder.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
-import struct
 import threading
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,20 +17,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mycelia.dataset.describing import dtype_word, plain_dtype
-from mycelia.dataset.errors import DataError
 from mycelia.dataset.fingerprints import fingerprint_of
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.flow.saving import plain, restored
+from mycelia.dataset.flow.rowbytes import bytes_of, packed, row_of
 from mycelia.dataset.memo import Made
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.limits import believed
 
-MAGIC = b"MYCMAP01"
-HEAD = struct.Struct("<8sII")  # magic, sum of what follows, length of the description
 log = logging.getLogger("mycelia.dataset")
 _numbers = count()
 
@@ -93,61 +84,24 @@ class Kept:
         return Path(self.folder, self.word, key[:2], f"{key}.row")
 
 
-def packed(value: Any) -> list[bytes]:
-    """A value of a row as a description and its bytes.
-
-    >>> packed(np.array([1, 2], np.uint8))
-    [b'{"dtype": "|u1", "shape": [2]}', b'\\x01\\x02']
-    """
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        told = {"dtype": dtype_word(value.dtype), "shape": list(value.shape)}
-        return [json.dumps(told).encode(), np.ascontiguousarray(value).tobytes()]
-    try:
-        return [json.dumps({"plain": plain(value)}).encode(), b""]
-    except TypeError as error:
-        raise ArgumentError(f"a cached map keeps arrays and texts: {error}") from error
-
-
-def unpacked(told: Any, body: memoryview) -> Any:
-    """The value that `packed` described.
-
-    >>> unpacked({"dtype": "|u1", "shape": [2]}, memoryview(b"\\x01\\x02"))
-    array([1, 2], dtype=uint8)
-    """
-    if "plain" in told:
-        return restored(told["plain"])
-    return np.frombuffer(bytearray(body), plain_dtype(told["dtype"])).reshape(told["shape"])
-
-
 def read(place: Path) -> Row | None:
     """The row in a file; None if there is none, or it is not whole."""
     try:
         with place.open("rb") as file:
             size = believed(os.fstat(file.fileno()).st_size, "a kept row", file=str(place))
             whole = memoryview(file.read(size))
-        magic, crc, length = HEAD.unpack_from(whole)
-        if magic != MAGIC or zlib.crc32(whole[HEAD.size :]) != crc:
-            return None
-        columns, at = [], HEAD.size + length
-        for told in json.loads(bytes(whole[HEAD.size : at])):
-            columns.append(unpacked(told["value"], whole[at : at + told["bytes"]]))
-            at += told["bytes"]
-        return tuple(columns)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, struct.error, DataError, RecordError):
+        return row_of(whole)
+    except (OSError, RecordError):
         return None  # it is made again
 
 
 def write(place: Path, row: Row) -> None:
     """Put a row into its file, whole or not at all."""
-    parts = [packed(value) for value in row]
-    told = json.dumps([{"value": json.loads(head), "bytes": len(body)} for head, body in parts]).encode()
-    rest = told + b"".join(body for _, body in parts)
+    content = bytes_of(row)
     part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}.{next(_numbers)}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(HEAD.pack(MAGIC, zlib.crc32(rest), len(told)) + rest)
+        part.write_bytes(content)
         os.replace(part, place)
     except OSError as error:
         with suppress(OSError):

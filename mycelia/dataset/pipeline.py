@@ -23,8 +23,10 @@ from mycelia.dataset.operations import MapNode
 from mycelia.dataset.plan import Node, table_stream
 from mycelia.dataset.samplers import Labels, Sampler
 from mycelia.dataset.syncing import SyncNode
+from mycelia.errors import MyceliaError
 
 Open = Callable[[int], Stream | None]
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what a damaged state leads to
 CHUNK = 16  # rows of one request, when rows are not batched
 
 
@@ -149,10 +151,8 @@ class Pipeline(Frame):
             return self.stream(self.root, epoch, None)
         try:
             return self.stream(self.root, epoch, self.start)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise DataError(
-                f"a state cannot be taken up: {error!r}", hint="is it damaged, or of another plan?"
-            ) from error
+        except DAMAGE as error:
+            raise _not_taken_up(error) from error
 
     def _stage(self, owner: Node, open: Open, epoch: int, *, inner: bool) -> Stage:
         key = id(owner) if inner else 0
@@ -205,6 +205,10 @@ class Pipeline(Frame):
             return self.stage.next() if self.pump is None else self.pump.next()
         except Failed as failed:
             raise failed.failure.error() from failed.__cause__
+        except DAMAGE as error:
+            if self.start is None or isinstance(error, MyceliaError):
+                raise
+            raise _not_taken_up(error) from error  # it may hold requests for rows that are not there
 
     def sealed(self) -> dict[str, dict[str, str]]:
         """The seals of the orders that samplers written by hand have given, as plain data."""
@@ -234,6 +238,10 @@ class Pipeline(Frame):
     def bad_count(self) -> int:
         """How many bad samples there were."""
         return sum(g.bad_count for g in list(self.gauges.values()))
+
+
+def _not_taken_up(error: Exception) -> DataError:
+    return DataError(f"a state cannot be taken up: {error!r}", hint="is it damaged, or of another plan?")
 
 
 def _count_batches(node: Node, group: int) -> None:

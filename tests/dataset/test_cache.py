@@ -124,3 +124,33 @@ def test_the_arguments_of_a_server_are_checked_and_kept():
             ds.DatasetCache(1, **wrong)
     with pytest.raises(ArgumentError, match="session_id"):
         ds.DatasetCache(0)
+
+
+def test_a_spilled_row_that_somebody_changed_is_read_again_and_runs_nothing(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "ran",)
+
+    source, cache = Reads(), ds.DatasetCache(1, size=1, spilling=True)
+    _twice(cache, source)
+    start, size = next(iter(cache.spilled.places.values()))
+    hostile = pickle.dumps((Trap(),))
+    os.pwrite(cache.spilled.file.fileno(), hostile.ljust(size, b"\0"), start)
+    _twice(cache, source)
+    assert not (tmp_path / "ran").exists()
+    assert sum(source.seen) > 6
+
+
+def test_rows_that_hold_more_than_arrays_and_texts_are_read_again_and_not_spilled():
+    class Odd:
+        seen = 0
+
+        def fetch(self, index):
+            self.seen += 1
+            return (np.zeros(1 << 21, np.uint8), object())
+
+    source, cache = Odd(), ds.DatasetCache(1, size=1, spilling=True)
+    for _ in range(2):
+        cache.row(0, 0, source)
+    assert source.seen == 2
+    assert cache.get_stat().num_disk_cached == 0

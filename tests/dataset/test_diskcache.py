@@ -13,8 +13,9 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import random, text, vision
-from mycelia.dataset.diskcache import packed, read, write
+from mycelia.dataset.diskcache import read, write
 from mycelia.dataset.fingerprints import fingerprint_of
+from mycelia.dataset.flow.rowbytes import packed
 from mycelia.errors import ArgumentError
 
 FACTOR = 3

@@ -7,6 +7,7 @@ read back as nothing but what this module knows: no code comes with a state.
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import fields
 from functools import singledispatch
 from typing import Any
@@ -18,6 +19,7 @@ from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.request import Apply, Chain, Collate, Fetch, Literal, Request, Select, Side
 from mycelia.types import Array
 
+Fits = Callable[[Any], bool]
 MARK = "="  # the key that tells a written-down value from a dictionary
 KINDS = {kind.__name__: kind for kind in (Apply, Chain, Collate, Failure, Fetch, Literal, Select, Side)}
 
@@ -103,7 +105,59 @@ def _restored(told: Any) -> Any:
         return _array(told)
     if kind not in KINDS:
         raise DataError(f"a state holds a {kind!r}, which this version does not know")
-    return KINDS[kind](*_restored(told["of"]))
+    return _checked(KINDS[kind], _restored(told["of"]))
+
+
+def _row(value: Any) -> bool:
+    return value is None or isinstance(value, Failure) or (type(value) is tuple and all(map(_cell, value)))
+
+
+def _cell(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or (isinstance(value, dict) and all(map(_cell, value.values())))
+
+
+def _number(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu"
+
+
+def _request(value: Any) -> bool:
+    return isinstance(value, Request)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _tuple_of(fits: Fits) -> Fits:
+    return lambda value: type(value) is tuple and all(map(fits, value))
+
+
+# what the fields of each kind may hold
+FIELDS: dict[str, tuple[Fits, ...]] = {
+    "Apply": (_number, _number, _numbers, _request),
+    "Chain": (_tuple_of(_request),),
+    "Collate": (_number, _number, _number, _request),
+    "Failure": (_text, _text, _text, _text, _text, lambda value: type(value) is bool),
+    "Fetch": (_number, _numbers),
+    "Literal": (_tuple_of(_row), _tuple_of(_text)),
+    "Select": (_tuple_of(_number), _request),
+    "Side": (_tuple_of(_request),),
+}
+
+
+def _checked(kind: type[Any], values: Any) -> Any:
+    """A request or a failure, if its fields are what they must be."""
+    fits = FIELDS[kind.__name__]
+    if type(values) is not list or len(values) != len(fits):
+        raise DataError(f"a state holds a {kind.__name__} with other fields than it has")
+    wrong = [f.name for f, fit, v in zip(fields(kind), fits, values, strict=True) if not fit(v)]
+    if wrong:
+        raise DataError(f"a state holds a damaged {kind.__name__}", given={"wrong": wrong})
+    return kind(*values)
 
 
 def _array(told: dict[str, Any]) -> Array:

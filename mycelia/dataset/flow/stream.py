@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,11 +88,21 @@ class IterableStream(Stream):
                 self.count = count
         except Exception as error:
             raise Failed(self._failure(error)) from error
-        while self.count < count:
-            with suppress(Exception):  # it was told when the row was asked for the first time
-                next(self.iterator, None)
-            self.count += 1
+        self._pass_over(count)
         return self.iterator
+
+    def _pass_over(self, count: int) -> None:
+        """Leave rows behind; a state may tell of more than there are."""
+        assert self.iterator is not None, "opened before"
+        bad, ended = 0, object()
+        while self.count < count and bad <= HOPELESS:
+            try:
+                if next(self.iterator, ended) is ended:
+                    return
+                bad = 0
+            except Exception:  # it was told when the row was asked for the first time
+                bad += 1
+            self.count += 1
 
     def pull(self, most: int) -> Request | None:
         iterator = self._open() if self.iterator is None else self.iterator
@@ -331,7 +340,10 @@ class ShuffleStream(Stream):
         if state is None:
             return ShuffleStream(child, buffer, rng)
         rng.bit_generator.state = state["rng"]
-        return ShuffleStream(child, buffer, rng, list(state["held"]), state["ended"])
+        held = list(state["held"])
+        if not all(isinstance(row, Request) and len(row) == 1 for row in held):
+            raise ValueError("what a shuffle holds are rows")
+        return ShuffleStream(child, buffer, rng, held, bool(state["ended"]))
 
     def pull(self, most: int) -> Request | None:
         while len(self.held) < self.buffer and not self.ended:
