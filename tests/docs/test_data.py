@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["data", "backends", "sizes", "parallel", "export"])
+@pytest.mark.parametrize("name", ["data", "backends", "sizes", "parallel", "export", "training"])
 def test_the_program_on_the_page_prints_what_it_promises(name: str, tmp_path: Path) -> None:
     if name == "data":
         pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")

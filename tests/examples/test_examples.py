@@ -17,7 +17,7 @@ def run(name, *options):
 
 
 def test_every_example_has_a_test():
-    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["digits.py", "generate.py", "images.py"]
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["digits.py", "generate.py", "images.py", "lenet.py"]
 
 
 def test_the_digits_run_quickly(tmp_path):
@@ -37,6 +37,13 @@ def test_the_images_run_quickly_and_name_the_bottleneck():
     assert "samples/s; bottleneck: " in said
     assert "while training, the bottleneck is" in said
     assert "of the test pictures" in said
+
+
+def test_lenet_is_trained_and_taken_up_quickly(tmp_path):
+    said = run("lenet.py", "--folder", tmp_path)
+    assert "epoch 2: loss" in said
+    assert "checkpoints: lenet-1_8.ckpt, lenet-2_8.ckpt" in said
+    assert "epoch 2: loss" in run("lenet.py", "--level", "O2")
 
 
 @pytest.mark.slow

@@ -75,11 +75,11 @@ class TimeMonitor(Callback):
         if not isinstance(data_time, bool):
             raise ArgumentError(f"data_time is True or False, not {data_time!r}")
         self.data_size, self.data_time = data_size, data_time
-        self.start = self.asked = perf_counter()
-        self.waited = 0.0
+        self.begun: dict[str, float] = {}  # by mode: an evaluation may lie within an epoch of training
+        self.asked, self.waited = perf_counter(), 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        self.start = self.asked = perf_counter()
+        self.begun[run_context.original_args().mode] = self.asked = perf_counter()
         self.waited = 0.0
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
@@ -93,7 +93,7 @@ class TimeMonitor(Callback):
         steps = now.batch_num if now.get("batch_num", -1) > 0 else self.data_size
         if steps is None:
             raise ArgumentError("the dataset does not tell how many steps an epoch has", hint="TimeMonitor(data_size)")
-        took = (perf_counter() - self.start) * 1000
+        took = (perf_counter() - self.begun[now.mode]) * 1000
         told = f"{now.mode.title()} epoch time: {took:5.3f} ms, per step time: {took / steps:5.3f} ms"
         if self.data_time:
             told += f" (data time: {self.waited * 1000 / steps:5.3f} ms)"
