@@ -97,15 +97,10 @@ def _stores(node: ast.Assign) -> bool:
 
 def replace(tree: ast.Module, place: int, variant: int) -> None:
     """Make one change in a tree."""
+    from mycelia.testing import mutation
+
     target = list(ast.walk(tree))[place]
-    new = list(variants(target))[variant]
-    ast.copy_location(new, target)
-    for parent in ast.walk(tree):
-        for name, child in ast.iter_fields(parent):
-            if child is target:
-                setattr(parent, name, new)
-            elif isinstance(child, list) and any(c is target for c in child):
-                setattr(parent, name, [new if c is target else c for c in child])
+    mutation.exchange(tree, target, list(variants(target))[variant])
 
 
 def is_said(node: ast.AST) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 from mycelia.api import given
 from mycelia.api.models import moved_positions
+from mycelia.api.nested import enclosed, forked
 from mycelia.capture.calls import REGISTERED
 from mycelia.capture.nests import flattened, rebuilt
-from mycelia.capture.regions import closed
 from mycelia.capture.texts import Later
 from mycelia.capture.values import Either, Number, UserError
 from mycelia.capture.world import is_tensor
@@ -23,31 +23,23 @@ class Traced:
     def __init__(self, machine: Any, originals: Sequence[Value], fn: Any, args: Any) -> None:
         params = fresh_params(tuple(v.type for v in originals))
         base = machine.store
-        machine.store = inner = base.fork()
-        path, machine.path = machine.path, dict(machine.path)
-        machine.regions.enter(None, True)
         asked, machine.positions = machine.positions, {}
         try:
-            with region() as inside:
-                result = machine.joined(machine.call(fn, args([inner.tensor(v) for v in params]), {}))
-            found, self.shape = flattened(machine, result)
-            self.found = [machine.joined(x) for x in found]
-            if any(isinstance(x, Later | Either | Number) for x in self.found):
-                machine.refuse("a function with a gradient of its own returns what depends on values")
-            outs = [machine.value(x) for x in self.found if is_tensor(x)]
+            with forked(machine) as inner:
+                with region() as inside:
+                    result = machine.joined(machine.call(fn, args([inner.tensor(v) for v in params]), {}))
+                found, self.shape = flattened(machine, result)
+                self.found = [machine.joined(x) for x in found]
+                if any(isinstance(x, Later | Either | Number) for x in self.found):
+                    machine.refuse("a function with a gradient of its own returns what depends on values")
+                outs = [machine.value(x) for x in self.found if is_tensor(x)]
             self.positions = machine.positions
         finally:
-            machine.store, machine.path, machine.positions = base, path, asked
-            machine.regions.leave()
+            machine.positions = asked
         if inside.effects or any(id(obj) not in inner.made for obj, _, _ in inner.differences(base)):
             machine.refuse("a function with a gradient of its own changes something outside")
         self.params = params
-        turn = machine.regions.stack[-1].inner[-1]
-        roots = machine.regions.settled(outs, machine.path)
-        names, operands = machine.regions.operands(roots, turn.start, machine.path)
-        taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(params)]
-        self.captured = [w for _, w in taken]
-        self.function = closed((*params, *[v for v, _ in taken]), roots)
+        self.function, self.captured = enclosed(machine, params, outs)
 
 
 def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

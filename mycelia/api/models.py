@@ -13,12 +13,12 @@ from mycelia.api.described import Described
 from mycelia.api.grad import GradOperation, grad, value_and_grad
 from mycelia.api.jacobian import jacfwd, jacrev
 from mycelia.api.linear import _differentiable
+from mycelia.api.nested import enclosed, forked
 from mycelia.capture import texts
 from mycelia.capture.calls import REGISTERED
 from mycelia.capture.guards import SETTLED
 from mycelia.capture.machine import Machine
 from mycelia.capture.nests import flattened, rebuilt
-from mycelia.capture.regions import closed
 from mycelia.capture.slots import DATA
 from mycelia.capture.texts import Later
 from mycelia.capture.values import Either, Number, UserError, is_plain
@@ -53,25 +53,17 @@ class Linear:
         args, kwargs = machine.all_items(args), named(machine, kwargs)
         positions = machine.plain(machine.all_items(positions))
         marked, self.leaves, self.structures = self.marked(args, positions)
-        store = machine.store
+        base = machine.store
         originals = [machine.value(x) for x in (*self.leaves, *self.weights)]
         fresh = fresh_params(tuple(v.type for v in originals))
-        base = store
-        machine.store = inner = base.fork()
-        path, machine.path = machine.path, dict(machine.path)
-        machine.regions.enter(None, True)
         asked, machine.positions = machine.positions, {}
         try:
-            for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
-                inner.write(x, DATA, param)
-            with region() as inside:
-                outputs = machine.call(fn, marked, kwargs)
-        except UserError:
-            machine.store = base
-            raise
+            with forked(machine) as inner:
+                for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
+                    inner.write(x, DATA, param)
+                with region() as inside:
+                    outputs = machine.call(fn, marked, kwargs)
         finally:
-            machine.path = path
-            machine.regions.leave()
             new = dict(zip(fresh, originals, strict=True))
             machine.positions = asked | moved_positions(machine.positions, new)
         self.happens = inside.effects
@@ -121,13 +113,7 @@ class Linear:
             for v in values_in(held):
                 values.setdefault(v, len(values))
         listed = [*first, *values]
-        turn = machine.regions.stack[-1].inner[-1]
-        roots = machine.regions.settled([*self.happens, *listed], machine.path)
-        happens, results = roots[: len(self.happens)], roots[len(self.happens) :]
-        names, operands = machine.regions.operands(roots, turn.start, machine.path)
-        taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(fresh)]
-        captured = [w for _, w in taken]
-        self.function = closed((*fresh, *[v for v, _ in taken]), results, happens)
+        self.function, captured = enclosed(machine, fresh, listed, self.happens)
         self.operands = (*originals, *captured)
         self.wrt = (*[True] * len(fresh), *[False] * len(captured))
         types = self.function.result_types
@@ -357,39 +343,29 @@ def mapped_call(
     types = [TensorType(v.dtype, v.shape[a is not None :]) for v, a in zip(fronts, axes, strict=True)]
     params = fresh_params(tuple(types))
     base = machine.store
-    machine.store = one = base.fork()
-    path, machine.path = machine.path, dict(machine.path)
-    machine.regions.enter(None, True)
     asked, machine.positions = machine.positions, {}
     try:
-        given = rebuilt(machine, structure, [one.tensor(v) for v in params[:-1]])
-        with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
-            result = machine.joined(machine.call(each, given, {}))
-        found, shape = flattened(machine, result)
-        outs = [machine.value(x) if is_tensor(x) else x for x in found]
-        if not all(is_tensor(x) or (is_plain(x) and type(x) is not Sym) for x in found):
-            machine.refuse("each example has a text, a number or an object of its own")
-        wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
-        moved = [obj for obj, slot, _ in one.differences(base) if slot == DATA and is_counter(obj)]
-        counters = [(counter, machine.value(counter)) for counter in moved]
+        with forked(machine) as one:
+            given = rebuilt(machine, structure, [one.tensor(v) for v in params[:-1]])
+            with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
+                result = machine.joined(machine.call(each, given, {}))
+            found, shape = flattened(machine, result)
+            outs = [machine.value(x) if is_tensor(x) else x for x in found]
+            if not all(is_tensor(x) or (is_plain(x) and type(x) is not Sym) for x in found):
+                machine.refuse("each example has a text, a number or an object of its own")
+            wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
+            moved = [obj for obj, slot, _ in one.differences(base) if slot == DATA and is_counter(obj)]
+            counters = [(counter, machine.value(counter)) for counter in moved]
     finally:
-        machine.path, machine.positions = path, asked
-        machine.regions.leave()
-        machine.store = base
+        machine.positions = asked
     check_changes(machine, base, one, params, moved)
     wanted = machine.real(vectorize._matched, out_axes, shape, "out_axes")
     computed = [(v, a) for v, a in zip(outs, wanted, strict=True) if isinstance(v, Value)]
     computed += [(v, 0) for v in (*[held for _, held in counters], *wrong)]
-    turn = machine.regions.stack[-1].inner[-1]
-    roots = machine.regions.settled([*inside.effects, *[v for v, _ in computed]], machine.path)
-    names, operands = machine.regions.operands(roots, turn.start, machine.path)
-    taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in set(params)]
-    captured = [w for _, w in taken]
+    function, captured = enclosed(machine, params, [v for v, _ in computed], inside.effects)
     known = {name for t in (*types, *[v.type for v in captured]) for name in data_sizes(t)}
     if any(not data_sizes(v.type) <= known for v, _ in computed):
         machine.refuse("a result has another size for each example")
-    count = len(inside.effects)
-    function = closed((*params, *[v for v, _ in taken]), roots[count:], roots[:count])
     types_in = [lockstep(t, size) if a is not None else t for t, a in zip(types, axes, strict=True)]
     many = batch(function, size, (*types_in, *[v.type for v in captured]), tuple(a is not None for _, a in computed))
     for (_, a), t, old in zip(computed, many.result_types, function.result_types, strict=True):

@@ -8,9 +8,8 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.api import recompute
 from mycelia.api.models import named, replaced, values_in
+from mycelia.api.nested import enclosed, forked
 from mycelia.capture.calls import REGISTERED
-from mycelia.capture.regions import closed
-from mycelia.capture.values import UserError
 from mycelia.ir import Value, region
 
 
@@ -19,26 +18,11 @@ def model_computed_again(machine: Any, fn: FunctionType, args: tuple[Any, ...], 
     block, given, keywords = args
     given, keywords = machine.all_items(given), named(machine, keywords)
     base = machine.store
-    machine.store = inner = base.fork()
-    path, machine.path = machine.path, dict(machine.path)
-    machine.regions.enter(None, True)
-    try:
-        with region() as inside:
-            result = machine.call(block, given, keywords)
-    except UserError:
-        machine.store = base
-        raise
-    finally:
-        machine.path = path
-        machine.regions.leave()
-    machine.store = base
+    with forked(machine) as inner, region() as inside:
+        result = machine.call(block, given, keywords)
     changes = list(inner.differences(base))
     values = list(dict.fromkeys(v for held in (result, *[held for _, _, held in changes]) for v in values_in(held)))
-    turn = machine.regions.stack[-1].inner[-1]
-    roots = machine.regions.settled([*inside.effects, *values], machine.path)
-    names, operands = machine.regions.operands(roots, turn.start, machine.path)
-    count = len(inside.effects)
-    function = closed(names, roots[count:], roots[:count])
+    function, operands = enclosed(machine, (), values, inside.effects)
     new: dict[Value, Value] = dict(zip(values, p.Call(function, recompute=True)(*operands), strict=True))
     for obj, slot, held in changes:
         base.slots[id(obj), slot] = obj, replaced(held, new)

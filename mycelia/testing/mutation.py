@@ -162,7 +162,18 @@ def is_message(node: ast.AST) -> bool:
 
 def _replace(tree: ast.Module, place: int, variant: int) -> None:
     target = list(ast.walk(tree))[place]
-    new = list(variants(target))[variant]
+    exchange(tree, target, list(variants(target))[variant])
+
+
+def exchange(tree: ast.Module, target: ast.AST, new: ast.AST) -> None:
+    """Put `new` where `target` stands in a tree.
+
+    >>> tree = ast.parse("a + b")
+    >>> exchange(tree, tree.body[0].value.left, ast.Name("c", ast.Load()))
+    >>> ast.unparse(tree)
+    'c + b'
+    """
+    ast.copy_location(new, target)
     for parent in ast.walk(tree):
         for name, child in ast.iter_fields(parent):
             if child is target:

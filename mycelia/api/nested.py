@@ -1,0 +1,42 @@
+"""A call inside of a captured program that becomes a function of its own: it is interpreted on a fork of the store, and
+closed over what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mycelia.capture.regions import closed
+from mycelia.ir import Function, Value
+
+
+@contextmanager
+def forked(machine: Any) -> Iterator[Any]:
+    """What is interpreted inside of the block changes a fork of the store, which is given, and belongs to a region of
+    its own; then all is as before. What of the changes shall stay is for the caller to say.
+    """
+    base, path = machine.store, machine.path
+    machine.store, machine.path = base.fork(), dict(path)
+    machine.regions.enter(None, True)
+    try:
+        yield machine.store
+    finally:
+        machine.store, machine.path = base, path
+        machine.regions.leave()
+
+
+def enclosed(
+    machine: Any, params: Sequence[Value], values: Sequence[Value], effects: Sequence[Value] = ()
+) -> tuple[Function, list[Value]]:
+    """The function that computes `values`, and does `effects`, of the block that was left last: of `params` and of what
+    the block reads beside them, which is given too.
+    """
+    turn = machine.regions.stack[-1].inner[-1]
+    roots = machine.regions.settled([*effects, *values], machine.path)
+    names, operands = machine.regions.operands(roots, turn.start, machine.path)
+    own = set(params)
+    taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in own]
+    results, happens = roots[len(effects) :], roots[: len(effects)]
+    return closed((*params, *[v for v, _ in taken]), results, happens), [w for _, w in taken]
