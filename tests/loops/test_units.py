@@ -15,7 +15,7 @@ from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.codegen.driver import Emitted, emit_program
 from mycelia.errors import ArgumentError
-from mycelia.ir import Function, interpret
+from mycelia.ir import Function, Op, inner_functions, interpret
 from mycelia.loops import Place, Plan, Unit, equal, parse_binding, parse_unit, show_binding, show_unit
 from mycelia.loops.interpret_unit import interpret_unit
 from mycelia.loops.verify_unit import verify_binding, verify_unit
@@ -55,7 +55,8 @@ def check_data(unit: Unit) -> None:
     text = show_unit(unit)
     read = parse_unit(text, Callee.of)
     assert equal(read, unit), text
-    assert show_unit(read) == text
+    # terms of an index stand in the order in which this process met them, so texts of equal units may differ in that
+    assert equal(parse_unit(show_unit(read), Callee.of), unit), text
     binding = parse_binding(show_binding(unit.binding))
     assert equal(binding, unit.binding), text
     verify_binding(binding)
@@ -68,6 +69,13 @@ def run_native(unit: Unit, emitted: Emitted, *inputs: Array) -> tuple[Array, ...
     return Executable(machine_code(emitted.modules, options()), Bound(read, {}))(*inputs)
 
 
+def tolerance(fn: Function) -> float:
+    """That of the coarsest numbers in the program: a result of more digits is made of those."""
+    own = [TOLERANCE.get(v.dtype, 0.0) for v in fn.values() if isinstance(v.type, TensorType)]
+    inside = [tolerance(f) for v in fn.values() if isinstance(v.op, Op) for f in inner_functions(v.op)]
+    return max([*own, *inside], default=0.0)
+
+
 def check_meaning(fn: Function, *inputs: Array) -> None:
     unit, emitted = written(fn)
     check_data(unit)
@@ -77,7 +85,7 @@ def check_meaning(fn: Function, *inputs: Array) -> None:
         got, want = interpret_unit(unit, *inputs), run_native(unit, emitted, *inputs)
     for a, b in zip(got, want, strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        close(a, b, 4 * TOLERANCE.get(dtype_of(b), 0.0), str(fn), scale=1.0)
+        close(a, b, 4 * tolerance(fn) if dtype_of(b).is_float else 0.0, str(fn), scale=1.0)
 
 
 @pytest.mark.parametrize("sample", {s.op.name: s for s in SAMPLES}.values(), ids=lambda s: s.op.name)
