@@ -61,9 +61,15 @@ _ELEMENTS = {
     "intc": "types.int32", "long": "types.int64", "intp": "types.int64", "ubyte": "types.uint8",
     "ushort": "types.uint16", "uintc": "types.uint32", "uintp": "types.uint64",
 }  # fmt: skip
+METRICS = """
+    Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta HausdorffDistance Loss MAE
+    MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
+    Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy auc get_metric_fn get_metrics names
+    rearrange_inputs"""
 SHORT: dict[str, dict[str, str]] = {
     "mycelia": _ELEMENTS,
     "mycelia.types": _ELEMENTS,
+    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()},
     "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"},
 }
 """Other names for things, by place: of element types, which would hide what Python calls so if modules held them."""

@@ -130,3 +130,72 @@ class CellList(Sequence):
     def __each__(self) -> tuple[Cell, ...]:
         """The cells that `vmap` gives one example each."""
         return tuple(self._cells.values())
+
+
+class CellDict(Cell):
+    """Cells by name, whose parameters belong to the cell that holds the dictionary.
+
+    >>> from mycelia.nn import Dense, ReLU
+    >>> cells = CellDict({"first": Dense(2, 3), "then": ReLU()})
+    >>> list(cells), [p.name for p in cells.trainable_params()]
+    (['first', 'then'], ['first.weight', 'first.bias'])
+    """
+
+    def __init__(self, *args: Any, auto_prefix: bool = True) -> None:
+        super().__init__(auto_prefix)
+        if args:
+            self.update(*args)
+
+    def __getitem__(self, key: str) -> Cell:
+        return self._cells[key]
+
+    def __setitem__(self, key: str, cell: Cell) -> None:
+        self.insert_child_to_cell(key, cell)
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self._cells:
+            raise KeyError(key)
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._cells
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._cells.keys()
+
+    def values(self) -> Any:
+        """The cells."""
+        return self._cells.values()
+
+    def items(self) -> Any:
+        """Names and cells."""
+        return self._cells.items()
+
+    def clear(self) -> None:
+        """Hold nothing."""
+        for key in list(self._cells):
+            delattr(self, key)
+
+    def pop(self, key: str) -> Cell:
+        """The cell of this name, which leaves."""
+        cell = self[key]
+        del self[key]
+        return cell
+
+    def update(self, cells: Any) -> None:
+        """Hold these too: of a dictionary, or pairs of a name and a cell.
+
+        >>> cells = CellDict()
+        >>> cells.update([("a", Cell())])
+        >>> len(cells), "a" in cells
+        (1, True)
+        """
+        for key, cell in cells.items() if isinstance(cells, dict | CellDict) else cells:
+            self[key] = cell

@@ -3,8 +3,10 @@
 TABLE = """
 activation: CELU FastGelu GLU HShrink HSigmoid HSwish Hardtanh PReLU RReLU SeLU SoftShrink Softmax2d Softmin
     Softsign Tanhshrink Threshold
+adaptive: AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d
 arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumExp Roll Tril Triu
 blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten
+container: CellDict
 conv: Conv1dTranspose Conv2dTranspose Conv3dTranspose
 image: CentralCrop ChannelShuffle ImageGradients MSSSIM PSNR PixelShuffle PixelUnshuffle SSIM Upsample
 likelihood: CTCLoss FocalLoss GaussianNLLLoss PoissonNLLLoss SampledSoftmaxLoss
@@ -16,8 +18,10 @@ optim.adafactor: AdaFactor
 optim.rules: ASGD AdaMax Adadelta Adagrad AdamOffload FTRL LARS Lamb LazyAdam ProximalAdagrad RMSProp Rprop
 padding: ConstantPad1d ConstantPad2d ConstantPad3d Pad ReflectionPad1d ReflectionPad2d ReflectionPad3d
     ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad2d
+pooling: AvgPool3d MaxPool3d
 recurrent: GRU GRUCell LSTM LSTMCell RNN RNNCell
 transformer: Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer
+wrap: Jvp Vjp WithGradCell
 """
 
 LATER = {

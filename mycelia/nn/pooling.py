@@ -77,7 +77,21 @@ def further(extent: int, window: int, stride: int, inside: int) -> int:
 
 
 class MaxPool(Pool):
-    """The family of largest elements."""
+    """The family of largest elements; where they are is not told, and windows have no gaps."""
+
+    def __init__(
+        self,
+        kernel_size: int | tuple[int, ...] = 1,
+        stride: int | tuple[int, ...] = 1,
+        pad_mode: str = "valid",
+        padding: int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
+        checks.only(self.cls_name, "dilation", dilation, 1, "windows have no gaps here")
+        checks.only(self.cls_name, "return_indices", return_indices, False, "largest elements come without places here")
 
     def pooled(self, x: Tensor) -> Tensor:
         return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))
@@ -103,6 +117,16 @@ class MaxPool2d(MaxPool):
     rank = 2
 
 
+class MaxPool3d(MaxPool):
+    """The largest element of each window of space.
+
+    >>> MaxPool3d(2)(ops.ones((1, 1, 3, 3, 3))).shape
+    (1, 1, 2, 2, 2)
+    """
+
+    rank = 3
+
+
 class AvgPool(Pool):
     """The family of means. What pads in mode "same" does not count, and in mode "pad" only if asked for."""
 
@@ -125,9 +149,10 @@ class AvgPool(Pool):
         if self.pad_mode == "same":
             return p.avg_pool(x, self.kernel_size, self.stride, self.pads(x), False)
         windows = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
-        return (
-            ops.avg_pool1d(x, *windows) if self.rank == 1 else ops.avg_pool2d(x, *windows, self.divisor_override or 0)
-        )
+        if self.rank == 1:
+            return ops.avg_pool1d(x, *windows)
+        pool = ops.avg_pool2d if self.rank == 2 else ops.avg_pool3d
+        return pool(x, *windows, self.divisor_override or 0)
 
 
 class AvgPool1d(AvgPool):
@@ -159,6 +184,16 @@ class AvgPool2d(AvgPool):
     """
 
     rank = 2
+
+
+class AvgPool3d(AvgPool):
+    """The mean of each window of space.
+
+    >>> AvgPool3d(2)(ops.ones((1, 1, 3, 3, 3))).shape
+    (1, 1, 2, 2, 2)
+    """
+
+    rank = 3
 
 
 class AdaptiveAvgPool2d(Cell):

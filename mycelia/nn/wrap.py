@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mycelia.api import value_and_grad
+from mycelia.api import jvp, value_and_grad, vjp
 from mycelia.communication import get_group_size
 from mycelia.eager import Parameter, ParameterTuple, Tensor
 from mycelia.errors import ArgumentError
@@ -148,3 +148,69 @@ class DistributedGradReducer(Cell):
         share = 1.0 / (self.degree or get_group_size(self.group))
         reduced = [all_reduce(g, "sum", self.group) for g in grads]
         return tuple([g * share for g in reduced] if self.mean else reduced)
+
+
+class Jvp(Cell):
+    """What a network gives, and its change when the inputs move along `v`: called with the inputs and `v`, the last.
+
+    >>> from mycelia.nn import ReLU
+    >>> [t.tolist() for t in Jvp(ReLU())(Tensor([2.0, -1.0]), Tensor([3.0, 3.0]))]
+    [[2.0, 0.0], [3.0, 0.0]]
+    """
+
+    def __init__(self, fn: Any) -> None:
+        super().__init__(auto_prefix=False)
+        self.fn = fn
+
+    def construct(self, *args: Any) -> Any:
+        *inputs, v = args
+        return jvp(self.fn, tuple(inputs) if len(inputs) > 1 else inputs[0], v)
+
+
+class Vjp(Cell):
+    """What a network gives, and the gradient of its inputs when that of its result is `v`, the last argument.
+
+    >>> from mycelia.nn import ReLU
+    >>> out, gradient = Vjp(ReLU())(Tensor([2.0, -1.0]), Tensor([3.0, 3.0]))
+    >>> gradient.tolist()
+    [3.0, 0.0]
+    """
+
+    def __init__(self, fn: Any) -> None:
+        super().__init__(auto_prefix=False)
+        self.fn = fn
+
+    def construct(self, *args: Any) -> Any:
+        *inputs, v = args
+        out, back = vjp(self.fn, *inputs)
+        found = back(*v) if isinstance(v, tuple) else back(v)
+        alone = isinstance(found, tuple) and len(found) == 1
+        return out, found[0] if alone else found
+
+
+class WithGradCell(Cell):
+    """The gradients of a network's weights, of its loss on data and labels, or of its own result.
+
+    >>> from mycelia.nn import Dense, MSELoss
+    >>> net = Dense(1, 1, weight_init="ones", has_bias=False)
+    >>> WithGradCell(net, MSELoss())(Tensor([[1.0]]), Tensor([[3.0]]))[0].tolist()
+    [[-4.0]]
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any = None, sens: Any = None) -> None:
+        super().__init__(auto_prefix=False)
+        self.network, self.loss_fn, self.sens = network, loss_fn, sens
+        self.network.set_grad()
+        self.__dict__["weights"] = ParameterTuple(network.trainable_params())
+
+    def construct(self, *inputs: Any) -> Any:
+        return value_and_grad(self._seen, None, self.__dict__["weights"])(*inputs)[1]
+
+    def _seen(self, *inputs: Any) -> Any:
+        """What is differentiated."""
+        if self.loss_fn is None:
+            out = self.network(*inputs)
+        else:
+            *data, label = inputs
+            out = self.loss_fn(self.network(*data), label)
+        return out if self.sens is None else out * self.sens

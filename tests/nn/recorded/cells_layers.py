@@ -162,3 +162,18 @@ both("Roll", lambda nn: nn.Roll((1, -2), (0, 1)), lambda torch: lambda x: torch.
 case("Tril", lambda nn: nn.Tril(), numbers(3, 4), 1)
 case("Triu", lambda nn: nn.Triu(), numbers(3, 4), -1)
 case("L1Regularizer", lambda nn: nn.L1Regularizer(0.3), numbers(3, 4))
+
+# ------------------------------------------------------------------------------------------------------------- poolings
+
+for rank, x in ((1, LINE), (2, PLANE), (3, SPACE)):
+    for kind in ("AdaptiveAvgPool", "AdaptiveMaxPool"):
+        both(
+            f"{kind}{rank}d",
+            lambda nn, k=f"{kind}{rank}d": getattr(nn, k)(2),
+            lambda torch, k=f"{kind}{rank}d": getattr(torch.nn, k)(2),
+            x,
+        )
+both("MaxPool3d", lambda nn: nn.MaxPool3d(2, 2), lambda torch: torch.nn.MaxPool3d(2, 2), SPACE)
+both("AvgPool3d", lambda nn: nn.AvgPool3d(2, 1), lambda torch: torch.nn.AvgPool3d(2, 1), SPACE)
+both("LPPool1d", lambda nn: nn.LPPool1d(2, 2, 1), lambda torch: torch.nn.LPPool1d(2, 2, 1), positive(2, 4, 5))
+both("LPPool2d", lambda nn: nn.LPPool2d(3, 2), lambda torch: torch.nn.LPPool2d(3, 2), positive(2, 4, 5, 6))
