@@ -25,7 +25,7 @@ PATHS: dict[str, str] = {
     "common.parameter": "eager",
     "common.recompute": "api",
     "common.seed": "api",
-    "common.sparse_tensor": "eager",
+    "common.sparse_tensor": "ops.sparse",
     "common.tensor": "eager",
     "nn.layer": "nn",
     "nn.layer.*": "nn",
@@ -66,13 +66,30 @@ METRICS = """
     MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
     Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy auc get_metric_fn get_metrics names
     rearrange_inputs"""
+_FEW = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1", "floor", "inv",
+    "isfinite", "isinf", "isnan", "log", "log1p", "neg", "relu", "relu6", "round", "sigmoid", "sin", "sinh",
+    "softsign", "sqrt", "square", "tan", "tanh", "add",
+)  # fmt: skip
+_SPARSE = {
+    name: f"ops.sparse.{name}"
+    for name in (
+        *[f"{kind}_{name}" for kind in ("coo", "csr") for name in _FEW],
+        "coo_concat", "csr_mul", "csr_mv", "csr_reduce_sum", "csr_softmax", "csr_to_coo", "csr_to_dense",
+        "dense_to_sparse_coo", "dense_to_sparse_csr",
+    )
+}  # fmt: skip
+_TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
 SHORT: dict[str, dict[str, str]] = {
-    "mycelia": _ELEMENTS,
+    "mycelia": _ELEMENTS | _TENSORS,
+    "mycelia.ops": _SPARSE,
     "mycelia.types": _ELEMENTS,
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()},
-    "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"},
+    "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"} | _TENSORS,
 }
-"""Other names for things, by place: of element types, which would hide what Python calls so if modules held them."""
+"""Names that are found elsewhere, by place: element types, which would hide what Python calls so if modules held them,
+and families that few need, whose module is loaded when one is asked for.
+"""
 
 
 class Paths:

@@ -9,6 +9,7 @@ Reductions take `axis` and `keepdims` as in NumPy, and `dim` and `keepdim` besid
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -338,6 +339,26 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     from mycelia.ops import creation  # as above
 
     return creation.ones(size, self.dtype if dtype is None else dtype)
+
+
+@method()
+def to_coo(self: Tensor) -> Any:
+    """The numbers that are not zero, by their places.
+
+    >>> Tensor([[1.0, 0.0]]).to_coo().indices.tolist()
+    [[0, 0]]
+    """
+    return import_module("mycelia.ops.sparse").dense_to_sparse_coo(self)
+
+
+@method()
+def to_csr(self: Tensor) -> Any:
+    """The numbers of a matrix that are not zero, row by row.
+
+    >>> Tensor([[1.0, 0.0]]).to_csr().indptr.tolist()
+    [0, 1]
+    """
+    return import_module("mycelia.ops.sparse").dense_to_sparse_csr(self)
 
 
 # ------------------------------------------------------------------------------------------------------- assignment

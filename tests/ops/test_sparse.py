@@ -1,0 +1,89 @@
+"""Sparse matrices against SciPy's."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import mycelia as ms
+from mycelia import Tensor, ops
+from mycelia.errors import MyceliaError
+from mycelia.ops import sparse
+
+RNG = np.random.default_rng(0)
+DENSE = np.where(RNG.uniform(size=(4, 5)) < 0.4, RNG.uniform(0.1, 0.9, size=(4, 5)), 0).astype(np.float32)
+OTHER = np.where(RNG.uniform(size=(4, 5)) < 0.4, RNG.normal(size=(4, 5)), 0).astype(np.float32)
+
+
+def coo(a):
+    return Tensor(a).to_coo()
+
+
+def csr(a):
+    return Tensor(a).to_csr()
+
+
+def test_both_kinds_hold_what_scipy_holds():
+    want = scipy.sparse.csr_matrix(DENSE)
+    found = csr(DENSE)
+    assert found.indptr.tolist() == want.indptr.tolist()
+    assert found.indices.tolist() == want.indices.tolist()
+    assert found.values.tolist() == want.data.tolist()
+    for kind in (coo, csr):
+        np.testing.assert_array_equal(kind(DENSE).to_dense().asnumpy(), DENSE)
+    np.testing.assert_array_equal(csr(DENSE).to_coo().to_csr().to_dense().asnumpy(), DENSE)
+
+
+@pytest.mark.parametrize("name", sparse.ELEMENTWISE)
+def test_functions_of_the_numbers_that_are_held(name):
+    x = DENSE + (1.5 if name == "acosh" else 0) * (DENSE != 0)
+    held = x[x != 0]
+    want = getattr(ops, name)(Tensor(held)).tolist()
+    assert getattr(ops, f"coo_{name}")(coo(x)).values.tolist() == want
+    assert getattr(ops, f"csr_{name}")(csr(x)).values.tolist() == want
+    with pytest.raises(MyceliaError, match="a COOTensor is needed"):
+        getattr(ops, f"coo_{name}")(csr(x))
+
+
+def test_sums():
+    found = ops.coo_add(coo(DENSE), coo(OTHER), Tensor(0.0))
+    np.testing.assert_allclose(found.to_dense().asnumpy(), DENSE + OTHER)
+    np.testing.assert_allclose((coo(DENSE) + coo(OTHER)).to_dense().asnumpy(), DENSE + OTHER)
+    found = ops.coo_add(coo(DENSE), coo(OTHER), Tensor(0.5)).to_dense().asnumpy()
+    np.testing.assert_allclose(found, np.where(np.abs(DENSE + OTHER) >= 0.5, DENSE + OTHER, 0))
+    found = ops.csr_add(csr(DENSE), csr(OTHER), Tensor(2.0), Tensor(-1.0))
+    np.testing.assert_allclose(found.to_dense().asnumpy(), 2 * DENSE - OTHER, rtol=1e-6)
+
+
+def test_products_and_rows():
+    x = RNG.normal(size=(5, 1)).astype(np.float32)
+    np.testing.assert_allclose(csr(DENSE).mv(Tensor(x)).asnumpy(), DENSE @ x, rtol=1e-5)
+    np.testing.assert_allclose((csr(DENSE) * Tensor(OTHER)).to_dense().asnumpy(), DENSE * OTHER, rtol=1e-6)
+    np.testing.assert_allclose(csr(DENSE).sum(1).asnumpy(), DENSE.sum(1, keepdims=True), rtol=1e-6)
+    soft = ops.csr_softmax(csr(DENSE), ms.float32).to_dense().asnumpy()
+    raised = np.where(DENSE != 0, np.exp(DENSE), 0)
+    np.testing.assert_allclose(soft, raised / np.maximum(raised.sum(1, keepdims=True), 1e-9), rtol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_one_behind_the_other(axis):
+    found = ops.coo_concat((coo(DENSE), coo(OTHER)), axis)
+    np.testing.assert_array_equal(found.to_dense().asnumpy(), np.concatenate([DENSE, OTHER], axis))
+
+
+def test_numbers_at_one_place_are_added_and_places_are_put_in_order():
+    x = ms.COOTensor(Tensor([[1, 0], [0, 1], [1, 0]]), Tensor([1.0, 2.0, 3.0]), (2, 2))
+    assert x.coalesce().indices.tolist() == [[0, 1], [1, 0]]
+    assert x.to_dense().tolist() == x.coalesce().to_dense().tolist() == [[0.0, 2.0], [4.0, 0.0]]
+
+
+def test_gradients_reach_the_numbers():
+    at = Tensor([[0, 1], [1, 0]])
+    found = ms.grad(lambda v: (ms.COOTensor(at, v, (2, 2)).to_dense() * Tensor([[1.0, 2.0], [3.0, 4.0]])).sum())
+    assert found(Tensor([5.0, 6.0])).tolist() == [2.0, 3.0]
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(MyceliaError, match="a row for each number"):
+        ms.COOTensor(Tensor([[0, 1]]), Tensor([1.0, 2.0]), (2, 2))
+    with pytest.raises(MyceliaError, match="one start more than rows"):
+        ms.CSRTensor(Tensor([0, 1]), Tensor([0]), Tensor([1.0]), (2, 2))
