@@ -121,8 +121,8 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Addcmul": ("", arithmetic.addcmul),
     "ApproximateEqual": ("tolerance=1e-05", numbers.approximate_equal),
     "BartlettWindow": ("periodic=True, dtype='float32'", windows.bartlett_window),
-    "BatchToSpaceND": ("block_size, crops", lambda x, block_size, crops:
-        arrangement.batch_to_space_nd(x, block_size, crops)),
+    "BatchToSpaceND": ("block_shape, crops", lambda x, block_shape, crops:
+        arrangement.batch_to_space_nd(x, block_shape, crops)),
     "BlackmanWindow": ("periodic=True, dtype='float32'", windows.blackman_window),
     "BoundingBoxDecode": (
         "max_shape, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016",
@@ -155,7 +155,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "InplaceSub": ("indices", scattering.inplace_sub),
     "InplaceUpdate": ("indices", scattering.inplace_update),
     "InvertPermutation": ("", _inverted),
-    "IsClose": ("rtol=1e-05, atol=1e-08, equal_nan=True", comparison.isclose),
+    "IsClose": ("rtol=1e-05, atol=1e-08, equal_nan=False", comparison.isclose),
     "LRN": ("depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS'", normalization.lrn),
     "Lcm": ("", numbers.lcm),
     "LeftShift": ("", arithmetic.bitwise_left_shift),
@@ -191,8 +191,8 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "ScatterUpdate": (_LOCKED, scattering.scatter_update),
     "SearchSorted": ("dtype='int64', right=False", _searched),
     "Sinc": ("", numbers.sinc),
-    "SpaceToBatchND": ("block_size, paddings", lambda x, block_size, paddings:
-        arrangement.space_to_batch_nd(x, block_size, paddings)),
+    "SpaceToBatchND": ("block_shape, paddings", lambda x, block_shape, paddings:
+        arrangement.space_to_batch_nd(x, block_shape, paddings)),
     "SparseSoftmaxCrossEntropyWithLogits": ("is_grad=False!", _sparse_cross_entropy),
     "SquareSumAll": ("", lambda x, y: (reduction.sum(math.square(x)), reduction.sum(math.square(y)))),
     "SquaredDifference": ("", lambda x, y: math.square(arithmetic.sub(x, y))),
@@ -204,9 +204,9 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "TensorScatterSub": ("", choice.tensor_scatter_sub),
     "TensorShape": ("", arrangement.dyn_shape),
     "Tril": ("diagonal=0", creation.tril),
-    "TrilIndices": ("row, col, offset=0, dtype='int64'", arrangement.tril_indices),
+    "TrilIndices": ("row, col, offset=0, dtype='int32'", arrangement.tril_indices),
     "Triu": ("diagonal=0", creation.triu),
-    "TriuIndices": ("row, col, offset=0, dtype='int64'", arrangement.triu_indices),
+    "TriuIndices": ("row, col, offset=0, dtype='int32'", arrangement.triu_indices),
     "TruncateDiv": ("", numbers.truncate_div),
     "TruncateMod": ("", numbers.truncate_mod),
     "UniqueConsecutive": ("return_inverse=False, return_counts=False, dim=None", statistics.unique_consecutive),
