@@ -25,7 +25,7 @@ from mycelia.dataset.config import Options, restore
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.sharing import Giver, Taker, available
-from mycelia.dataset.flow.workers import Answer, Blueprint, Ticket, Workers, fulfil
+from mycelia.dataset.flow.workers import Answer, Blueprint, Promise, Ticket, Workers, fulfil
 
 QUEUED = 1 << 16  # a request below this may wait in a busy worker's pipe without blocking the dealer
 log = logging.getLogger("mycelia.dataset")
@@ -83,31 +83,13 @@ def _told(error: BaseException, request: Request, blueprint: Blueprint) -> Failu
     return Failure.of(error, " <- ".join(reversed(blueprint.labels)), request.origin(0, blueprint.run()))
 
 
-@dataclass
-class _Promise(Ticket):
-    number: int
-    request: Request
-    message: Request
-    there: threading.Event = field(default_factory=threading.Event)
-    answer: Answer | None = None
-    error: BaseException | None = None
-    tries: int = 0
-    since: float = 0.0
-    warned: bool = False
+class _Sent(Promise):
+    """A request on its way to a worker process, as it is sent."""
 
-    def wait(self) -> Answer:
-        self.there.wait()
-        if self.error is not None:
-            raise self.error
-        assert self.answer is not None, "an answer or an error"
-        return self.answer
-
-    def done(self) -> bool:
-        return self.there.is_set()
-
-    def settle(self, answer: Answer | None, error: BaseException | None = None) -> None:
-        self.answer, self.error = answer, error
-        self.there.set()
+    def __init__(self, number: int, request: Request, message: Request) -> None:
+        super().__init__(request)
+        self.number, self.message = number, message
+        self.tries, self.since, self.warned = 0, 0.0, False
 
 
 @dataclass
@@ -115,7 +97,7 @@ class _Worker:
     process: BaseProcess
     connection: Connection
     taker: Taker
-    tasks: deque[_Promise] = field(default_factory=deque)
+    tasks: deque[_Sent] = field(default_factory=deque)
 
 
 class ProcessWorkers(Workers):
@@ -138,7 +120,7 @@ class ProcessWorkers(Workers):
         if method != "fork":
             check_picklable(blueprint)
         self.lock = threading.RLock()  # a collector may close the pool in a thread that holds it
-        self.waiting: deque[_Promise] = deque()
+        self.waiting: deque[_Sent] = deque()
         self.closed = False
         self.numbered = 0
         self.looked = monotonic()
@@ -160,7 +142,7 @@ class ProcessWorkers(Workers):
             if self.closed:
                 raise DataError("the pipeline was closed", hint="make a new iterator")
             self.numbered += 1
-            promise = _Promise(self.numbered, request, brought)
+            promise = _Sent(self.numbered, request, brought)
             self.waiting.append(promise)
         self._call()
         return promise
@@ -229,7 +211,7 @@ class ProcessWorkers(Workers):
                     if not self._send(worker, promise):
                         break
 
-    def _send(self, worker: _Worker, promise: _Promise) -> bool:
+    def _send(self, worker: _Worker, promise: _Sent) -> bool:
         try:
             message = pickle.dumps((promise.number, promise.message, worker.taker.let_go()))
         except Exception as error:
@@ -310,7 +292,7 @@ class ProcessWorkers(Workers):
             else:
                 self._mourn(promise, code)
 
-    def _mourn(self, promise: _Promise, code: int | None) -> None:
+    def _mourn(self, promise: _Sent, code: int | None) -> None:
         run = self.blueprint.run()
         how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with code {code}"
         what = f"a worker process {how} while it made {len(promise.request)} rows"

@@ -136,10 +136,15 @@ class InlineWorkers(Workers):
         return Later(request, self.blueprint.run())
 
 
-class _Promise(Ticket):
-    """An answer that a thread will put here."""
+class Promise(Ticket):
+    """An answer that somebody will put here.
 
-    __slots__ = ("answer", "error", "request", "there")
+    >>> from mycelia.dataset.flow.request import Literal
+    >>> promise = Promise(Literal(())); promise.done()
+    False
+    >>> promise.settle(Answer([])); promise.wait().outcomes
+    []
+    """
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -157,13 +162,18 @@ class _Promise(Ticket):
     def done(self) -> bool:
         return self.there.is_set()
 
+    def settle(self, answer: Answer | None, error: BaseException | None = None) -> None:
+        """Give the answer, or what went wrong."""
+        self.answer, self.error = answer, error
+        self.there.set()
+
 
 class _Desk:
     """Where requests wait for a thread; apart from the pool, so that threads do not keep the pool alive."""
 
     def __init__(self) -> None:
         self.lock = threading.Condition()
-        self.waiting: deque[_Promise] = deque()
+        self.waiting: deque[Promise] = deque()
         self.wanted = 0
         self.closed = False
 
@@ -219,7 +229,7 @@ class ThreadWorkers(Workers):
             self.threads[number] = thread
 
     def submit(self, request: Request) -> Ticket:
-        promise = _Promise(request)
+        promise = Promise(request)
         with self.desk.lock:
             if self.desk.closed:
                 raise DataError("the pipeline was closed", hint="make a new iterator")
