@@ -74,7 +74,7 @@ class Way:
         if self.direct is not None and not open_tapes:
             native = self.native.made()
             if native is not None:
-                with Arena.turn:
+                with Arena.turn.of(False):
                     found = self.guard(root)
                     if found is None:
                         return UNFIT
@@ -85,8 +85,9 @@ class Way:
         if recording():
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
+        changes = bool(self.writes)
         if self.sized:
-            with Arena.turn:
+            with Arena.turn.of(changes):
                 found = self.guard(root)
                 if found is None:
                     return UNFIT
@@ -95,7 +96,7 @@ class Way:
             self.native.prepare(found[2])
         elif not self.idle:
             self.native.prepare()
-        with Arena.turn:
+        with Arena.turn.of(changes):
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
 

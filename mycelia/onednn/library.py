@@ -9,6 +9,7 @@ from collections.abc import Callable
 from ctypes import POINTER, c_float, c_int, c_int32, c_int64, c_size_t, c_void_p
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from mycelia.errors import DependencyError, MyceliaError
@@ -224,6 +225,15 @@ def library() -> Library:
     >>> library().version[0]
     3
     """
+    with _loading:  # a cache lets two threads begin; what a process may use is said to the library once
+        return _loaded()
+
+
+_loading = RLock()
+
+
+@cache
+def _loaded() -> Library:
     path = _find()
     load_openmp()
     try:

@@ -10,7 +10,7 @@ import pytest
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
 from mycelia.api import interpreted, native
-from mycelia.runtime.turn import Turn
+from mycelia.runtime.turn import OVERTAKEN, Turn
 
 SIZE = 1 << 16  # a step takes long enough to be met in the middle
 
@@ -198,23 +198,46 @@ def test_training_with_sizes_that_change_in_several_threads():
     assert w.tolist() == [4.0 * sum(range(2, 12))]
 
 
-def test_the_turn_goes_to_whoever_waited_longest():
-    turn, order = Turn(), []
-    ready = [threading.Event() for _ in range(4)]
+def order_of(turn, asked):
+    """Who gets a turn that is somebody else's, one after the other, when they have asked for it in this order."""
+    order = []
 
-    def take(i):
-        ready[i].set()
-        with turn:
+    def take(i, mine):
+        with mine:
             order.append(i)
 
-    threads = [threading.Thread(target=take, args=(i,), daemon=True) for i in range(4)]
+    threads = [threading.Thread(target=take, args=(i, mine), daemon=True) for i, mine in enumerate(asked)]
     with turn:
         for i, t in enumerate(threads):
             t.start()
-            assert ready[i].wait(10)
-            while len(turn._waiting) <= i:
+            while len(turn._waiting) + len(turn._ahead) <= i:
                 time.sleep(0.001)
     for t in threads:
         t.join(10)
-    assert order == [0, 1, 2, 3]
+    assert not turn.mine()
+    return order
+
+
+def test_the_turn_goes_to_whoever_waited_longest():
+    turn = Turn()
+    assert order_of(turn, [turn] * 4) == [0, 1, 2, 3]
+    assert order_of(turn, [turn.reading] * 4) == [0, 1, 2, 3]
+
+
+def test_who_changes_nothing_goes_ahead():
+    turn = Turn()
+    assert order_of(turn, [turn, turn, turn.reading, turn, turn.reading]) == [2, 4, 0, 1, 3]
+
+
+def test_who_changes_something_is_overtaken_so_often_only():
+    turn = Turn()
+    readers = OVERTAKEN + 3
+    order = order_of(turn, [turn, *[turn.reading] * readers])
+    assert order == [*range(1, OVERTAKEN + 1), 0, *range(OVERTAKEN + 1, readers + 1)]
+
+
+def test_a_turn_is_taken_again_by_whoever_has_it():
+    turn = Turn()
+    with turn.reading, turn, turn.reading:
+        assert turn.mine()
     assert not turn.mine()

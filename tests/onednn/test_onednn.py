@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import ml_dtypes
@@ -405,3 +407,19 @@ def test_a_reorder_moves_elements_between_layouts_and_dtypes():
     x, out = normal(4, 6, 5), np.empty((5, 4, 6), ml_dtypes.bfloat16).transpose(1, 2, 0)
     onednn.reorder(Layout.of(x), Layout.of(out)).run(x, out)
     np.testing.assert_array_equal(out, x.astype(ml_dtypes.bfloat16))
+
+
+def test_threads_that_ask_for_the_library_at_once_get_one():
+    code = """
+from threading import Barrier, Thread
+from mycelia.onednn import library
+found, gate = [], Barrier(8)
+def ask():
+    gate.wait()
+    found.append(library())
+threads = [Thread(target=ask) for _ in range(8)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+assert len(found) == 8 and len(set(map(id, found))) == 1, found
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
