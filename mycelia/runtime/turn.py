@@ -7,8 +7,6 @@ from collections import deque
 from contextlib import suppress
 from threading import Lock
 
-OVERTAKEN = 16  # readers that go ahead of one program that changes something, then it is its turn
-
 
 class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all that is not said here is done in C
     """A lock that a thread may take again while it has it, and that goes to whoever has waited longest.
@@ -17,7 +15,8 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
     because the others have yet to wake up. Here those who wait stand in a line, whoever comes joins it at its end, and
     only the first of the line asks for the lock. A program that changes nothing (`with turn.reading`) goes ahead of
     those that do, so that it waits for the step that runs now, and not for all steps that threads wait to begin: it
-    stands in a line of its own, and the first of the other line, when it has got the lock, lets it pass.
+    stands in a line of its own, and the first of the other line, when it has got the lock, lets all pass who stand
+    there, once.
 
     >>> turn = Turn()
     >>> with turn, turn:
@@ -30,7 +29,7 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
     def __init__(self) -> None:
         self._waiting: deque[Lock] = deque()  # each is let go when its thread is the first
         self._ahead: deque[Lock] = deque()  # those who only read
-        self._overtaken = 0  # how many of them went ahead of the first of the others
+        self._passing = 0  # how many of them the first of the others lets pass
         self.mine = self._is_owned  # type: ignore[attr-defined]  # whether it is this thread's turn
         self.reading = Reading(self)
 
@@ -45,8 +44,7 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
 
     def enter_ahead(self) -> None:
         """Take the turn ahead of those who change something."""
-        late = self._ahead or (self._waiting and self._overtaken >= OVERTAKEN)
-        if (late and not self.mine()) or not self.acquire(False):
+        if ((self._ahead or self._waiting) and not self.mine()) or not self.acquire(False):
             self._wait(self._ahead)
 
     def _wait(self, line: deque[Lock]) -> None:
@@ -58,12 +56,13 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
             if line[0] is not mine or (self._waiting if reads else self._ahead):
                 mine.acquire()
             self.acquire()
-            while not reads and self._ahead and self._overtaken < OVERTAKEN:
+            if not reads and self._ahead:
+                self._passing = len(self._ahead)
                 self.release()
                 self._wake()
                 mine.acquire()  # until they have passed
                 self.acquire()
-            self._overtaken = self._overtaken + 1 if reads and self._waiting else 0
+            self._passing = max(self._passing - 1, 0) if reads else 0
         except BaseException:  # of the handler of a signal, perhaps right behind the lock
             if self.mine():
                 self.release()
@@ -74,8 +73,7 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
 
     def _wake(self) -> None:
         """Let the first in line ask for the lock, if it does not yet."""
-        late = self._overtaken >= OVERTAKEN and self._waiting
-        for line in (self._waiting, self._ahead) if late else (self._ahead, self._waiting):
+        for line in (self._ahead, self._waiting) if self._passing else (self._waiting, self._ahead):
             with suppress(IndexError):  # there is none
                 first = line[0]
                 with suppress(RuntimeError):  # one who stood before it, and left, has woken it

@@ -10,7 +10,7 @@ import pytest
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
 from mycelia.api import interpreted, native
-from mycelia.runtime.turn import OVERTAKEN, Turn
+from mycelia.runtime.turn import Turn
 
 SIZE = 1 << 16  # a step takes long enough to be met in the middle
 
@@ -229,11 +229,28 @@ def test_who_changes_nothing_goes_ahead():
     assert order_of(turn, [turn, turn, turn.reading, turn, turn.reading]) == [2, 4, 0, 1, 3]
 
 
-def test_who_changes_something_is_overtaken_so_often_only():
-    turn = Turn()
-    readers = OVERTAKEN + 3
-    order = order_of(turn, [turn, *[turn.reading] * readers])
-    assert order == [*range(1, OVERTAKEN + 1), 0, *range(OVERTAKEN + 1, readers + 1)]
+def test_who_comes_while_others_pass_does_not_pass():
+    turn, order = Turn(), []
+
+    def take(name, mine, until=0):
+        with mine:
+            while until and len(turn._ahead) < until:
+                time.sleep(0.001)
+            order.append(name)
+
+    asked = [("step", turn), ("first", turn.reading, 1), ("second", turn.reading)]
+    threads = [threading.Thread(target=take, args=args, daemon=True) for args in asked]
+    with turn:
+        for i, t in enumerate(threads[:2]):
+            t.start()
+            while len(turn._waiting) + len(turn._ahead) <= i:
+                time.sleep(0.001)
+    while turn._ahead:
+        time.sleep(0.001)
+    threads[2].start()
+    for t in threads:
+        t.join(10)
+    assert order == ["first", "step", "second"]
 
 
 def test_a_turn_is_taken_again_by_whoever_has_it():
