@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from mycelia.capture.guards import guard_of
-from mycelia.capture.machine import Frame as machine_frame
+from mycelia.capture.machine import Frame
 from mycelia.capture.program import Finisher, Program, interpreter
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.sizing import Naming, Place
-from mycelia.capture.slots import Call, Frame, fetch
+from mycelia.capture.slots import Call, PieceRoot, fetch
 from mycelia.capture.statements import FALLS, Exit, raises
 from mycelia.capture.values import Break, Either, UserError
 from mycelia.capture.world import Array, Constant, Nest, Object, Path, Read, World
@@ -80,7 +80,7 @@ class Piece:
 
 
 def capture_piece(
-    root: Frame, stmts: list[ast.stmt], place: int, code: CodeType, varying: frozenset[Path],
+    root: PieceRoot, stmts: list[ast.stmt], place: int, code: CodeType, varying: frozenset[Path],
     naming: Naming | None = None,
 ) -> Piece:  # fmt: skip
     """As many statements as can be one program, on the live variables of a function."""
@@ -89,7 +89,7 @@ def capture_piece(
     machine.effectful = False  # Python runs them, one statement after the other
     with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
         cells = {n: world.read(root, ("cell", n)) for n in root.cells}
-        frame = machine_frame(cells, world.read(root, ("globals", None)), code)
+        frame = Frame(cells, world.read(root, ("globals", None)), code)
         machine.file = code.co_filename
         outcome, end, why, at = FALLS, place, "", None
         plan = Finisher(machine).plan(FALLS)

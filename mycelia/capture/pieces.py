@@ -17,7 +17,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from mycelia.capture.capturing import capture_piece
-from mycelia.capture.slots import Frame
+from mycelia.capture.slots import PieceRoot
 from mycelia.capture.source import Definition
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.degradations import Subject, concerning, fault
@@ -57,7 +57,7 @@ class Suite:
         self.statements: dict[int, Statement] = {}
         self.faulty: set[int] = set()  # places where capturing shows a mistake of ours
 
-    def run(self, root: Frame) -> Exit:
+    def run(self, root: PieceRoot) -> Exit:
         """The outcome of all statements."""
         place = 0
         while place < len(self.stmts):
@@ -66,7 +66,7 @@ class Suite:
                 return outcome
         return FALLS
 
-    def step(self, place: int, root: Frame) -> tuple[Exit, int]:
+    def step(self, place: int, root: PieceRoot) -> tuple[Exit, int]:
         """Run the statement at a place, and more where they are one program; the outcome, and where to go on."""
         end, done = self.attempt(place, root)
         if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
@@ -78,7 +78,7 @@ class Suite:
             done.was_ours(self.runner.subject)
         return outcome, place + 1
 
-    def attempt(self, place: int, root: Frame) -> tuple[int, Any]:
+    def attempt(self, place: int, root: PieceRoot) -> tuple[int, Any]:
         """The statement behind a program that begins here, and what it gives; UNFIT or NOT_RUN if there is none."""
         if place not in self.ways:
             self.ways[place] = self.runner.no_ways()
@@ -127,7 +127,7 @@ class Statement:
         code = next(c for c in frame.co_consts if isinstance(c, CodeType))
         self.code = named(code, code.co_qualname, suite.code.co_qualname).replace(co_name=suite.code.co_name)
 
-    def __call__(self, root: Frame) -> Exit:
+    def __call__(self, root: PieceRoot) -> Exit:
         cells = root.cells
         run = FunctionType(self.code, root.globals, closure=tuple(cells[n] for n in self.code.co_freevars))
         try:
@@ -199,7 +199,7 @@ def _arguments(names: list[str]) -> ast.arguments:
     return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
-def frame_of(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame | None:
+def frame_of(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PieceRoot | None:
     """The variables of a call, as real cells; None if the arguments do not fit."""
     code = fn.__code__
     try:
@@ -210,7 +210,7 @@ def frame_of(fn: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     cells = {n: CellType() for n in dict.fromkeys((*code.co_varnames, *code.co_cellvars))}
     for name, value in bound.arguments.items():
         cells[name].cell_contents = value
-    return Frame(cells | dict(zip(code.co_freevars, fn.__closure__ or (), strict=True)), fn.__globals__)
+    return PieceRoot(cells | dict(zip(code.co_freevars, fn.__closure__ or (), strict=True)), fn.__globals__)
 
 
 def suite_of(node: Definition, code: CodeType, runner: Any) -> Suite:

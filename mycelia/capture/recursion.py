@@ -73,7 +73,7 @@ class Recursion(Generators):
         if running.structure is None:
             raise Bottom
         given = self.open(leaves)
-        types = tuple(t for x in running.leaves if isinstance(x, Held) for t in x.types())
+        types = tuple(t for x in running.leaves if isinstance(x, ReturnedTensor) for t in x.types())
         outs = p.control.NamedCall(running.name, types, running.ordered)(*map(self.value, given), *running.shared)
         return self.around(running, outs, given)
 
@@ -81,12 +81,13 @@ class Recursion(Generators):
         """The result of a call with these arguments, with these values in it."""
         found = iter(values)
         made = [
-            x.value if isinstance(x, Constant) else self.new_or_given(running, x, found, given) for x in running.leaves
+            x.value if isinstance(x, ReturnedConstant) else self.new_or_given(running, x, found, given)
+            for x in running.leaves
         ]
         assert running.structure is not None, "the result is known"
         return rebuilt(self, running.structure, made)
 
-    def new_or_given(self, running: Activation, known: Held, found: Iterator[Value], given: list[Any]) -> Any:
+    def new_or_given(self, running: Activation, known: ReturnedTensor, found: Iterator[Value], given: list[Any]) -> Any:
         """A tensor of the result: a new one, or one that was there before."""
         data = next(found)
         out: Any = self.store.tensor(data)
@@ -196,7 +197,7 @@ class Recursion(Generators):
             if isinstance(one, Either) or not (is_tensor(one) or is_atom(one)):
                 self.refuse("a recursive function returns one of several kinds of values")
             if not is_tensor(one):
-                kinds.append(Constant(one))
+                kinds.append(ReturnedConstant(one))
                 continue
             values.append(self.value(one))
             targets: dict[int, Any] = {}
@@ -208,7 +209,7 @@ class Recursion(Generators):
                     place = next((i for i, g in enumerate(given) if g is other), id(other))
                     targets[place] = other
             mine.objects |= targets
-            kinds.append(Held(values[-1].type, tuple(targets)))
+            kinds.append(ReturnedTensor(values[-1].type, tuple(targets)))
             values += [self.tensor_data(self.whether(self.settled(x), other)) for other in targets.values()]
         mine.structure, mine.leaves = structure, tuple(kinds)
         return values
@@ -221,7 +222,7 @@ class Recursion(Generators):
 
 
 @dataclass(frozen=True)
-class Held:
+class ReturnedTensor:
     """A tensor in a result: its type, and which ones it may be (arguments by number, others by id) if not a new one."""
 
     type: Any
@@ -232,7 +233,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Constant:
+class ReturnedConstant:
     """A part of a result that is the same in every call."""
 
     value: Any

@@ -25,7 +25,7 @@ class Call:
         self.fn, self.args, self.kwargs = fn, args, kwargs
 
 
-class Frame:
+class PieceRoot:
     """The root of a piece: the live variables of a function that is running, each a real cell, and its globals."""
 
     __slots__ = ("cells", "globals")
