@@ -10,7 +10,7 @@ from typing import Any
 import mycelia as ms
 from mycelia import ops
 from mycelia.eager import Tensor
-from mycelia.errors import ArgumentError, CaptureError
+from mycelia.errors import ArgumentError, CaptureError, ShapeError
 
 
 def total(value: Any) -> Any:
@@ -74,6 +74,8 @@ def vmap(fn: Any) -> Any:
     """What `vmap` means: one example after the other."""
 
     def mapped(*batches: Tensor) -> Any:
+        if any(not getattr(b, "ndim", 0) for b in batches):
+            raise ShapeError("what has no axis holds no examples")
         return stacked([fn(*example) for example in zip(*batches, strict=True)])
 
     return mapped
