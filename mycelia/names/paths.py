@@ -30,6 +30,7 @@ PATHS: dict[str, str] = {
     "nn.layer": "nn",
     "nn.layer.*": "nn",
     "nn.loss.loss": "nn",
+    **{f"nn.{old}": "nn" for old in ("adam", "momentum", "rmsprop", "sgd")},
     "nn.optim.*": "nn",
     "nn.optimizer": "nn",
     "nn.wrap.cell_wrapper": "nn",

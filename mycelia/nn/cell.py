@@ -337,13 +337,13 @@ class Cell:
         for name, cell in self._cells.items():
             yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> list[Cell]:
         """The cells directly inside.
 
-        >>> list(Cell().cells())
+        >>> Cell().cells()
         []
         """
-        return iter(self.name_cells().values())
+        return list(self.name_cells().values())
 
     def name_cells(self) -> OrderedDict[str, Cell]:
         """The cells directly inside, each once, by name.

@@ -9,8 +9,9 @@ import numpy as np
 
 from mycelia import checks, ops
 from mycelia.eager import Tensor, cast
-from mycelia.errors import ShapeError
+from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.cell import Cell
+from mycelia.ops.convolution import paddings
 from mycelia.types import Array, float32
 
 
@@ -252,3 +253,46 @@ class Upsample(Cell):
             factors = factor if isinstance(factor, tuple | list) else (factor,) * (x.ndim - 2)
             size, factor = tuple(math.floor(e * f) for e, f in zip(x.shape[2:], factors, strict=True)), None
         return ops.interpolate(x, size, factor, self.mode, bool(self.align_corners))
+
+
+class Unfold(Cell):
+    """The windows of a plane, side by side on the channels: (N, C, H, W) to (N, rows columns C, windows down, across).
+
+    Sizes, steps and gaps are given as (1, rows, columns, 1); `padding` is "valid" or "same".
+
+    >>> Unfold((1, 2, 2, 1), (1, 1, 1, 1), (1, 1, 1, 1))(ops.ones((1, 3, 4, 4))).shape
+    (1, 12, 3, 3)
+    """
+
+    def __init__(self, ksizes: Any, strides: Any, rates: Any, padding: str = "valid") -> None:
+        super().__init__()
+        self.ksizes, self.strides, self.rates = (
+            self.middle(name, given) for name, given in (("ksizes", ksizes), ("strides", strides), ("rates", rates))
+        )
+        mode = padding.lower() if isinstance(padding, str) else padding
+        self.padding = checks.choice(self.cls_name, "padding", mode, ("valid", "same"))
+
+    def middle(self, name: str, given: Any) -> tuple[int, ...]:
+        """The two numbers for rows and columns."""
+        if not isinstance(given, tuple | list) or len(given) != 4 or (given[0], given[3]) != (1, 1):
+            raise ArgumentError(
+                f"{name} of Unfold is (1, rows, columns, 1)", given={name: given}, hint="such as (1, 2, 2, 1)"
+            )
+        return tuple(checks.whole(self.cls_name, name, n, least=1) for n in given[1:3])
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        if input_x.ndim != 4:
+            raise ShapeError(f"Unfold takes (N, C, H, W), not shape {input_x.shape}")
+        around = paddings(self.padding, 0, input_x.shape[2:], self.ksizes, self.strides, self.rates)
+        x = ops.pad(input_x, (*around[1], *around[0])) if self.padding == "same" else input_x
+        windows = zip(x.shape[2:], self.ksizes, self.strides, self.rates, strict=True)
+        down, across = ((e - (k - 1) * r - 1) // s + 1 for e, k, s, r in windows)
+        if min(down, across) < 1:
+            raise ShapeError(f"windows of {self.ksizes} do not fit into shape {input_x.shape}", hint="choose ksizes")
+        (sy, sx), (ry, rx) = self.strides, self.rates
+        parts = [
+            x[:, :, i * ry : i * ry + (down - 1) * sy + 1 : sy, j * rx : j * rx + (across - 1) * sx + 1 : sx]
+            for i in range(self.ksizes[0])
+            for j in range(self.ksizes[1])
+        ]
+        return ops.cat(tuple(parts), 1)

@@ -8,7 +8,7 @@ arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumEx
 blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten
 container: CellDict
 conv: Conv1dTranspose Conv2dTranspose Conv3dTranspose
-image: CentralCrop ChannelShuffle ImageGradients MSSSIM PSNR PixelShuffle PixelUnshuffle SSIM Upsample
+image: CentralCrop ChannelShuffle ImageGradients MSSSIM PSNR PixelShuffle PixelUnshuffle SSIM Unfold Upsample
 likelihood: CTCLoss FocalLoss GaussianNLLLoss PoissonNLLLoss SampledSoftmaxLoss
 margin: CosineEmbeddingLoss DiceLoss HingeEmbeddingLoss MarginRankingLoss MultiClassDiceLoss
     MultiLabelSoftMarginLoss MultiMarginLoss MultilabelMarginLoss SoftMarginLoss TripletMarginLoss

@@ -177,3 +177,20 @@ both("MaxPool3d", lambda nn: nn.MaxPool3d(2, 2), lambda torch: torch.nn.MaxPool3
 both("AvgPool3d", lambda nn: nn.AvgPool3d(2, 1), lambda torch: torch.nn.AvgPool3d(2, 1), SPACE)
 both("LPPool1d", lambda nn: nn.LPPool1d(2, 2, 1), lambda torch: torch.nn.LPPool1d(2, 2, 1), positive(2, 4, 5))
 both("LPPool2d", lambda nn: nn.LPPool2d(3, 2), lambda torch: torch.nn.LPPool2d(3, 2), positive(2, 4, 5, 6))
+
+
+def unfolded(torch, x, padding):
+    """PyTorch's windows, whose channels come before rows and columns, in the other order."""
+    x = torch.nn.functional.pad(x, (2, 2, 0, 1)) if padding == "same" else x
+    found = torch.nn.functional.unfold(x, (2, 3), dilation=(1, 2), stride=(2, 1))
+    apart = found.reshape(x.shape[0], x.shape[1], 6, -1).swapaxes(1, 2)
+    return apart.reshape(x.shape[0], 6 * x.shape[1], (x.shape[2] - 2) // 2 + 1, x.shape[3] - 4)
+
+
+for padding in ("valid", "same"):
+    both(
+        f"Unfold_{padding}",
+        lambda nn, p=padding: nn.Unfold((1, 2, 3, 1), (1, 2, 1, 1), (1, 1, 2, 1), p),
+        lambda torch, p=padding: lambda x: unfolded(torch, x, p),
+        numbers(2, 3, 5, 7),
+    )
