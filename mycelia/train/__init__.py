@@ -22,6 +22,7 @@ _LATER = {
     ),
     "data_sink": ("data_sink",),
     "feeding": ("DatasetHelper", "connect_network_with_dataset"),
+    "loss_scale_manager": (),
     "metrics": (
         "F1", "MAE", "MSE", "ROC", "Accuracy", "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric",
         "CosineSimilarity", "Dice", "Fbeta", "HausdorffDistance", "Loss", "MeanSurfaceDistance", "Metric",
