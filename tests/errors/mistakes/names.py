@@ -41,9 +41,9 @@ def a_class_imported_by_a_wrong_name():
 
 @mistake()
 def a_class_that_only_mindspore_has():
-    from mycelia import Model
+    from mycelia import export_split_mindir
 
-    return Model
+    return export_split_mindir
 
 
 @mistake()
