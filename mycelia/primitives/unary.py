@@ -183,8 +183,14 @@ class Exp(Unary):
 class Exp2(Unary):
     """Two to the power x."""
 
-    kind, oracle = "exp2", np.exp2
+    kind = "exp2"
     points = (0.0, 1.0, 88.0, -100.0, 127.0, 1e4, -1e4)
+
+    @staticmethod
+    def oracle(x: Array) -> Any:
+        if x.dtype != np.float32:
+            return np.exp2(x)
+        return np.exp2(x.astype(np.float64)).astype(np.float32)  # NumPy's own misses 2**127 by a bit on AVX-512
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * out * math.log(2.0),)
