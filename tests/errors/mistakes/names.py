@@ -67,11 +67,6 @@ def module_as_in_pytorch():
 
 
 @mistake()
-def a_dtype_as_in_pytorch():
-    return Tensor([1.0], ms.float)
-
-
-@mistake()
 def a_random_tensor_as_in_pytorch():
     return ms.randn(3)
 
@@ -99,11 +94,6 @@ def a_data_loader_as_in_pytorch():
 @mistake()
 def optimizers_as_in_pytorch():
     return ms.optim.SGD
-
-
-@mistake()
-def a_tensor_made_as_in_pytorch():
-    return ms.tensor([1.0])
 
 
 @mistake(X)
