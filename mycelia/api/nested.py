@@ -34,9 +34,8 @@ def enclosed(
     the block reads beside them, which is given too.
     """
     turn = machine.regions.stack[-1].inner[-1]
-    roots = machine.regions.settled([*effects, *values], machine.path)
-    names, operands = machine.regions.operands(roots, turn.start, machine.path)
+    happens, results = machine.regions.with_births(effects, values, turn.start, machine.path)
+    names, operands = machine.regions.operands([*happens, *results], turn.start, machine.path)
     own = set(params)
     taken = [(v, w) for v, w in zip(names, operands, strict=True) if v not in own]
-    results, happens = roots[len(effects) :], roots[: len(effects)]
     return closed((*params, *[v for v, _ in taken]), results, happens), [w for _, w in taken]

@@ -206,6 +206,7 @@ class Machine:
                 self.node = here
         if any(r is Bottom for r in results):
             return self.only(base, ends, results)
+        happens = [self.regions.note_births(effects) for effects in happens]
         if any(happens):
             self.happens(cond, *happens)
         base.join(cond, *ends)

@@ -18,7 +18,7 @@ def exist_anyway(index: Value, extent: Any) -> bool:
 def below(index: Value) -> Any:
     """What positions that a mask gave are smaller than; None for others."""
     if isinstance(index.op, p.Positions):
-        return index.op.size.most
+        return index.op.born.most
     if isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind == "i":
         return below(index.inputs[0])
     if not isinstance(index.op, p.Remainder | p.FloorDivide):

@@ -148,7 +148,7 @@ class Recursion(Generators):
             self.regions.enter(None, True)
             self.calls.append(mine)
             saved, self.path = self.path, {}
-            asked = dict(self.positions)
+            asked, sizes = dict(self.positions), len(self.regions.births)
             try:
                 with region() as inside:
                     result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
@@ -167,6 +167,9 @@ class Recursion(Generators):
                 del self.calls[depth:]
                 self.regions.leave()
                 self.store = base
+            self.regions.note_births(inside.effects)
+            if len(self.regions.births) > sizes:  # a call inside a call would change what a size stands for
+                self.refuse("a size comes out of data in a recursion")
             if self.positions != asked:
                 self.refuse("positions that are asked for in a recursion")
             start = self.regions.stack[-1].inner[-1].start

@@ -16,10 +16,10 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.capture.values import Break
-from mycelia.ir import Function, Param, Value, region, substitute, toposort
+from mycelia.ir import Function, Param, Value, births_for, born_in, region, substitute, toposort, type_names
 from mycelia.ir.region import innermost
 from mycelia.ir.value import serials
-from mycelia.sizes import Sym
+from mycelia.sizes import Name, Sym
 from mycelia.types import TupleType, int64
 
 Path = dict[Value, bool]  # the conditions that hold, and those that do not
@@ -65,6 +65,7 @@ class Regions:
         self.stack = [Region(0, None, True)]
         self.shared: dict[Value, list[Region]] = {}  # what is around all places where a value was asked for
         self.given: dict[Value, Value] = {}  # what effects on one way gave, as the branch around them gives it
+        self.births: dict[Name, Value] = {}  # sizes that come out of data on one way, or in a turn: no others know them
 
     def enter(self, cond: Value | None, taken: bool) -> Region:
         region = Region(now(), cond, taken)
@@ -150,14 +151,34 @@ class Regions:
             self.settled([*effects, *side], {**path, cond: taken})
             for effects, side, taken in zip(happens, (yes, no), (True, False), strict=True)
         ]
-        names, operands = self.operands([*roots[0], *roots[1]], moment, path)
-        then, other = (
-            closed(names, side[len(effects) :], side[: len(effects)])
-            for side, effects in zip(roots, happens, strict=True)
-        )
-        if then == other and not any(happens):
+        born = [births_for(side, lambda v: self.known(v, moment, path) is not None, self.births) for side in roots]
+        names, operands = self.operands([*roots[0], *roots[1], *born[0].values(), *born[1].values()], moment, path)
+        sides = []
+        for side, effects, sizes in zip(roots, happens, born, strict=True):
+            given = side[len(effects) :]
+            if any(not type_names(v.type).isdisjoint(sizes) for v in given):
+                raise Break("a size comes out of data on one way only")
+            sides.append(closed(names, given, sorted([*side[: len(effects)], *sizes.values()], key=lambda v: v.serial)))
+        then, other = sides
+        if then == other and not any(happens) and not any(born):
             return tuple(then(*operands))
         return tuple(p.Cond(then, other)(cond, *operands))
+
+    def with_births(
+        self, effects: Sequence[Value], values: Sequence[Value], moment: int, path: Path
+    ) -> tuple[list[Value], list[Value]]:
+        """The effects of a function for these values, and the values: sizes that come out of data on one way are among
+        them if a value has one of them, for it may be computed without that condition.
+        """
+        roots = self.settled([*effects, *values], path)
+        happens, results = roots[: len(effects)], list(roots[len(effects) :])
+        born = births_for(roots, lambda v: self.known(v, moment, path) is not None, self.births)
+        return sorted({*happens, *born.values()}, key=lambda v: v.serial), results
+
+    def note_births(self, effects: Sequence[Value]) -> list[Value]:
+        """Remember sizes that come out of data here; the effects that are others."""
+        self.births |= {name: e for e in effects if (name := born_in(e)) is not None}
+        return [e for e in effects if born_in(e) is None]
 
     def everywhere(self, values: Sequence[Value], path: Path) -> list[Value]:
         """These values where they exist, and zeros where nobody asks for them."""

@@ -15,8 +15,8 @@ from mycelia.capture.statements import FALLS, Exit, Outcome, raises
 from mycelia.capture.store import Key, Store
 from mycelia.capture.values import Again, Break, Either, Number, UserError, alternatives, either
 from mycelia.capture.world import is_tensor
-from mycelia.ir import Value, fresh_params, region
-from mycelia.types import TupleType, bool_, int64
+from mycelia.ir import Value, born_in, fresh_params, region, type_names
+from mycelia.types import bool_, int64
 
 
 class Rolling(Carrying):
@@ -126,8 +126,7 @@ class Rolling(Carrying):
             self.store, self.path, self.rolling = base, path, rolling
             self.calls.pop()
             self.regions.leave()
-        if not all(isinstance(e.type, TupleType) for e in inside.effects):
-            self.refuse("a size comes out of data in every turn")
+        self.regions.note_births(inside.effects)
         return turn, going, inside.effects
 
     def asked_again(self, left: Any, test: Any) -> Any:
@@ -226,6 +225,9 @@ class Rolling(Carrying):
         region = self.regions.stack[-1].inner[-1]
         moment = min(moment, region.start)
         wrong, going = self.check_positions(asked, params, starts, nexts, going)
+        sizes = {born_in(e) for e in happens}
+        if any(not sizes.isdisjoint(type_names(v.type)) for v in nexts):
+            self.refuse("a size comes out of data in every turn")
         roots = self.regions.settled([*happens, going, *nexts], self.path)
         happens, going, nexts = list(roots[: len(happens)]), roots[len(happens)], list(roots[len(happens) + 1 :])
         own = set(params)

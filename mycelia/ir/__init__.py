@@ -1,7 +1,9 @@
 """The graph IR: immutable typed values, closed functions, and how to rewrite them."""
 
 from mycelia.ir import algebra
+from mycelia.ir.births import births_for, born_in, own_names
 from mycelia.ir.digest import digest
+from mycelia.ir.extents import type_names
 from mycelia.ir.function import Function, substitute, toposort, users
 from mycelia.ir.interpret import constant, interpret
 from mycelia.ir.op import (
@@ -46,6 +48,8 @@ __all__ = [
     "Value",
     "algebra",
     "asking",
+    "births_for",
+    "born_in",
     "constant",
     "digest",
     "fresh_params",
@@ -59,6 +63,7 @@ __all__ = [
     "names_of",
     "no_gradient",
     "operators",
+    "own_names",
     "region",
     "registry",
     "rewrite",
@@ -69,6 +74,7 @@ __all__ = [
     "substitute",
     "tells_sizes",
     "toposort",
+    "type_names",
     "users",
     "verify",
     "zero_gradient",

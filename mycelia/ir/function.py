@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from mycelia.ir.extents import type_names
 from mycelia.ir.purity import Purity, may_move
 from mycelia.ir.region import region
 from mycelia.ir.value import Param, Value, fresh_params, located, serials
+from mycelia.sizes import Name
 from mycelia.types import Type
 
 
@@ -75,8 +77,17 @@ class Function:
 
     @cached_property
     def purity(self) -> Purity:
-        """What may be done with a call of this function."""
-        return max((v.op.purity for v in self.values()), default=Purity.TOTAL)
+        """What may be done with a call of this function. A size that comes out of data in it, and of which its results
+        say nothing, is nobody else's concern.
+        """
+        told = frozenset[Name]().union(*map(type_names, self.result_types))
+        own = {v for v in self.values() if (name := getattr(v.op, "born", None)) is not None and name not in told}
+        return max((v.op.purity for v in self.values() if v not in own), default=Purity.TOTAL)
+
+    @cached_property
+    def makes_sizes(self) -> bool:
+        """Whether a size comes out of data in it: then no two runs of it can share a step."""
+        return any(getattr(v.op, "born", None) is not None for v in self.values())
 
     @cached_property
     def static(self) -> bool:

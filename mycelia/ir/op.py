@@ -34,7 +34,7 @@ from mycelia.errors import GradientError
 from mycelia.ir.purity import Purity
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
-from mycelia.sizes import Sym
+from mycelia.sizes import Name, Sym
 from mycelia.types import Array, DType, Shape, TensorType, TupleType, Type
 
 Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each input
@@ -132,6 +132,7 @@ class Op(metaclass=OpClass):
     native: ClassVar[Lowered | None] = None
     cheap: ClassVar[bool] = False  # computing it again costs less than writing and reading it: it is not kept
     commutative: ClassVar[bool] = False
+    born: ClassVar[Name | None] = None  # the size that comes out of its data: it is there for those who mention it
 
     def __init_subclass__(cls, *, abstract: bool = False) -> None:
         if abstract:

@@ -56,7 +56,7 @@ class Body:
         self.fn, self.shared, self.scope = fn, shared, scope or {}  # the scope names procedures
         self.memory: dict[Value, Buffer] = dict(zip(fn.params, params, strict=True))
         self.value_in: dict[Buffer, Value] = {b: v for v, b in self.memory.items()}
-        self.births = {v.op.size: v for v in fn.values() if isinstance(v.op, Positions)}
+        self.births = {v.op.born: v for v in fn.values() if isinstance(v.op, Positions)}
         self.anchor: set[Value] = set()
         self.tasks: list[Task] = []
         self.made_by: dict[Value, Task] = {}

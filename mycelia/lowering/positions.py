@@ -28,4 +28,4 @@ def _(op: Positions, v: Value, body: Body) -> None:
         Sweep((), (), (Store(count, Index(0), number),)),
     )
     body.steps.append(Launch(Kernel((Variable(1),), sweeps, (so_far,)), 0))
-    body.steps.append(Birth(op.size, count))
+    body.steps.append(Birth(op.born, count))

@@ -35,7 +35,7 @@ class Positions(Op, abstract=True):
     vjp = no_gradient("positions are whole numbers")
 
     @property
-    def size(self) -> Name:
+    def born(self) -> Name:  # type: ignore[override]  # each has its own
         """The name of the count."""
         (name,) = self.count.names()
         return name

@@ -38,14 +38,26 @@ tape or saved activations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mycelia.ir import Function, Param, Value, may_repeat, region, substitute, toposort
+from mycelia.errors import CaptureError
+from mycelia.ir import (
+    Function,
+    Param,
+    Value,
+    births_for,
+    born_in,
+    may_repeat,
+    region,
+    substitute,
+    toposort,
+    type_names,
+)
 from mycelia.mincut import ENDLESS, least_kept
-from mycelia.sizes import hint
+from mycelia.sizes import Name, hint
 from mycelia.transforms.activity import Mask
 from mycelia.types import TensorType, TupleType
 
@@ -95,9 +107,12 @@ def nothing(v: Value) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def parted(joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves) -> Parts:
+def parted(
+    joint: Function, params: int, results: int, visible: Mask | None = None, save: Save = saves, inside: bool = False
+) -> Parts:
     """Part a joint function that has this many primal parameters and results (see `vjp`). `visible` says which of
-    these parameters and results whoever runs the backward part can pass to it again: all, unless said.
+    these parameters and results whoever runs the backward part can pass to it again: all, unless said. `inside` a
+    branch or a loop, nothing is stored whose size comes out of data there: it is computed again, with its size.
 
     >>> from mycelia import primitives as p
     >>> from mycelia.transforms.vjp import vjp
@@ -112,14 +127,16 @@ def parted(joint: Function, params: int, results: int, visible: Mask | None = No
     if visible is None:
         visible = (True,) * (params + results)
     places = {v: i for i, v in reversed(list(enumerate((*own, *outs)))) if visible[i]}
-    kept = _residuals(joint, {*own, *places}, outs, pulled, cotangents, save)
+    early, late = _parted_effects(joint, cotangents)
+    again = _sizes_again(early, (*late, *pulled), {*own, *places}) if inside else {}
+    kept = _residuals(joint, {*own, *places}, outs, pulled, cotangents, save, again)
     stored = [v for v in kept if v not in places]
     places.update((v, params + results + i) for i, v in enumerate(stored))
     slots = [Value(Param(i, v.type)) for i, v in enumerate((*kept, *cotangents))]
-    early, late = _parted_effects(joint, cotangents)
-    with region(closed=True) as inside:
+    late = (*again.values(), *late)
+    with region(closed=True) as back:
         backward = substitute((*late, *pulled), dict(zip((*kept, *cotangents), slots, strict=True)))
-    assert len(inside.effects) == len(late), "the way back repeats an effect of the way forward"
+    assert len(back.effects) == len(late), "the way back repeats an effect of the way forward"
     return Parts(
         Function(own, (*outs, *stored), early),
         Function(tuple(slots), backward[len(late) :], backward[: len(late)]),
@@ -142,6 +159,12 @@ def _parted_effects(joint: Function, cotangents: Sequence[Value]) -> tuple[tuple
     return tuple(e for e in joint.effects if e not in late), tuple(e for e in joint.effects if e in late)
 
 
+def _sizes_again(early: Sequence[Value], roots: Sequence[Value], given: set[Value]) -> dict[Name, Value]:
+    """The sizes that come out of data on the way forward and are needed on the way back."""
+    born = {name: e for e in early if (name := born_in(e)) is not None}
+    return births_for(roots, given.__contains__, born) if born else {}
+
+
 def _residuals(
     joint: Function,
     given: set[Value],
@@ -149,11 +172,17 @@ def _residuals(
     pulled: Sequence[Value],
     cotangents: Sequence[Value],
     save: Save,
+    again: Mapping[Name, Value],
 ) -> list[Value]:
-    """The primal values that the backward part starts from, where those `given` cost nothing."""
+    """The primal values that the backward part starts from, where those `given` cost nothing. Nothing that has one of
+    the sizes that come out of data `again` can be kept.
+    """
     late = _late(joint, cotangents)
-    needed = {*pulled, *[x for v in late for x in v.inputs]}
+    needed = {*pulled, *[x for v in late for x in v.inputs], *again.values()}
     forward = set(toposort((*[e for e in joint.effects if e not in late], *outs)))
+
+    def sized(v: Value) -> bool:
+        return not type_names(v.type).isdisjoint(again)
 
     def made_from(v: Value) -> Sequence[Value] | None:
         """From what the backward part can compute `v`: from nothing, if it is there; not at all (None), if it is dear
@@ -162,20 +191,33 @@ def _residuals(
         """
         if v.closed or v in given:
             return ()
+        if born_in(v) in again or (sized(v) and may_repeat(v)):
+            return v.inputs
         return v.inputs if may_repeat(v) and (v not in forward or not save(v)) else None
 
     wanted = dict.fromkeys(v for v in joint.values() if v in needed and v not in late)
-    starts = given.union(least_kept(wanted, made_from, _Bytes()))
-    roots = (*[e for e in joint.effects if e in late], *pulled)
-    return _frontier(joint, roots, late, starts)
+    starts = given.union(least_kept(wanted, made_from, _Bytes(sized)))
+    roots = (*again.values(), *[e for e in joint.effects if e in late], *pulled)
+    found = _frontier(joint, roots, late, starts)
+    if any(sized(v) for v in found if v not in given):
+        raise CaptureError(
+            "a gradient needs results again whose size comes out of data, and which cannot be computed twice",
+            hint="choose with ops.where in place of x[mask], or take the gradient outside of the branch or loop",
+        )
+    return found
 
 
 class _Bytes:
-    """The bytes of each value, at the sizes that it was written at. Sequences and frames are large, and several results
-    together are nothing that can be kept.
+    """The bytes of each value, at the sizes that it was written at. Sequences and frames are large; several results
+    together, and what is `sized` by data, are nothing that can be kept.
     """
 
+    def __init__(self, sized: Save) -> None:
+        self.sized = sized
+
     def __getitem__(self, v: Value) -> int:
+        if self.sized(v):
+            return ENDLESS
         if isinstance(v.type, TensorType):
             return hint(v.type.nbytes)
         return ENDLESS if isinstance(v.type, TupleType) else LARGE

@@ -91,7 +91,7 @@ def batch(fn: Function, size: int, types: tuple[Type, ...], demanded: Mask) -> F
     >>> [str(t) for t in batch(fn, 3, (many, one), (False, False, True)).result_types]
     ['f32[3]', 'f32[]', 'f32[3]']
     """
-    if fn.purity is Purity.ORDERED:
+    if fn.purity is Purity.ORDERED or fn.makes_sizes:
         return algebra.for_each(fn, size, types)
     image = Image()
     params = tuple(Value(Param(i, t)) for i, t in enumerate(types))

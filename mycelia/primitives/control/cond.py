@@ -66,7 +66,7 @@ class Cond(Structured):
     ) -> tuple[tuple[Value, ...], Back]:
         predicate, *operands = inputs
         n, m = len(operands), len(self.then.results)
-        parts = [parted(vjp(b, tuple(wanted[1:]), tuple(live)), n, m) for b in self.branches]
+        parts = [parted(vjp(b, tuple(wanted[1:]), tuple(live)), n, m, inside=True) for b in self.branches]
         slots, taken = _shared_slots([[r.type for r in s.forward.results[m:]] for s in parts])
         forward = [_with_slots(s, m, slots, t) for s, t in zip(parts, taken, strict=True)]
         outs = Cond(*forward)(predicate, *operands)

@@ -148,7 +148,7 @@ class Pullback:
         joint = vjp(body.fn, self.params, self.results)
         visible = [True] * body.constants + [False] * body.carries + [True] * len(body.x_types)
         visible += [False] * body.carries + [True] * len(body.y_types)
-        return parted(joint, len(body.fn.params), len(body.fn.results), tuple(visible))
+        return parted(joint, len(body.fn.params), len(body.fn.results), tuple(visible), inside=True)
 
     @property
     def forward(self) -> Function:
@@ -179,7 +179,7 @@ class Pullback:
         To cotangents of carries, sums; cotangents of xs.
         """
         body, parts = self.body, self.parts
-        if born := {v.op.size for v in body.fn.values() if isinstance(v.op, p.Positions)}:
+        if born := {v.op.born for v in body.fn.values() if isinstance(v.op, p.Positions)}:
             _check_streams(parts, born)
         held = dict(zip(parts.residuals, parts.backward.types, strict=False))
         carries = [cotangent_type(t) for t in chosen(self.carries, body.carry_types)]

@@ -181,7 +181,7 @@ def in_some_order(body: Function, constants: int, size: int) -> Op:
     >>> in_some_order(Function.build(lambda x: x, TensorType(float64, ())), 0, 3).name
     'map'
     """
-    if body.purity is Purity.ORDERED:
+    if body.purity is Purity.ORDERED or body.makes_sizes:
         return p.control.Scan(body, constants, 0, False, size)
     return Map(body, constants, size)
 
