@@ -37,6 +37,7 @@ DEEPEST = 40  # conditions inside one another
 TOO_LARGE = "it would be too large a program"
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
+DEEP = 3  # conditions inside one another, under which a size may come out of data
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
 
 
@@ -206,7 +207,10 @@ class Machine:
                 self.node = here
         if any(r is Bottom for r in results):
             return self.only(base, ends, results)
-        happens = [self.regions.note_births(effects) for effects in happens]
+        rest = [self.regions.note_births(effects) for effects in happens]
+        if len(self.path) >= DEEP and rest != happens:  # each branch around would hold it as often as it is read
+            self.refuse("a size comes out of data under many conditions")
+        happens = rest
         if any(happens):
             self.happens(cond, *happens)
         base.join(cond, *ends)
