@@ -97,12 +97,12 @@ def test_a_training_that_is_killed_twenty_times_ends_the_same(tmp_path):
 
     def run(folder, kill_after):
         command = [sys.executable, str(PROGRAM), str(folder), "1"]
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        for count, _ in enumerate(child.stdout):
-            if count == kill_after[0]:
-                time.sleep(kill_after[1])  # somewhere between two steps, or while a file is written
-                child.send_signal(signal.SIGKILL)
-        return child.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+            for count, _ in enumerate(child.stdout):
+                if count == kill_after[0]:
+                    time.sleep(kill_after[1])  # somewhere between two steps, or while a file is written
+                    child.send_signal(signal.SIGKILL)
+            return child.wait()
 
     (tmp_path / "whole").mkdir()
     (tmp_path / "cut").mkdir()
