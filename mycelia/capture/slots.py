@@ -77,12 +77,12 @@ def pairs(mapping: Any) -> tuple[Any, ...]:
     >>> pairs({"a": 1})
     ('a', 1)
     """
-    if type(mapping) is OrderedDict:
-        return tuple(chain.from_iterable(mapping.items()))
     if type(mapping) is MappingProxyType:
         (mapping,) = get_referents(mapping)
-        if type(mapping) is not dict:
+        if type(mapping) not in (dict, OrderedDict):
             raise Break("a view of a mapping with code of its own")
+    if type(mapping) is OrderedDict:
+        return tuple(chain.from_iterable(mapping.items()))
     return tuple(chain.from_iterable(dict.items(mapping)))
 
 
