@@ -166,7 +166,7 @@ def test_int8_goes_to_the_library_only_where_it_does_not_saturate():
 def test_what_plain_loops_compute_is_noted():
     x = np.ones((128, 128), np.float16)
     fn = Function.build(p.matmul, *map(type_of, (x, x)))
-    chosen = replace(options(), without=frozenset({"shape_products"}))
+    chosen = replace(with_units(), without=frozenset({"shape_products"}))
     run = warm.compile(fn, {}, chosen)
     (note,) = run.notes
     assert note.text.startswith("plain loops compute f16[128, 128], a product of f16[128, 128] and f16[128, 128]")
