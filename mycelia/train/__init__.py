@@ -20,7 +20,7 @@ _LATER = {
         "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "OnRequestExit", "ProgressBar", "ReduceLROnPlateau",
         "RunContext", "TimeMonitor", "TrainFaultTolerance",
     ),
-    "data_sink": ("data_sink",),
+    "sinking": ("data_sink",),
     "feeding": ("DatasetHelper", "connect_network_with_dataset"),
     "loss_scale_manager": (),
     "metrics": (
