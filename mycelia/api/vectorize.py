@@ -17,7 +17,7 @@ from mycelia.eager.dispatch import mode, must
 from mycelia.eager.random import furthest
 from mycelia.eager.trace import Traced, run, size_of_an_example, trace
 from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
-from mycelia.ir import Value
+from mycelia.ir import Value, sizes_born
 from mycelia.names import listening
 from mycelia.sizes import NeedsSize
 from mycelia.transforms.vmap import batch, lockstep
@@ -237,7 +237,8 @@ def _run(
         if placed[i] is None and many.result_types[i] != traced.function.result_types[i]:
             raise ArgumentError("a result depends on the example, and out_axes says None for it", given={"result": i})
     inputs = [*fronts, *traced.captured]
-    results = Native(many).apply(inputs) if many.effects and not mode.capturing else run(many, inputs)
+    whole = not mode.capturing and (many.effects or sizes_born(many))  # op by op, sizes inside have no numbers
+    results = Native(many).apply(inputs) if whole else run(many, inputs)
     placed_ones = [r if a is None else _moved(r, 0, a) for r, a in zip(results, placed, strict=True)]
     return traced.results([r.alias() for r in placed_ones])  # each a tensor of its own: they are stacked examples
 

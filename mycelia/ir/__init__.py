@@ -1,7 +1,7 @@
 """The graph IR: immutable typed values, closed functions, and how to rewrite them."""
 
 from mycelia.ir import algebra
-from mycelia.ir.births import births_for, born_in, own_names
+from mycelia.ir.births import births_for, born_in, own_names, sizes_born
 from mycelia.ir.digest import digest
 from mycelia.ir.extents import type_names
 from mycelia.ir.function import Function, substitute, toposort, users
@@ -70,6 +70,7 @@ __all__ = [
     "rule",
     "rule_for",
     "sized",
+    "sizes_born",
     "sizes_of",
     "substitute",
     "tells_sizes",

@@ -51,16 +51,18 @@ def births_for(
 def own_names(v: Value) -> frozenset[Name]:
     """The names of sizes in a value, without those that come out of data in functions inside it."""
     names = names_in(v)
-    return names and names.difference(*[_born(fn) for fn in inner_functions(v.op)]) if isinstance(v.op, Op) else names
+    return (
+        names and names.difference(*[sizes_born(fn) for fn in inner_functions(v.op)]) if isinstance(v.op, Op) else names
+    )
 
 
 @lru_cache(maxsize=4096)
-def _born(fn: Function) -> frozenset[Name]:
+def sizes_born(fn: Function) -> frozenset[Name]:
     """All sizes that come out of data in a function, and in those inside it."""
     found: set[Name] = set()
     for v in fn.values():
         if isinstance(v.op, Op):
-            found.update(*[_born(inner) for inner in inner_functions(v.op)])
+            found.update(*[sizes_born(inner) for inner in inner_functions(v.op)])
             if v.op.born is not None:
                 found.add(v.op.born)
     return frozenset(found)
