@@ -46,7 +46,7 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         except IndexError as error:
             raise _out_of_bounds(x, error) from None
         parts = index if index.__class__ is tuple else (index,)
-        return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part))
+        return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), taken_from=data)
     if any(isinstance(i, Tensor) for i in (index if isinstance(index, tuple) else (index,))):
         return _taken(x, _parts(index))
     return getpart(x, index)
@@ -68,12 +68,12 @@ def _is_plain(index: Any) -> bool:
 
 def getpart(x: Tensor, index: Any) -> Tensor:
     """`x[index]`, where tensors without axes in the index stand for numbers that only a program knows."""
-    parts = _parts(index)
+    parts, data = _parts(index), x._data
     out = _taken(x, parts)
     fixed = _fixed(parts)
     if fixed is None:
         return out
-    return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), fixed)
+    return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), fixed, data)
 
 
 def _fixed(parts: tuple[Any, ...]) -> bool | None:

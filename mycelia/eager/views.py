@@ -10,6 +10,7 @@ numbers that it was computed from, and a program that is written down says the s
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from mycelia.sizes import Sym
 How = Callable[[Tensor], Tensor]  # from a tensor to a part of it
 Put = Callable[[Tensor, Tensor], Tensor]  # from a tensor and a new part to the tensor with that part
 F = TypeVar("F", bound=Callable[..., Any])
+_LINKING = threading.RLock()  # threads take views of the same parameter
 
 
 class Kin:
@@ -74,13 +76,22 @@ def root_of(x: Tensor) -> Tensor:
     return x
 
 
-def linked(base: Tensor, view: Tensor, how: How, put: Put | None = None, fixed: bool = True) -> Tensor:
-    """The view, which shares memory with `base` from now on. It is `fixed` unless `how` needs values of a graph."""
-    kin = kin_of(base)
-    if kin is None:
-        kin = base._kin = Kin()
-    kin.add(view)
-    view._kin = Kin(base, how, put, fixed)
+def linked(
+    base: Tensor, view: Tensor, how: How, put: Put | None = None, fixed: bool = True, taken_from: Any = None
+) -> Tensor:
+    """The view, which shares memory with `base` from now on. It is `fixed` unless `how` needs values of a graph. It was
+    `taken_from` this data, and is taken again if another thread has written since.
+    """
+    view._kin = Kin(base, how, put, fixed)  # before the base knows of it: another thread may write meanwhile
+    with _LINKING:
+        kin = kin_of(base)
+        if kin is None:
+            kin = base._kin = Kin()
+        kin.add(view)
+    while taken_from is not None and base._data is not taken_from:
+        now = base.alias()
+        view.hold(how(now))
+        taken_from = now._data
     return view
 
 
@@ -126,14 +137,15 @@ def view(fn: F) -> F:
 
     @functools.wraps(fn)
     def taken(*args: Any, **kwargs: Any) -> Any:
+        x = args[0] if args else kwargs.get(first)
+        if not isinstance(x, Tensor):
+            return fn(*args, **kwargs)
+        data = x._data
         out = fn(*args, **kwargs)
         if args:
-            x, *rest = args
-            args = tuple(rest)
+            args = args[1:]
         else:
-            x = kwargs.pop(first)
-        if not isinstance(x, Tensor):
-            return out
+            del kwargs[first]
         fixed = True
         for a in args:
             if a.__class__ is not int:
@@ -149,17 +161,17 @@ def view(fn: F) -> F:
                 return fn(x, *args, **kwargs)[i]
 
             for i, part in enumerate(out):
-                _link(x, part, functools.partial(nth, i), fixed)
+                _link(x, data, part, functools.partial(nth, i), fixed)
         else:
-            _link(x, out, lambda x: fn(x, *args, **kwargs), fixed)
+            _link(x, data, out, lambda x: fn(x, *args, **kwargs), fixed)
         return out
 
     return taken  # type: ignore[return-value]  # it has the signature of the function
 
 
-def _link(x: Tensor, out: Any, how: How, fixed: bool) -> None:
+def _link(x: Tensor, data: Any, out: Any, how: How, fixed: bool) -> None:
     if out.__class__ is Tensor and out is not x and kin_of(out) is None:
-        linked(x, out, how, None, fixed)
+        linked(x, out, how, None, fixed, data)
 
 
 def _kept(a: Any) -> Any:

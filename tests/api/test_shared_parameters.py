@@ -1,5 +1,6 @@
 """Threads that capture, train and read the same parameters: as if one did it after the other."""
 
+import functools
 import sys
 import threading
 import time
@@ -118,6 +119,27 @@ def test_eight_threads_equal_one_after_the_other():
 @pytest.mark.slow
 def test_eight_threads_for_a_minute():
     train_and_read(60.0)
+
+
+def test_a_view_that_is_taken_while_another_thread_writes_sees_every_write():
+    sys.setswitchinterval(1e-6)
+    w, ended = Parameter(np.zeros(16, "f"), name="w"), threading.Event()
+
+    def write():
+        n = 0
+        while not ended.is_set() or n == 0:
+            w.set_data(Tensor(np.full(16, n := n + 1, "f")))
+        return n
+
+    def take(part):
+        try:
+            return [part() for _ in range(1500)]
+        finally:
+            ended.set()
+
+    parts = [lambda: w[5:], lambda: w[5:], lambda: w.T, lambda: w.reshape(4, 4)]
+    n, *views = together(write, *(functools.partial(take, part) for part in parts))
+    assert {v.max().item() for part in views for v in part} == {float(n)}
 
 
 @pytest.mark.parametrize("where", ["capture", "compile"])
