@@ -24,6 +24,7 @@ class _Names:
         self.folds: dict[Fold, str] = {}
         self.numbers: dict[Expr, int] = {}
         self.lines: list[str] = []
+        self.order = kernel.term_order()
         self.sizes = {n: f"n{i}" for i, n in enumerate(numbers_of(kernel))}
 
     def size(self, n: Dim) -> str:
@@ -52,7 +53,7 @@ class _Names:
         return self.variables[v]
 
     def index(self, at: Index) -> str:
-        terms = sorted(f"{self.size(c)}*{self.atom(a)}" for a, c in at.terms)
+        terms = [f"{self.size(c)}*{self.atom(a)}" for a, c in self.order.terms(at)]
         return "+".join([self.size(at.constant), *terms])
 
     def atom(self, a: object) -> str:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mycelia.loops.expr import Buffer, Expr, Fold
-from mycelia.loops.index import Index, Variable
+from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable
+from mycelia.loops.term_order import TermOrder
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,13 @@ class Kernel:
     def read(self) -> tuple[Buffer, ...]:
         """The buffers that the kernel reads, without its scratch."""
         found: dict[Buffer, None] = {}
+        order = self.term_order()
         for sweep in self.sweeps:
             for _, e in sweep.folds:
-                mention(e, found)
+                mention(e, found, order)
             for action in (*sweep.actions, *sweep.after):
-                mention(action.value, found)
-                mention_index(action.offset, found)
+                mention(action.value, found, order)
+                mention_index(action.offset, found, order)
                 if isinstance(action, Update):
                     found[action.buffer] = None
         return tuple(b for b in found if b not in self.scratch)
@@ -77,28 +79,36 @@ class Kernel:
         out = {a.buffer: None for s in self.sweeps for a in (*s.actions, *s.after)}
         return tuple(b for b in out if b not in self.scratch)
 
+    def term_order(self) -> TermOrder:
+        """In which order terms are written down."""
+        loops = (*self.rows, *[v for s in self.sweeps for v in s.columns])
+        return TermOrder(loops, [fold for s in self.sweeps for fold, _ in s.folds])
+
     def __str__(self) -> str:
         from mycelia.loops.printer import show  # the printer knows kernels, and kernels can be printed
 
         return show(self)
 
 
-def mention(e: Expr, found: dict[Buffer, None]) -> None:
-    """Note every buffer that an expression reads, also for its indices."""
+def mention(e: Expr, found: dict[Buffer, None], order: TermOrder | None = None) -> None:
+    """Note every buffer that an expression reads, also for its indices; in the same order for equal ones, if there is
+    an order of terms.
+    """
     for x in e.walk():
         if x.kind == "load":
             found[x.attribute[0]] = None
-            mention_index(x.attribute[1], found)
+            mention_index(x.attribute[1], found, order)
         elif x.kind == "position":
-            mention_index(x.attribute, found)
+            mention_index(x.attribute, found, order)
 
 
-def mention_index(at: Index, found: dict[Buffer, None]) -> None:
+def mention_index(at: Index, found: dict[Buffer, None], order: TermOrder | None = None) -> None:
     """Note every buffer that an index reads."""
-    from_data = [a for a, _ in at.terms]
-    while from_data:
-        atom = from_data.pop()
-        if hasattr(atom, "value"):
-            mention(atom.value, found)
-        elif hasattr(atom, "index"):
-            from_data += [a for a, _ in atom.index.terms]
+    inside = tuple(term for term in at.terms if type(term[0]) is not Variable)
+    if len(inside) > 1 and order is not None:
+        inside = order.terms(Index(0, inside))
+    for atom, _ in inside:
+        if isinstance(atom, Datum):
+            mention(atom.value, found, order)
+        elif isinstance(atom, Quotient | Remainder):
+            mention_index(atom.index, found, order)

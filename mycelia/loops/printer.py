@@ -17,7 +17,8 @@
 Rows of a kernel stand in its parentheses, columns in those of `for`. An expression that is used twice, or is deep, has
 a line of its own: `%1 = exp(in1[i0])`. That is a name for it, and says nothing about when it is computed. A line that
 begins with `then` sees finished folds. `b[i] add= x` is an update. Sizes, types and data are those of
-`mycelia.notation`. The names of buffers are kept; loop variables and folds are numbered anew.
+`mycelia.notation`. The names of buffers are kept; loop variables and folds are numbered anew, and terms stand in an
+order of their own (`loops/term_order.py`): equal kernels have equal texts.
 """
 
 from __future__ import annotations
@@ -258,6 +259,7 @@ class KernelWriter:
         self.names: dict[Expr | Fold, str] = {}
         self.lines: list[str] = []
         self.named = _worth_a_name(kernel)
+        self.order = kernel.term_order()
 
     def loop(self, v: Variable) -> str:
         """A loop variable as it stands where a loop begins."""
@@ -309,15 +311,10 @@ class KernelWriter:
         return f"{e.kind}{said}({arguments})"
 
     def index(self, at: Index) -> str:
-        parts = [a if known_equal(c, 1) else f"{self.outer.dim(c)}*{a}" for a, c in self._terms(at)]
+        terms = [(self._atom(a), c) for a, c in self.order.terms(at)]
+        parts = [a if known_equal(c, 1) else f"{self.outer.dim(c)}*{a}" for a, c in terms]
         shown = not known_equal(at.constant, 0) or not parts
         return " + ".join([*parts, self.outer.dim(at.constant)] if shown else parts)
-
-    def _terms(self, at: Index) -> list[tuple[str, Dim]]:
-        """Loop variables in the order of loops, then what is divided and what comes out of data."""
-        place = {v: i for i, v in enumerate(self.variables)}
-        order = sorted(at.terms, key=lambda t: place[t[0]] if isinstance(t[0], Variable) else len(place))
-        return [(self._atom(a), c) for a, c in order]
 
     def _atom(self, a: Atom) -> str:
         if isinstance(a, Variable):

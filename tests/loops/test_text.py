@@ -6,16 +6,32 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
+from mycelia.codegen.code_key import code_key
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function
 from mycelia.ir import text as functions
-from mycelia.loops import Launch, equal, parse_kernel, parse_program, show
+from mycelia.loops import (
+    Buffer,
+    Index,
+    Kernel,
+    Launch,
+    Store,
+    Sweep,
+    Variable,
+    datum,
+    equal,
+    index,
+    load,
+    parse_kernel,
+    parse_program,
+    show,
+)
 from mycelia.primitives import Callee
 from mycelia.sizes import names
 from mycelia.testing import all_samples, function_of
 from mycelia.testing.native import lower, optimise
 from mycelia.transforms import vjp
-from mycelia.types import TensorType, float32
+from mycelia.types import TensorType, float32, int32
 from tests.fuzz.programs import mapped, pulled_back, random_case
 from tests.sizes.test_programs_of_symbolic_sizes import PROGRAMS, SCOPE
 
@@ -37,9 +53,12 @@ def check(fn, donated=None, names=None):
     text = show(program)
     read = parse_program(text, Callee.of)
     assert equal(read, program), text
+    assert show(read) == text
     for kernel in kernels(program):
         text = show(kernel)
-        assert equal(parse_kernel(text), kernel), text
+        read = parse_kernel(text)
+        assert equal(read, kernel), text
+        assert show(read) == text
     return program
 
 
@@ -139,6 +158,38 @@ def test_different_programs_are_not_equal():
             assert equal(a, b) == (i == j)
     swapped = [lower(Function.build(way, f32, f32)) for way in (lambda x, y: x - y, lambda x, y: y - x)]
     assert not equal(*swapped)
+
+
+def in_order(turn):
+    """A kernel whose indices are sums, with terms that are made from the first to the last, or the other way round."""
+    x, y, out = (Buffer.dense(name, TensorType(int32, (60,))) for name in ("x", "y", "out"))
+    made = {}
+    for name in turn(["i", "j"]):
+        made[name] = Variable({"i": 5, "j": 4}[name])
+    i, j = index(made["i"]), index(made["j"])
+    atoms = {
+        "quotient": lambda: (i + j * 5) // 3,
+        "remainder": lambda: (i + j * 5) % 7,
+        "another": lambda: (i * 3 + j) % 7,
+        "x": lambda: datum(load(x, (i,)), 0, 3),
+        "y": lambda: datum(load(y, (j,)), 0, 3),
+        "sum": lambda: datum(load(x, (i,)) * load(x, (j,)) + load(x, (i,)) * load(y, (j,)), 0, 3),
+    }
+    for name in turn(list(atoms)):
+        made[name] = atoms[name]()
+    at = Index(0)
+    for name in turn(list(made)):
+        at = at + (made[name] if isinstance(made[name], Index) else index(made[name]))
+    store = Store(out, i * 4 + j, load(y, (at,)) + load(x, (at + 1,)))
+    return Kernel((made["i"],), (Sweep((made["j"],), actions=(store,)),))
+
+
+def test_equal_kernels_have_equal_texts():
+    kernels = [in_order(turn) for turn in (lambda x: x, lambda x: x[::-1], lambda x: x[1::2] + x[::2])]
+    assert all(equal(kernels[0], k) for k in kernels)
+    assert len({show(k) for k in kernels}) == 1
+    assert len({code_key(k) for k in kernels}) == 1
+    assert "// 3) + (i0 + 5*i1 % 7) + (3*i0 + i1 % 7) + datum(" in show(kernels[0])
 
 
 KERNEL = """buffer x: i32[3]
