@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.ir import Function, Op, inner_functions, interpret
+from mycelia.ir import Function, interpret
 from mycelia.testing import compile
-from mycelia.types import Array, TensorType
+from mycelia.types import Array, float32, float64
+from tests.fuzz.coarseness import coarseness
 from tests.fuzz.programs import Case
 from tests.fuzz.shrink import shrink
 
-# of the largest number in a result: both sides round after every operation, in another order
-TOLERANCE = {"float32": 2e-4, "float64": 1e-10}
+# of the largest number in a result, by the coarsest numbers that flow to it: both sides round after every operation, in
+# another order
+TOLERANCE = {float32: 2e-4, float64: 1e-10}
 LARGEST = 1e4  # beyond this a program is too badly conditioned to say anything
 
 
@@ -33,22 +35,15 @@ def difference(case: Case, compile: Callable[[Function], Callable[..., Any]] = v
         got = compile(case.fn)(*case.inputs)
     except Exception as error:  # whatever it is, a smaller program may show it too
         return f"{type(error).__name__}: {error}"
-    for i, (g, e) in enumerate(zip(got, expected, strict=True)):
+    coarse = coarseness(case.fn, lambda dtype: TOLERANCE.get(dtype, 0.0))
+    for i, (g, e, tolerance) in enumerate(zip(got, expected, coarse, strict=True)):
         if g.shape != e.shape or g.dtype != e.dtype:
             return f"result {i} is {g.dtype}{g.shape}, not {e.dtype}{e.shape}"
         scale = 1.0 + (float(np.abs(e).max()) if e.size and e.dtype.kind == "f" else 0.0)
-        tolerance = _tolerance(case.fn) if e.dtype.kind == "f" else 0.0
         if not np.allclose(g, e, rtol=0, atol=tolerance * scale):
             worst = np.unravel_index(np.argmax(np.abs(g.astype("d") - e.astype("d"))), e.shape)
             return f"result {i} at {tuple(map(int, worst))} is {g[worst]}, not {e[worst]}"
     return None
-
-
-def _tolerance(fn: Function) -> float:
-    """That of the coarsest numbers in the program."""
-    types = {v.dtype.name for v in fn.values() if isinstance(v.type, TensorType)}
-    inside = [_tolerance(f) for v in fn.values() if isinstance(v.op, Op) for f in inner_functions(v.op)]
-    return max([TOLERANCE[t] for t in types if t in TOLERANCE] + inside, default=0.0)
 
 
 def _wild(x: Array) -> bool:
