@@ -23,8 +23,8 @@ NAMES = DOCS / "mindspore_names.tsv"
 PAGE = DOCS / "coverage.md"
 
 PACKAGES = (
-    "mindspore", "mindspore.Tensor", "mindspore.nn", "mindspore.ops", "mindspore.numpy", "mindspore.mint",
-    "mindspore.common", "mindspore.context", "mindspore.dtype", "mindspore.amp", "mindspore.train",
+    "mindspore", "mindspore.Tensor", "mindspore.nn", "mindspore.nn.Cell", "mindspore.ops", "mindspore.numpy",
+    "mindspore.mint", "mindspore.common", "mindspore.context", "mindspore.dtype", "mindspore.amp", "mindspore.train",
     "mindspore.dataset", "mindspore.dataset.Dataset", "mindspore.dataset.vision", "mindspore.dataset.text",
     "mindspore.dataset.audio", "mindspore.dataset.transforms", "mindspore.dataset.config", "mindspore.dataset.engine",
     "mindspore.dataset.utils", "mindspore.mindrecord", "mindspore.communication", "mindspore.parallel",
@@ -34,6 +34,33 @@ COMPLETE = tuple(p for p in PACKAGES if p.startswith(("mindspore.dataset", "mind
 """The packages whose every public name is counted, used or not."""
 
 ELSEWHERE = {
+    "mindspore.nn.Cell": {
+        **dict.fromkeys(
+            (
+                "compile_cache",
+                "exist_names",
+                "exist_objs",
+                "get_func_graph_proto",
+                "global_cells",
+                "phase_cache",
+                "total_instance_count",
+                "IGNORE_LIST",
+                "T_destination",
+                "cell_init_args",
+            ),
+            "how MindSpore's compiler keeps its books; here `jit(net).show(...)` tells what was compiled",
+        ),
+        **dict.fromkeys(
+            ("get_mixed_precision_type", "set_mixed_precision_type"),
+            "takes a number of MindSpore's C++ code; `to_float` says which type a cell computes in",
+        ),
+        **dict.fromkeys(
+            ("parallel_parameter_merge_net_dict", "parallel_parameter_name_list"),
+            "filled by MindSpore's compiler for several devices",
+        ),
+        "set_boost": "an approximation for one kind of device",
+        "register_saved_tensors_hooks": "what is kept for the way back is chosen by the compiler: `recompute`, `keep`",
+    },
     "mindspore.dataset.Dataset": {
         **dict.fromkeys(
             ("create_ir_tree", "parse", "parse_tree", "pre_parse", "post_parse", "pre_process", "iterator_bootstrap"),
@@ -44,7 +71,7 @@ ELSEWHERE = {
         ),
         "copy_batch_size": "how MindSpore's own copies of a dataset are told what `get_batch_size` says",
         "input_indexs": "the order of columns in a device queue; here `project` puts columns in order",
-    }
+    },
 }
 """Names that are left out, by package, with the reason; they are not counted."""
 
@@ -130,6 +157,8 @@ def collect(folder: Path) -> list[Name]:
     for section, name in sections(folder / "class_members.tsv"):
         if f"mindspore.{section}" == "mindspore.Tensor":
             uses.setdefault(("mindspore.Tensor", name), int(attributes.get(name, 0)))
+        elif f"mindspore.{section}" == "mindspore.nn.Cell":
+            uses.setdefault(("mindspore.nn.Cell", name), 0)
         elif f"mindspore.{section}" in COMPLETE:
             uses.setdefault((f"mindspore.{section}", name), 0)
     names = (Name(package, name, count) for (package, name), count in uses.items())
@@ -150,7 +179,8 @@ def load(path: Path = NAMES) -> list[Name]:
 INTRODUCTION = """# Which of MindSpore's names exist
 
 Written by `python docs/coverage.py`; the names are those of MindSpore 2.10 that 6,074 public files use, with how many
-of them do. Of `dataset` and `mindrecord` every public name counts, used or not; of `Tensor` and `Dataset` every member.
+of them do. Of `dataset` and `mindrecord` every public name counts, used or not; of `Tensor`, `Cell` and
+`Dataset` every member.
 A name exists when its path leads to something under `mycelia` too; where it means something else,
 [differences.md](differences.md) says so. The share by use weighs a name with the files that use it.
 """

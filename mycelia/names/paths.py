@@ -80,10 +80,11 @@ _SPARSE = {
         "dense_to_sparse_coo", "dense_to_sparse_csr",
     )
 }  # fmt: skip
+_SUMMARIES = {f"{name}Summary": f"ops.summaries.{name}Summary" for name in ("Histogram", "Image", "Scalar", "Tensor")}
 _TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
 SHORT: dict[str, dict[str, str]] = {
     "mycelia": _ELEMENTS | _TENSORS,
-    "mycelia.ops": _SPARSE,
+    "mycelia.ops": _SPARSE | _SUMMARIES,
     "mycelia.types": _ELEMENTS,
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()},
     "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"} | _TENSORS,

@@ -1,6 +1,7 @@
-"""A cell in another floating type (`Cell.to_float`): its parameters are cast as it is called, and stay as they are.
+"""A cell whose parameters look different while it is called: in another floating type (`Cell.to_float`), or as a hook
+makes them (`Cell.register_parameter_forward_hook`). They themselves stay as they are.
 
-Eagerly, attributes hold cast tensors while `construct` runs. Inside a captured program they do in the program's store,
+Eagerly, attributes hold other tensors while `construct` runs. Inside a captured program they do in the program's store,
 and hold the parameters again after it, so the program writes to nothing.
 """
 
@@ -40,14 +41,22 @@ def all_in_type(inputs: tuple[Any, ...], dtype: DType) -> tuple[Any, ...]:
     return tuple(tree_map(lambda x: in_type(x, dtype), x) for x in inputs)
 
 
-def constructed_in(cell: Cell, dtype: DType, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What `construct` gives where the cell's own parameters are in another type, but for those it keeps whole."""
-    held = {
-        name: value
-        for name, value in cell.__dict__.items()
-        if isinstance(value, Parameter) and name not in cell.kept_whole
-    }
-    cell.__dict__.update({name: in_type(value, dtype) for name, value in held.items()})
+def looking(cell: Cell, name: str, parameter: Any) -> Any:
+    """A parameter as `construct` sees it: after its hooks, in the type that was chosen unless it is kept whole."""
+    seen = parameter
+    for hook in cell._on_parameters.get(name, ()):
+        seen = hook(seen)
+    if cell._float is None or name in type(cell).kept_whole:
+        return seen
+    return in_type(seen, cell._float)
+
+
+def constructed_in(cell: Cell, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What `construct` gives where the cell's own parameters look different."""
+    held = {name: value for name, value in cell.__dict__.items() if isinstance(value, Parameter)}
+    seen = {name: looking(cell, name, value) for name, value in held.items()}
+    held = {name: value for name, value in held.items() if seen[name] is not value}
+    cell.__dict__.update({name: seen[name] for name in held})
     try:
         return cell._constructed(args, dict(kwargs))
     finally:
@@ -56,19 +65,20 @@ def constructed_in(cell: Cell, dtype: DType, args: tuple[Any, ...], kwargs: Mapp
 
 def model_constructed_in(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The same inside a captured program."""
-    cell, dtype, given, keywords = args
+    cell, given, keywords = args
     given, keywords = machine.all_items(given), named(machine, keywords)
     held = {}
     for name in machine.items_of(machine.whole(cell, ("attr", "_params"))):
         value = machine.read(cell, ("attr", name))
-        if isinstance(value, Parameter) and name not in type(cell).kept_whole:
-            held[name] = value
-    for name, value in held.items():
-        machine.store.write(cell, ("attr", name), machine.call(in_type, (value, dtype), {}))
+        seen = machine.call(looking, (cell, name, value), {}) if isinstance(value, Parameter) else value
+        if seen is not value:
+            held[name] = value, seen
+    for name, (_, seen) in held.items():
+        machine.store.write(cell, ("attr", name), seen)
     try:
         return machine.call(type(cell)._constructed, (cell, given, keywords), {})
     finally:
-        for name, value in held.items():
+        for name, (value, _) in held.items():
             machine.store.write(cell, ("attr", name), value)
 
 

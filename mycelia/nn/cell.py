@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.described import Described
 from mycelia.api.given import by_place, with_gradient
-from mycelia.api.jit import Jitted, jit
 from mycelia.api.recompute import check, computed_again
 from mycelia.capture.values import alternatives
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype
@@ -19,34 +19,23 @@ from mycelia.eager.parameter import UNNAMED
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.casting import all_in_type, constructed_in
-from mycelia.nn.hooks import Hook, HookHandle
+from mycelia.nn.compiled import Compiled
+from mycelia.nn.hooks import Hooked, WayBack, before_way_back
+from mycelia.nn.state import Stateful
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
 # what MindSpore lets one say of communication inside a cell that is computed again
 COMMUNICATION = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
 NONE: Mapping[str, Any] = MappingProxyType({})
+TABLES = ("_cells", "_params", "_flags", "_persistent", "_state_hooks", "_notes")  # what is noted by name
 
 
 class UnfinishedCell(MyceliaError, AttributeError):
     """A cell was given something before its `__init__` had run."""
 
 
-def _extra(place: int, nothing: Any) -> Any:
-    """One of the things that make a call more than `construct`. Most cells have none, and one look tells."""
-
-    def held(self: Cell) -> Any:
-        return self._extras[place] if self._extras else nothing
-
-    def hold(self: Cell, value: Any) -> None:
-        now = list(self._extras or ((), (), None, None, False))
-        now[place] = value
-        self.__dict__["_extras"] = tuple(now) if any(now) else ()
-
-    return property(held, hold)
-
-
-class Cell:
+class Cell(Hooked, Compiled, Stateful):
     """A piece of a network.
 
     Parameters and cells that are assigned to attributes belong to it, under the names of the attributes.
@@ -70,19 +59,11 @@ class Cell:
 
     training: bool
     requires_grad: bool
-    phase: str
+    phase: str = "train"
     _cells: Mapping[str, Cell]  # replaced when it changes, as all that is noted about a cell
-    _params: Mapping[str, Parameter]
-    _flags: Mapping[str, Any]
     _auto_prefix: bool
     kept_whole: tuple[str, ...] = ()  # parameters that `to_float` does not cast, such as what is remembered of batches
     bprop: Callable[..., Any] | None = None  # the gradient, where a class gives its own: bprop(self, *args, out, dout)
-    _extras: tuple[Any, ...]  # the five that follow, or nothing
-    _before = _extra(0, ())  # hooks
-    _after = _extra(1, ())
-    _float = _extra(2, None)  # the type to compute in, where one was chosen
-    _described = _extra(3, None)  # what its arguments look like, where that was said
-    _recomputed = _extra(4, False)  # whether nothing inside is kept for its gradient
 
     def __init__(self, auto_prefix: bool = True, flags: Mapping[str, Any] | None = None) -> None:
         if not isinstance(auto_prefix, bool):
@@ -92,7 +73,7 @@ class Cell:
             )
         self.__dict__.update(
             _cells=NONE, _params=NONE, _auto_prefix=auto_prefix, _flags=MappingProxyType(dict(flags or {})),
-            _extras=(), training=False, requires_grad=False, phase="",
+            _extras=(), _persistent=NONE, _state_hooks=NONE, _notes=NONE, training=False, requires_grad=False,
         )  # fmt: skip
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
@@ -128,28 +109,48 @@ class Cell:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""
         if self._described is not None:
             self._described.fit(args, kwargs)
+        if any(handle.always for handle in self._after):
+            return self._run_always(args, kwargs)
         for handle in self._before:
             args, kwargs = handle.before(args, kwargs)
-        if self._float is None:
-            out = self._constructed(args, kwargs)
-        else:
-            out = constructed_in(self, self._float, self.cast_inputs(args, self._float), kwargs)
+        out = self._computed(args, kwargs)
         for handle in self._after:
             out = handle.after(args, kwargs, out)
-        return out
+        return before_way_back(self, out) if self._before_back else out
+
+    def _run_always(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same, where some of the hooks are called also after a failure."""
+        out, left = None, list(self._after)
+        try:
+            for handle in self._before:
+                args, kwargs = handle.before(args, kwargs)
+            out = self._computed(args, kwargs)
+            while left:
+                out = left.pop(0).after(args, kwargs, out)
+        except Exception:
+            for handle in [handle for handle in left if handle.always]:
+                try:
+                    out = handle.after(args, kwargs, out)
+                except Exception as error:
+                    warnings.warn(f"a hook failed after {self.cls_name} had failed: {error}", stacklevel=3)
+            raise
+        return before_way_back(self, out) if self._before_back else out
+
+    def _computed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What `construct` gives, in the type that was chosen, with parameters as hooks make them."""
+        back = WayBack(self) if self._after_back else None
+        args = args if back is None else back.entered(args)
+        if self._float is None and not self._on_parameters:
+            out = self._constructed(args, kwargs)
+        else:
+            out = constructed_in(self, args if self._float is None else self.cast_inputs(args, self._float), kwargs)
+        return out if back is None else back.left(out)
 
     def _constructed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What `construct` gives; its gradient is that of `bprop`, where there is one."""
         if self.bprop is None:
             return computed_again(self.construct, args, kwargs) if self._recomputed else self.construct(*args, **kwargs)
         return with_gradient(self.construct, self.bprop, by_place(self.construct, args, kwargs) if kwargs else args)
-
-    def _compiled(self) -> Jitted:
-        """The cell as a compiled program, which graph mode calls."""
-        found: Jitted | None = self.__dict__.get("_jitted")
-        if found is None:
-            found = self.__dict__["_jitted"] = jit(self._run)
-        return found
 
     # --------------------------------------------------------------------------------------- what belongs to the cell
 
@@ -185,6 +186,7 @@ class Cell:
 
     def __delattr__(self, name: str) -> None:
         self._hold(name, None)
+        self.__dict__["_persistent"] = without(self._persistent, [name])
         object.__delattr__(self, name)
 
     def _hold(self, name: str, value: Any) -> None:
@@ -193,6 +195,8 @@ class Cell:
             object.__setattr__(self, "_params", without(self._params, [name]))
         if name in self._cells and not isinstance(value, Cell):
             object.__setattr__(self, "_cells", without(self._cells, [name]))
+        if name in self._persistent and (isinstance(value, Parameter) or not isinstance(value, Tensor | None)):
+            object.__setattr__(self, "_persistent", without(self._persistent, [name]))
         before = self.__dict__.get(name)
         if isinstance(before, ParameterTuple):
             object.__setattr__(self, "_params", without(self._params, [p.name for p in before]))
@@ -483,79 +487,15 @@ class Cell:
         """
         return all_in_type(inputs, dst_type)
 
-    def add_flags(self: C, **flags: Any) -> C:
-        """Note something about the cell, to be read from `get_flags` or as an attribute.
-
-        >>> Cell().add_flags(frozen=True).frozen
-        True
-        """
-        self._flags = MappingProxyType({**self._flags, **flags})
-        for name, value in flags.items():
-            setattr(self, name, value)
-        return self
-
-    def add_flags_recursive(self: C, **flags: Any) -> C:
-        """Note something about the cell and all inside.
-
-        >>> Cell().add_flags_recursive(depth=1).get_flags()
-        {'depth': 1}
-        """
-        return self.apply(lambda cell: cell.add_flags(**flags))
-
-    def get_flags(self) -> dict[str, Any]:
-        """What was noted about the cell.
-
-        >>> Cell(flags={"a": 1}).get_flags()
-        {'a': 1}
-        """
-        return dict(self._flags)
-
-    # ---------------------------------------------------------------------------------------------------------- hooks
-
-    def register_forward_pre_hook(
-        self, hook_fn: Hook, *, prepend: bool = False, with_kwargs: bool = False
-    ) -> HookHandle:
-        """Call `hook_fn(cell, args)` before each call; what it returns, if anything, takes the place of the arguments.
-
-        >>> class Same(Cell):
-        ...     def construct(self, x):
-        ...         return x
-        >>> net = Same()
-        >>> handle = net.register_forward_pre_hook(lambda cell, args: (args[0] + 1,))
-        >>> net(Tensor([1.0])).asnumpy()
-        array([2.], dtype=float32)
-        >>> handle.remove()
-        >>> net(Tensor([1.0])).asnumpy()
-        array([1.], dtype=float32)
-        """
-        handle = HookHandle(self, hook_fn, with_kwargs)
-        self._before = (handle, *self._before) if prepend else (*self._before, handle)
-        return handle
-
-    def register_forward_hook(self, hook_fn: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args, out)` after each call; what it returns, if anything, takes the place of the result.
-
-        >>> class Same(Cell):
-        ...     def construct(self, x):
-        ...         return x
-        >>> net = Same()
-        >>> handle = net.register_forward_hook(lambda cell, args, out: out * 3)
-        >>> net(Tensor([1.0])).asnumpy()
-        array([3.], dtype=float32)
-        """
-        handle = HookHandle(self, hook_fn, with_kwargs)
-        self._after = (handle, *self._after) if prepend else (*self._after, handle)
-        return handle
-
     # ------------------------------------------------------------------------------------------- copies and looks
 
     def __getstate__(self) -> dict[str, Any]:
         held = {name: value for name, value in self.__dict__.items() if name != "_jitted"}
-        return held | {name: dict(held[name]) for name in ("_cells", "_params", "_flags")}
+        return held | {name: dict(held[name]) for name in TABLES}
 
     def __setstate__(self, held: dict[str, Any]) -> None:
         self.__dict__.update(held)
-        self.__dict__.update({name: MappingProxyType(held[name]) for name in ("_cells", "_params", "_flags")})
+        self.__dict__.update({name: MappingProxyType(held.get(name, {})) for name in TABLES})
 
     @property
     def cls_name(self) -> str:
