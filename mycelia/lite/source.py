@@ -12,7 +12,7 @@ from mycelia.lite.described import CFunction
 from mycelia.lite.prepared import Call, Program
 from mycelia.lite.weights import header
 from mycelia.loops.status import STOPPED
-from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, STREAM_IN_ORDER
+from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, STREAM_IN_ORDER, TOLD_LATER
 from mycelia.onednn.library import SAID
 from mycelia.onednn.processor import TILES
 from mycelia.onednn.recorded import Argument, Thing, Told, prototype
@@ -356,6 +356,7 @@ def _argument(given: Argument, dims: list[str]) -> str:
     if isinstance(given, Thing):
         return "NULL" if given.number is None else f"o[{given.number}]"
     if isinstance(given, tuple):
-        dims.append(f"int64_t d{len(dims)}[] = {{{', '.join(map(str, given))}}};")
+        numbers = ("INT64_MIN" if n == TOLD_LATER else str(n) for n in given)
+        dims.append(f"int64_t d{len(dims)}[] = {{{', '.join(numbers)}}};")
         return f"d{len(dims) - 1}"
     return f"{np.float32(given)!s}f" if isinstance(given, float) else str(given)

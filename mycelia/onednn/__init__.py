@@ -8,7 +8,7 @@ from mycelia.onednn.convolution import (
 )
 from mycelia.onednn.layout import Layout, Packed
 from mycelia.onednn.library import OneDnnError, Refused, library
-from mycelia.onednn.matmul import matmul
+from mycelia.onednn.matmul import matmul, matmul_of_any_size
 from mycelia.onednn.pooling import AVERAGE, AVERAGE_WITH_PADDING, MAX, pooling, pooling_gradient
 from mycelia.onednn.post_ops import (
     GELU_ERF,
@@ -54,6 +54,7 @@ __all__ = [
     "convolution_weights_gradient",
     "library",
     "matmul",
+    "matmul_of_any_size",
     "pooling",
     "pooling_gradient",
     "reorder",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 MAX_RANK = 12  # DNNL_MAX_NDIMS
+TOLD_LATER = -(1 << 63)  # DNNL_RUNTIME_DIM_VAL, DNNL_RUNTIME_STRIDE_VAL: a size or a step that an execution brings
 BEFORE_TILES = 0x1EF  # dnnl_cpu_isa_avx512_core_fp16: all that comes before AMX
 
 

@@ -12,7 +12,7 @@ from mycelia.onednn.constants import Algorithm, Arg, Propagation
 from mycelia.onednn.layout import Layout
 from mycelia.onednn.library import Owned, library
 from mycelia.onednn.post_ops import PostOp, attributes
-from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operands
+from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operands, prepare
 from mycelia.onednn.window import Window
 
 
@@ -43,7 +43,7 @@ def convolution(
         ("out", Arg.out),
         *post_op_operands(post_ops),
     ]
-    return Prepared(descriptor, operands)
+    return prepare(descriptor, operands)
 
 
 def convolution_source_gradient(
@@ -77,7 +77,7 @@ def convolution_source_gradient(
         ("weights", Arg.weights),
         ("source_gradient", Arg.source_gradient),
     ]
-    return Prepared(descriptor, operands)
+    return prepare(descriptor, operands)
 
 
 def convolution_weights_gradient(
@@ -114,7 +114,7 @@ def convolution_weights_gradient(
         ("weights_gradient", Arg.weights_gradient),
         *bias_slot,
     ]
-    return Prepared(descriptor, operands)
+    return prepare(descriptor, operands)
 
 
 def _forward(

@@ -107,14 +107,30 @@ class Layout:
         """Where oneDNN reads it."""
         return self.descriptor.address
 
+    @property
+    def bytes(self) -> int:
+        """How much memory it spans."""
+        return int(library().value("dnnl_memory_desc_get_size", self.address))
+
+    @property
+    def plain(self) -> Layout | None:
+        """Itself, unless oneDNN is to choose."""
+        return None if self.strides is None else self
+
 
 class Packed:
     """A layout that oneDNN chose: opaque but for its size and its equality. It stands in a primitive's descriptor."""
 
-    __slots__ = ("address", "owner")
+    __slots__ = ("_address", "owner")
 
     def __init__(self, address: int, owner: Owned) -> None:
-        self.address, self.owner = address, owner
+        self._address, self.owner = address, owner
+
+    @property
+    def address(self) -> int:
+        """Where oneDNN reads it, as long as the descriptor is there."""
+        assert self.owner.address, "the descriptor in which this layout stands was given back"
+        return self._address
 
     @property
     def bytes(self) -> int:

@@ -19,6 +19,7 @@ from mycelia.threads.openmp import load_openmp
 
 DISTRIBUTION = "onednn-cpu-gomp"
 SONAME = "libdnnl.so.3"
+REMEMBERED = 16  # primitives that the library keeps after their last owner: callers keep what they need
 SAID = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA")  # variables by which users tell the library what it may use
 
 
@@ -57,6 +58,7 @@ _dims = POINTER(c_int64)
 # functions that return a status
 _CALLS: dict[str, list[Any]] = {
     "dnnl_set_max_cpu_isa": [c_int],
+    "dnnl_set_primitive_cache_capacity": [c_int],
     "dnnl_engine_create": [_new, c_int, c_size_t],
     "dnnl_stream_create": [_new, _handle, ctypes.c_uint],
     "dnnl_memory_desc_create_with_strides": [_new, c_int, _dims, c_int, _dims],
@@ -129,6 +131,7 @@ class Library:
             )
         if not tiles() and not any(name in os.environ for name in SAID):  # before the first object is made
             self.call("dnnl_set_max_cpu_isa", BEFORE_TILES)
+        self.call("dnnl_set_primitive_cache_capacity", REMEMBERED)
         self.engine = self.create("dnnl_engine_create", CPU_ENGINE, 0)
         self.stream = self.create("dnnl_stream_create", self.engine, STREAM_IN_ORDER)
 

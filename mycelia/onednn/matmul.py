@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from mycelia.onednn.constants import Arg
+from functools import lru_cache
+
+from mycelia.onednn.constants import TOLD_LATER, Arg, DataType
 from mycelia.onednn.layout import Layout
 from mycelia.onednn.library import library
 from mycelia.onednn.post_ops import PostOp, attributes
-from mycelia.onednn.prepared import Prepared, describe_primitive, post_op_operands
+from mycelia.onednn.prepared import Prepared, Primitive, describe_primitive, post_op_operands
 
 
 def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_ops: tuple[PostOp, ...] = ()) -> Prepared:
@@ -35,9 +37,50 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
         attr.address,
         asked={"lhs": lhs, "rhs": rhs, "out": out, "bias": bias, "post_ops": post_ops},
     )
-    bias_slot = [("bias", Arg.bias)] if bias else []
-    operands = [("lhs", Arg.source), ("rhs", Arg.weights), *bias_slot, ("out", Arg.out), *post_op_operands(post_ops)]
-    return Prepared(descriptor, operands)
+    made = Primitive(descriptor)
+    operands: list[tuple[str, int, Layout | None]] = [("lhs", Arg.source, lhs), ("rhs", Arg.weights, rhs)]
+    if per_column:
+        operands.append(("bias", Arg.bias, per_column))
+    operands.append(("out", Arg.out, out))
+    operands += [(name, arg, None) for name, arg in post_op_operands(post_ops)]
+    return Prepared(made, operands)
+
+
+def matmul_of_any_size(lhs: Layout, rhs: Layout, out: Layout) -> Prepared:
+    """The product lhs @ rhs of float32 matrices, by code that is told their sizes when it runs; ports: lhs, rhs, out.
+
+    One primitive serves all sizes, and a new one costs a few objects of a few hundred bytes. One made for its sizes
+    takes a hundred times as long to make, and 60 KB.
+
+    >>> import numpy as np
+    >>> for n in (3, 5):
+    ...     x, y, out = np.ones((2, n), "f"), np.ones((n, 4), "f"), np.empty((2, 4), "f")
+    ...     matmul_of_any_size(Layout.of(x), Layout.of(y), Layout.of(out)).run(x, y, out)
+    ...     out[0]
+    array([3., 3., 3., 3.], dtype=float32)
+    array([5., 5., 5., 5.], dtype=float32)
+    """
+    made = _general(tuple(_inner(layout) for layout in (lhs, rhs, out)))
+    return Prepared(made, [("lhs", Arg.source, lhs), ("rhs", Arg.weights, rhs), ("out", Arg.out, out)])
+
+
+def _inner(layout: Layout) -> int:
+    """The axis of a matrix whose elements are neighbours."""
+    assert layout.strides is not None, "oneDNN may not choose what it is told when it runs"
+    _, along = layout.strides
+    return 1 if along == 1 else 0
+
+
+@lru_cache(maxsize=8)
+def _general(inner: tuple[int, ...]) -> Primitive:
+    """The product of matrices in which these axes, of lhs, rhs and out, have neighbours in memory."""
+    steps = {0: (1, TOLD_LATER), 1: (TOLD_LATER, 1)}
+    lhs, rhs, out = (Layout((TOLD_LATER, TOLD_LATER), DataType.f32, steps[axis]) for axis in inner)
+    given = (library().engine, lhs.address, rhs.address, None, out.address, attributes(()).address)
+    asked: dict[str, object] = {"lhs": lhs, "rhs": rhs, "out": out}
+    made = Primitive(describe_primitive("dnnl_matmul_primitive_desc_create", *given, asked=asked), shared=True)
+    assert not made.scratch, "a product of any size does not know how large a scratchpad it wants"
+    return made
 
 
 def _unbroadcast(operand: Layout) -> Layout:

@@ -9,7 +9,7 @@ from mycelia.onednn.constants import Algorithm, Arg, Propagation
 from mycelia.onednn.layout import Layout
 from mycelia.onednn.library import Owned, dims, library
 from mycelia.onednn.post_ops import attributes
-from mycelia.onednn.prepared import Prepared, describe_primitive
+from mycelia.onednn.prepared import Prepared, describe_primitive, prepare
 from mycelia.onednn.window import Window
 
 MAX = Algorithm.pooling_max
@@ -30,7 +30,7 @@ def pooling(
            [13., 15.]], dtype=float32)
     """
     operands = [("source", Arg.source), ("out", Arg.out), *_workspace(kind, training)]
-    return Prepared(_forward(kind, source, out, kernel, window, training), operands)
+    return prepare(_forward(kind, source, out, kernel, window, training), operands)
 
 
 def pooling_gradient(kind: Algorithm, source: Layout, out: Layout, kernel: tuple[int, ...], window: Window) -> Prepared:
@@ -59,7 +59,7 @@ def pooling_gradient(kind: Algorithm, source: Layout, out: Layout, kernel: tuple
         asked={"kind": kind.name, "source": source, "out": out, "kernel": kernel, "window": window},
     )
     operands = [("out_gradient", Arg.out_gradient), ("source_gradient", Arg.source_gradient)]
-    return Prepared(descriptor, operands + _workspace(kind, True))
+    return prepare(descriptor, operands + _workspace(kind, True))
 
 
 def _workspace(kind: Algorithm, training: bool) -> list[tuple[str, Arg]]:

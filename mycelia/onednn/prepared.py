@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.onednn.constants import Arg, Query, post_op_arg
-from mycelia.onednn.layout import Packed
+from mycelia.onednn.layout import Layout, Packed
 from mycelia.onednn.library import ExecArg, OneDnnError, Owned, Refused, library
 from mycelia.onednn.post_ops import PostOp
 from mycelia.threads.openmp import with_team
@@ -23,7 +23,7 @@ class Port:
 
     __slots__ = ("arg", "layout", "memory", "name", "owner")
 
-    def __init__(self, name: str, arg: int, layout: Packed) -> None:
+    def __init__(self, name: str, arg: int, layout: Layout | Packed) -> None:
         self.name, self.arg, self.layout = name, arg, layout
         lib = library()
         self.memory = lib.create("dnnl_memory_create", layout.address, lib.engine, None)
@@ -35,6 +35,31 @@ class Port:
         return self.layout.bytes
 
 
+class Primitive:
+    """What oneDNN made of a descriptor: code, and what it wants. `implementation` is the name of the code that it
+    picked, such as `brg:avx512_core` or `ref:any`. One that is shared outlives whoever uses it.
+    """
+
+    def __init__(self, descriptor: Owned, shared: bool = False) -> None:
+        self.descriptor, self.shared = descriptor, shared
+        self.owner = Owned(library().create("dnnl_primitive_create", descriptor.address), "dnnl_primitive_destroy")
+        self.address = self.owner.address
+        self.scratch = self.layout(SCRATCHPAD).bytes
+        name = ctypes.c_char_p()
+        library().call("dnnl_primitive_desc_query", descriptor.address, Query.implementation, 0, ctypes.byref(name))
+        self.implementation = (name.value or b"").decode()
+
+    def layout(self, arg: int) -> Packed:
+        """Where an operand lies."""
+        asked = library().functions["dnnl_primitive_desc_query_md"]
+        return Packed(asked(self.descriptor.address, OPERAND, arg), self.descriptor)
+
+    def close(self) -> None:
+        """Give it back."""
+        self.owner.close()
+        self.descriptor.close()
+
+
 class Prepared:
     """A created primitive and everything that machine code needs to execute it.
 
@@ -44,31 +69,24 @@ class Prepared:
     they share the memory objects.
     """
 
-    def __init__(self, descriptor: Owned, operands: Iterable[tuple[str, int]], keep: tuple[Any, ...] = ()) -> None:
-        lib = library()
-        self.descriptor = descriptor
-        asked = lib.functions["dnnl_primitive_desc_query_md"]
-        self._keep = keep
-        self._primitive = Owned(lib.create("dnnl_primitive_create", descriptor.address), "dnnl_primitive_destroy")
-        self.primitive = self._primitive.address
-        self.stream = lib.stream
-        ports = [Port(name, arg, Packed(asked(descriptor.address, OPERAND, arg), descriptor)) for name, arg in operands]
-        scratchpad = Packed(asked(descriptor.address, OPERAND, SCRATCHPAD), descriptor)
-        self.scratch = scratchpad.bytes
+    def __init__(self, made: Primitive, operands: Iterable[tuple[str, int, Layout | None]]) -> None:
+        """Operands are laid out as said; the primitive is asked where nothing is, or where oneDNN was to choose."""
+        self.made, self.primitive, self.stream = made, made.address, library().stream
+        ports = [
+            Port(name, arg, made.layout(arg) if layout is None or layout.strides is None else layout)
+            for name, arg, layout in operands
+        ]
+        self.scratch = made.scratch
         if self.scratch:
-            ports.append(Port("scratchpad", SCRATCHPAD, scratchpad))
+            ports.append(Port("scratchpad", SCRATCHPAD, made.layout(SCRATCHPAD)))
         self.ports = tuple(ports)
         self._args = (ExecArg * len(ports))(*[ExecArg(port.arg, port.memory) for port in ports])
         self.args = ctypes.addressof(self._args)
 
     @property
     def implementation(self) -> str:
-        """The name of the code that oneDNN picked, such as `brgemm:avx512_core` or `ref:any`."""
-        name = ctypes.c_char_p()
-        library().call(
-            "dnnl_primitive_desc_query", self.descriptor.address, Query.implementation, 0, ctypes.byref(name)
-        )
-        return (name.value or b"").decode()
+        """The name of the code that runs."""
+        return self.made.implementation
 
     @property
     def reference(self) -> bool:
@@ -88,7 +106,7 @@ class Prepared:
         pointers = [operand if isinstance(operand, int) else operand.ctypes.data for operand in operands]
         room = np.empty(0, np.uint8)
         if len(pointers) == len(self.ports) - 1 and self.ports[-1].name == "scratchpad":
-            room = np.empty(self.ports[-1].bytes + ALIGNMENT, np.uint8)
+            room = np.empty(self.scratch + ALIGNMENT, np.uint8)
             pointers.append(-(-room.ctypes.data // ALIGNMENT) * ALIGNMENT)
         if len(pointers) != len(self.ports):
             raise OneDnnError(
@@ -104,11 +122,20 @@ class Prepared:
         """Give the primitive and its memory objects back; also happens when this object is collected."""
         for port in self.ports:
             port.owner.close()
-        self._primitive.close()
-        self.descriptor.close()
+        if not self.made.shared:
+            self.made.close()
+
+    def settle(self) -> None:
+        """Give back what only questions about layouts need, half of the memory: it goes on to run."""
+        self.made.descriptor.close()
 
     def __repr__(self) -> str:
-        return f"Prepared({self.implementation}, {', '.join(f'{s.name}: {s.bytes}' for s in self.ports)})"
+        return f"Prepared({self.implementation}, {', '.join(port.name for port in self.ports)})"
+
+
+def prepare(descriptor: Owned, operands: Iterable[tuple[str, int]]) -> Prepared:
+    """The primitive of a descriptor, whose operands are laid out as it says."""
+    return Prepared(Primitive(descriptor), [(name, arg, None) for name, arg in operands])
 
 
 def describe_primitive(create: str, *arguments: Any, asked: dict[str, object]) -> Owned:

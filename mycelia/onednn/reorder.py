@@ -6,7 +6,7 @@ from mycelia.onednn.constants import Arg
 from mycelia.onednn.layout import Layout, Packed
 from mycelia.onednn.library import library
 from mycelia.onednn.post_ops import attributes
-from mycelia.onednn.prepared import Prepared, describe_primitive
+from mycelia.onednn.prepared import Prepared, describe_primitive, prepare
 
 
 def reorder(source: Layout | Packed, out: Layout | Packed) -> Prepared:
@@ -30,4 +30,4 @@ def reorder(source: Layout | Packed, out: Layout | Packed) -> Prepared:
         attr.address,
         asked={"source": source, "out": out},
     )
-    return Prepared(descriptor, [("source", Arg.source), ("out", Arg.out)])
+    return prepare(descriptor, [("source", Arg.source), ("out", Arg.out)])

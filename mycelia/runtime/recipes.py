@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, singledispatch
+from functools import cache, cached_property, lru_cache, singledispatch
 
 from mycelia import onednn
 from mycelia.codegen.records import Execution, list_of_words
+from mycelia.cost import GENERAL_FROM, GENERAL_SIDE
 from mycelia.loops import ConvolutionCall, LibraryCall, Matmul, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.tiles import Tiled, tiled
 from mycelia.sizes import Hints, evaluated
 from mycelia.threads.openmp import at_most
-from mycelia.types import Array
+from mycelia.types import Array, DType, float32
 
 ROOM = -1  # not an operand: memory that belongs to the call
 
@@ -47,9 +48,12 @@ def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | 
 _tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=512)  # of which code for its sizes takes 60 KB each; programs keep what they use
 def _bound(call: LibraryCall, threads: int) -> PreparedCall:
-    return bind(call)
+    made = bind(call)
+    for primitive, _ in made.primitives:
+        primitive.settle()
+    return made
 
 
 def decided(call: LibraryCall, threads: int) -> LibraryCall:
@@ -80,7 +84,12 @@ def bind(call: object) -> PreparedCall:
 @lru_cache(maxsize=1024)
 def _layout(layout: Strided) -> onednn.Layout:
     """The layout as the library knows it, described to it once: many calls have it."""
-    return onednn.Layout(layout.shape, DataType.named(layout.dtype.numpy.name), layout.strides)
+    return onednn.Layout(layout.shape, _named(layout.dtype), layout.strides)
+
+
+@cache
+def _named(dtype: DType) -> DataType:
+    return DataType.named(dtype.numpy.name)
 
 
 def forget() -> None:
@@ -99,8 +108,25 @@ def one(prepared: Prepared, operands: int) -> PreparedCall:
 @bind.register
 def _(call: Matmul) -> PreparedCall:
     lhs, rhs, out = (_layout(x) for x in (call.lhs, call.rhs, call.out))
+    if _fast_at_any_size(call):
+        return one(onednn.matmul_of_any_size(lhs, rhs, out), 3)
     prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
     return one(prepared, 3 + call.bias)
+
+
+def _fast_at_any_size(call: Matmul) -> bool:
+    """Whether code that is told its sizes when it runs is as fast: for large matrices, without a bias, of float32. It
+    depends on the call alone, so a product has the same bits in all programs, and whenever it is computed.
+    """
+    operands = (call.lhs, call.rhs, call.out)
+    if call.bias or len(call.out.shape) != 2 or any(x.dtype != float32 for x in operands):
+        return False
+    rows, columns = call.out.shape
+    terms = call.lhs.shape[1]
+    across, along = call.lhs.strides
+    dense = (along == 1 and across >= terms) or (across == 1 and along >= rows)
+    dense = dense and all(x.strides[1] == 1 and x.strides[0] >= columns for x in (call.rhs, call.out))
+    return dense and min(rows, columns, terms) >= GENERAL_SIDE and call.multiplications >= GENERAL_FROM
 
 
 @bind.register

@@ -48,6 +48,22 @@ def test_a_product_needs_no_copy_of_a_transposed_operand(m, n, k, lhs_transposed
     close(product(lhs, rhs, np.empty((m, n), np.float32)), lhs @ rhs, k)
 
 
+@pytest.mark.parametrize("lhs_transposed", [False, True])
+@pytest.mark.parametrize("rhs_transposed", [False, True])
+def test_one_primitive_multiplies_matrices_of_all_sizes(lhs_transposed, rhs_transposed):
+    used = set()
+    for m, n, k in [(1, 1, 1), (5, 7, 3), (128, 33, 64), (1, 96, 40), (64, 1, 17), (33, 40, 700)]:
+        lhs = normal(k, m + 3).T[:m] if lhs_transposed else normal(m, k + 3)[:, :k]
+        rhs = normal(n, k + 5).T[:k] if rhs_transposed else normal(k, n + 5)[:, :n]
+        out = np.empty((m, n + 1), np.float32)[:, :n]
+        prepared = onednn.matmul_of_any_size(Layout.of(lhs), Layout.of(rhs), Layout.of(out))
+        prepared.run(lhs, rhs, out)
+        close(out, lhs @ rhs, k)
+        used.add(prepared.primitive)
+        prepared.close()  # which leaves the primitive to the others
+    assert len(used) == 1
+
+
 def test_heads_split_out_of_the_time_axis_need_no_copy():
     queries, keys = (normal(2, 6, 4, 8).transpose(0, 2, 1, 3) for _ in range(2))  # (batch, heads, time, size)
     scores = product(queries, keys.swapaxes(-1, -2), np.empty((2, 4, 6, 6), np.float32))
@@ -384,9 +400,9 @@ def test_the_wrong_number_of_operands_is_told():
 def test_a_closed_or_collected_primitive_gives_its_objects_back(how):
     x = Layout.rows((4, 4), F32)
     prepared = onednn.matmul(x, x, x)
-    owned = {prepared.primitive, prepared.descriptor.address, *(port.memory for port in prepared.ports)}
+    owned = {prepared.primitive, prepared.made.descriptor.address, *(port.memory for port in prepared.ports)}
     given = []
-    for owner in (prepared._primitive, prepared.descriptor, *(port.owner for port in prepared.ports)):
+    for owner in (prepared.made.owner, prepared.made.descriptor, *(port.owner for port in prepared.ports)):
         owner.destroy = lambda at, destroy=owner.destroy: given.append(at) or destroy(at)
     if how == "closed":
         prepared.close()

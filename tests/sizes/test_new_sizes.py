@@ -1,0 +1,77 @@
+"""What a size costs that was not met before, and that it changes nothing: products of any size share their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+import mycelia as ms
+from mycelia import Tensor, ops
+from mycelia.loops import Matmul, Strided
+from mycelia.onednn import library
+from mycelia.runtime.recipes import prepared
+from mycelia.types import float32
+
+R = np.random.default_rng(0)
+WIDE, NARROW = (Tensor(R.standard_normal(shape).astype("float32")) for shape in ((512, 640), (640, 64)))
+
+
+@contextmanager
+def made() -> Iterator[list[int]]:
+    """Inside the block the primitives are written down that oneDNN makes."""
+    found: list[int] = []
+    functions = library().functions
+    plain = functions["dnnl_primitive_create"]
+
+    def create(*args: Any) -> int:
+        found.append(plain(*args))
+        return found[-1]
+
+    functions["dnnl_primitive_create"] = create
+    try:
+        yield found
+    finally:
+        functions["dnnl_primitive_create"] = plain
+
+
+def layers(x: Tensor, wide: Tensor, narrow: Tensor) -> Tensor:
+    return (ops.tanh(x @ wide) @ narrow).square().mean()
+
+
+def rows(n: int) -> Tensor:
+    return Tensor(np.random.default_rng(n).standard_normal((n, 512)).astype("float32"))
+
+
+def test_a_new_size_of_large_products_makes_no_code() -> None:
+    step = ms.jit(ms.value_and_grad(layers, 2))
+    for n in (256, 300, 320):
+        step(rows(n), WIDE, NARROW)
+    for n in (272, 411, 500):
+        with made() as found:
+            step(rows(n), WIDE, NARROW)
+        assert not found, f"{n} rows"
+
+
+def test_a_size_has_the_same_bits_whatever_came_between() -> None:
+    step = ms.jit(ms.value_and_grad(layers, (0, 1, 2)))
+    sizes = (256, 300, 3, 40, 33, 500, 7)
+    first = [step(rows(n), WIDE, NARROW) for n in sizes]
+    for n, (value, gradients) in zip(reversed(sizes), reversed(first), strict=True):
+        again, others = step(rows(n), WIDE, NARROW)
+        np.testing.assert_array_equal(again.asnumpy(), value.asnumpy())
+        for a, b in zip(others, gradients, strict=True):
+            np.testing.assert_array_equal(a.asnumpy(), b.asnumpy(), f"{n} rows")
+
+
+def test_a_call_made_ready_keeps_no_descriptor() -> None:
+    x, y, out = (Strided(shape, (shape[1], 1), float32) for shape in ((9, 30), (30, 41), (9, 41)))
+    for n in (1, 2):
+        (call,) = prepared([Matmul(x, y, out)], n)
+        ((primitive, _),) = call.primitives
+        assert not primitive.made.descriptor.address
+        a, b, c = (np.ones(s.shape, "float32") for s in (x, y, out))
+        primitive.run(a, b, c)
+        np.testing.assert_array_equal(c, a @ b)
