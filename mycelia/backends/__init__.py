@@ -12,9 +12,9 @@ from mycelia.backends.backend import (
     unregister,
     usable,
 )
-from mycelia.backends.native import Native
+from mycelia.backends.native import NativeBackend
 
-register(Native())
+register(NativeBackend())
 
 __all__ = [
     "NATIVE",

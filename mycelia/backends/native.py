@@ -13,7 +13,7 @@ from mycelia.passes import Pass
 from mycelia.types import Array
 
 
-class Native(Backend):
+class NativeBackend(Backend):
     """Machine code for the processor; arrays are NumPy's."""
 
     name: ClassVar[str] = NATIVE

@@ -104,7 +104,7 @@ class Driver:
     def run(self) -> None:
         self.release = self.heap.release(f"{self.name}.release")
         function = ir.Function(self.module, ir.FunctionType(i32, [pointer]), self.name)
-        frame = Frame(self, function, function.args[0], self.unit.plan)
+        frame = EmittedFunction(self, function, function.args[0], self.unit.plan)
         frame.base = frame.pointed("arena")
         frame.flush_subnormals()
         if self.unit.program.procedures:
@@ -185,7 +185,7 @@ class Driver:
     def _procedure(self, procedure: Procedure) -> None:
         function = self.procedures[procedure.name]
         plan = self.unit.procedures[procedure.name]
-        frame = Frame(self, function, function.args[0], plan, function.args[1], function.args[2])
+        frame = EmittedFunction(self, function, function.args[0], plan, function.args[1], function.args[2])
         frame.arguments = {b: i for i, b in enumerate((*procedure.inputs, *procedure.outputs))}
         frame.enter(plan.arena)
         frame.poll()
@@ -267,7 +267,7 @@ def flush(b: ir.IRBuilder, module: ir.Module, wanted: bool, control: ir.Value | 
     b.call(ldmxcsr, [control])
 
 
-class Frame:
+class EmittedFunction:
     """One function being written: where its buffers are, and the steps so far."""
 
     def __init__(
@@ -677,13 +677,13 @@ def _item(s: Stream) -> Dim:
     return item_bytes(s.item.type)
 
 
-SERVICES: dict[str, Callable[[Frame, Runtime], None]] = {
-    "make_frame": Frame.make_frame,
-    "open_frame": Frame.open_frame,
-    "null": Frame.null,
-    "add": Frame.add,
-    "split": Frame.split,
-    "join": Frame.join,
+SERVICES: dict[str, Callable[[EmittedFunction, Runtime], None]] = {
+    "make_frame": EmittedFunction.make_frame,
+    "open_frame": EmittedFunction.open_frame,
+    "null": EmittedFunction.null,
+    "add": EmittedFunction.add,
+    "split": EmittedFunction.split,
+    "join": EmittedFunction.join,
 }
 
 __all__ = ["NATIVE_STACK", "Emitted", "emit_program"]

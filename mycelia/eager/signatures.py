@@ -7,7 +7,7 @@ from typing import Any
 from mycelia.ir import Arithmetic
 
 
-class Operators(Arithmetic):
+class OperatorSignatures(Arithmetic):
     """Python's operators on tensors, as types see them."""
 
     def __floordiv__(self, other: Any) -> Any: ...

@@ -21,14 +21,14 @@ from mycelia.names import listening, missing_attribute
 from mycelia.types import _BY_NUMPY, Array, DType, Shape
 
 if TYPE_CHECKING:
-    from mycelia.eager.signatures import Operators
+    from mycelia.eager.signatures import OperatorSignatures
 else:
-    Operators = object
+    OperatorSignatures = object
 
 _new = object.__new__
 
 
-class Tensor(Operators):
+class Tensor(OperatorSignatures):
     """An array of one element type that knows where it came from.
 
     >>> x = Tensor([1.0, 2.0])

@@ -11,7 +11,7 @@ from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
 from mycelia.loops import Binding, LibraryCall, Tiles
-from mycelia.onednn.recorded import Recording, recorded
+from mycelia.onednn.recorded import RecordedCalls, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
@@ -31,7 +31,7 @@ class NumberedExecution:
 
 
 @dataclass(frozen=True)
-class Call:
+class StaticCall:
     """A library call, as executions; or one of our own tiled products, as words and the tables that they point to."""
 
     executions: tuple[NumberedExecution, ...] = ()
@@ -40,7 +40,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Program:
+class CProgram:
     """All that C needs of one function."""
 
     name: str
@@ -48,11 +48,11 @@ class Program:
     binding: Binding
     arena: int
     numbers: Array
-    record: Recording
-    calls: tuple[Call, ...]
+    record: RecordedCalls
+    calls: tuple[StaticCall, ...]
 
 
-def program(name: str, fn: Function, donated: Mapping[int, int], options: Options) -> Program:
+def program(name: str, fn: Function, donated: Mapping[int, int], options: Options) -> CProgram:
     """`fn` compiled for another process."""
     if names_of(fn):
         raise ArgumentError(f"{name} is exported at fixed sizes", hint="give arguments whose shapes are numbers")
@@ -69,16 +69,16 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
     forget()
     with recorded() as record, at_most(options.threads):
         calls = tuple(_call(c, options.threads, record) for c in binding.calls)
-    return Program(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
+    return CProgram(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
 
 
-def _call(call: LibraryCall, threads: int, record: Recording) -> Call:
+def _call(call: LibraryCall, threads: int, record: RecordedCalls) -> StaticCall:
     if isinstance(call, Tiles):
         (made,) = prepared([call], threads)
         assert isinstance(made, Tiled)
         address = {t.ctypes.data: t for t in made.tables}
         tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
-        return Call(words=np.array(made.words), tables=tables)
+        return StaticCall(words=np.array(made.words), tables=tables)
     ready: PreparedCall = bind(call)
     executions = []
     for p, where in ready.primitives:
@@ -89,4 +89,4 @@ def _call(call: LibraryCall, threads: int, record: Recording) -> Call:
                 tuple((record.objects[s.memory], s.arg, operand, nbytes) for s, (operand, nbytes) in memories),
             )
         )
-    return Call(tuple(executions))
+    return StaticCall(tuple(executions))

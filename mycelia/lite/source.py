@@ -9,7 +9,7 @@ import numpy as np
 
 from mycelia.codegen.records import WORDS
 from mycelia.lite.described import CFunction
-from mycelia.lite.prepared import Call, Program
+from mycelia.lite.prepared import CProgram, StaticCall
 from mycelia.lite.weights import header
 from mycelia.loops.status import STOPPED
 from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, STREAM_IN_ORDER, TOLD_LATER
@@ -38,7 +38,7 @@ class Part:
     """One function of the library: what it is to C, and its program."""
 
     about: CFunction
-    program: Program
+    program: CProgram
 
 
 def declared(name: str, about: CFunction) -> str:
@@ -152,7 +152,7 @@ static void *room(size_t n) {{
   return posix_memalign(&found, 64, ROUND(n)) ? NULL : found;
 }}"""
 
-    def _bind(self, q: Program, number: int) -> str:
+    def _bind(self, q: CProgram, number: int) -> str:
         """What makes the table of a program: its constants, its memory, what the library is told."""
         lines = [_numbers(f"numbers{number}", np.append(q.numbers, 0))]
         for i, call in enumerate(q.calls):
@@ -183,7 +183,7 @@ static void *room(size_t n) {{
         return "\n".join(lines)
 
     @staticmethod
-    def _words(call: Call, name: str) -> list[str]:
+    def _words(call: StaticCall, name: str) -> list[str]:
         """The memory in which machine code reads how a call is made."""
         if call.words is not None:
             tables = [
@@ -195,7 +195,7 @@ static void *room(size_t n) {{
         return [*args, f"static int64_t words{name}[{count}];"]
 
     @staticmethod
-    def _fill(call: Call, name: str) -> list[str]:
+    def _fill(call: StaticCall, name: str) -> list[str]:
         if call.words is not None:
             return [f"words{name}[{i}] = (int64_t)table{name}_{i};" for i, _ in call.tables]
         words: list[str] = [str(len(call.executions))]
@@ -309,7 +309,7 @@ int {self.name}_save({self.name} *m, const char *weights) {{
         ]
         return "\n".join([*lines, "  return found;", "}"])
 
-    def _run(self, q: Program) -> list[str]:
+    def _run(self, q: CProgram) -> list[str]:
         return [
             "  int before = omp_get_max_threads();",
             f"  omp_set_num_threads({q.binding.threads});",
@@ -334,7 +334,7 @@ def _numbers(name: str, values: Array) -> str:
     return f"static int64_t {name}[] = {{{', '.join(map(str, values.tolist()))}}};"
 
 
-def constant(q: Program, number: int) -> str:
+def constant(q: CProgram, number: int) -> str:
     """The name of a constant of a program in the weights file."""
     return f"{q.name}.constant.{number}"
 

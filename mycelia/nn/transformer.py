@@ -156,7 +156,7 @@ class TransformerDecoderLayer(TransformerLayer):
         return self.multihead_attn(x, memory, memory, padding, False, mask)[0]  # type: ignore[no-any-return]
 
 
-class Stack(Cell):
+class LayerStack(Cell):
     """The family: copies of a layer, one on the outputs of the other, and a norm behind the last."""
 
     def __init__(self, layer: Cell, num_layers: int, norm: Cell | None) -> None:
@@ -172,7 +172,7 @@ class Stack(Cell):
         return x if self.norm is None else self.norm(x)
 
 
-class TransformerEncoder(Stack):
+class TransformerEncoder(LayerStack):
     """`num_layers` copies of an encoder layer, and a norm.
 
     >>> encoder = TransformerEncoder(TransformerEncoderLayer(4, 2, 8), num_layers=2)
@@ -189,7 +189,7 @@ class TransformerEncoder(Stack):
         return self.through(src, src_mask, src_key_padding_mask)
 
 
-class TransformerDecoder(Stack):
+class TransformerDecoder(LayerStack):
     """`num_layers` copies of a decoder layer, and a norm.
 
     >>> decoder = TransformerDecoder(TransformerDecoderLayer(4, 2, 8), num_layers=2)

@@ -39,7 +39,7 @@ class Told:
 
 
 @dataclass
-class Recording:
+class RecordedCalls:
     """Calls in order. Objects are numbered as they are made, behind the engine and the stream."""
 
     calls: list[Told] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Recording:
 
 
 @contextmanager
-def recorded() -> Iterator[Recording]:
+def recorded() -> Iterator[RecordedCalls]:
     """Inside the block, all that makes objects of the library is written down. What was made before has no number, so
     nothing that was kept may be used.
 
@@ -85,7 +85,7 @@ def recorded() -> Iterator[Recording]:
     >>> [call.name for call in record.calls]
     ['dnnl_memory_desc_create_with_strides']
     """
-    lib, record = library(), Recording()
+    lib, record = library(), RecordedCalls()
     record.objects = {lib.engine: ENGINE, lib.stream: STREAM}
     before = dict(lib.functions)
     _forget()

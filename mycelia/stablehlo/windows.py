@@ -145,7 +145,7 @@ def _(op: AvgPoolGrad, v: Value, w: Writer, ct: Term) -> Term:
     return w.convert(windowed(w, apart, op.window, (1,) * len(op.window), "add", v.shape), v.dtype)
 
 
-class Chosen:
+class FirstLargest:
     """For each window of `x`, which of its elements is the first largest; nan is largest."""
 
     def __init__(self, w: Writer, op: Pool, x: Term) -> None:
@@ -176,7 +176,7 @@ class Chosen:
 
 @emit.register
 def _(op: MaxPoolPick, v: Value, w: Writer, t: Term, x: Term) -> Term:
-    chosen = Chosen(w, op, x)
+    chosen = FirstLargest(w, op, x)
     image = margin(w, op, t, 0)
     out = chosen.seen(image, chosen.places[0])
     for number, at in enumerate(chosen.places[1:], 1):
@@ -186,7 +186,7 @@ def _(op: MaxPoolPick, v: Value, w: Writer, t: Term, x: Term) -> Term:
 
 @emit.register
 def _(op: MaxPoolGrad, v: Value, w: Writer, ct: Term, x: Term) -> Term:
-    chosen = Chosen(w, op, x)
+    chosen = FirstLargest(w, op, x)
     wide = w.convert(ct, accumulator(ct.dtype))
     nothing = w.zeros(wide.type)
     total = w.zeros(x.type.with_dtype(wide.dtype))

@@ -12,7 +12,7 @@ from mycelia.errors import ArgumentError
 from mycelia.nn.optim.optimizer import Optimizer, check_share
 
 
-class Moments(Optimizer):
+class MomentOptimizer(Optimizer):
     """The family: running means of the gradient (`moment1`) and of its square (`moment2`) beside each weight."""
 
     vhat: ParameterTuple
@@ -56,7 +56,7 @@ def _log(beta: float) -> float:
     return math.log(beta) if beta else -math.inf
 
 
-class Adam(Moments):
+class Adam(MomentOptimizer):
     """Adam, by the paper's own rule: weight - rate * mean / (sqrt(square) + eps), both means corrected.
 
     `use_locking` asks that no two updates of a weight overlap, and they never do.
@@ -96,7 +96,7 @@ class Adam(Moments):
         assign(weight, weight - mean * (rate * first) / (ops.sqrt(square) * second + self.eps))
 
 
-class AdamWeightDecay(Moments):
+class AdamWeightDecay(MomentOptimizer):
     """Adam whose means are not corrected, and where weights decay by themselves and not through the gradient.
 
     >>> w = Parameter([1.0], name="w")
@@ -127,7 +127,7 @@ class AdamWeightDecay(Moments):
         assign(weight, weight - step * rate)
 
 
-class AdamW(Moments):
+class AdamW(MomentOptimizer):
     """Adam with corrected means, where weights decay by themselves: all of them, also those that shift and scale.
 
     >>> w = Parameter([1.0], name="w")

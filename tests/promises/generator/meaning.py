@@ -12,14 +12,14 @@ from typing import ClassVar
 import numpy as np
 
 from mycelia.backends import Executable, register
-from mycelia.backends.native import Native
+from mycelia.backends.native import NativeBackend
 from mycelia.ir import Function, interpret, sized, sizes_of
 from mycelia.options import Options
 from mycelia.runtime.reference import answered
 from mycelia.types import Array
 
 
-class Meaning(Native):
+class Meaning(NativeBackend):
     """Programs are interpreted, and overwrite what is donated to them."""
 
     name: ClassVar[str] = "meaning"
