@@ -13,7 +13,7 @@ from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.describing import described
 from mycelia.dataset.flow.buffers import Places
 from mycelia.dataset.flow.request import Collate, Literal, Request, Row
-from mycelia.dataset.flow.stream import BatchStream, State, Stream
+from mycelia.dataset.flow.stream import BatchStream, RowStream, State
 from mycelia.dataset.flow.table import BatchTable, Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.operations import Function, name_of, outputs
@@ -140,7 +140,7 @@ class BatchNode(Node):
             return None
         return BatchTable(c.number(self), below, self.size, self.drop)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         number, below = state or (0, None)
         child = (
             c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
@@ -225,7 +225,7 @@ class BucketNode(Node):
                 padding[name] = ([bound if s is None else s for s in shape or []], fill)
         return stack(padded(listed, padding, self.columns), count, self.columns)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         empty: list[list[Any]] = [[] for _ in self.sizes]
         held, number, below = state or (empty, 0, None)
         child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
@@ -233,13 +233,13 @@ class BucketNode(Node):
 
 
 @dataclass
-class BucketStream(Stream):
+class BucketStream(RowStream):
     """Buckets that fill, and leave as a batch when they are full."""
 
     node: BucketNode
     number: int
     epoch: int
-    child: Stream
+    child: RowStream
     held: list[list[Any]]
     count: int
     ended: bool = False

@@ -9,7 +9,7 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Request
-from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.errors import ArgumentError
 
 
@@ -149,10 +149,10 @@ class WaitedDSCallback(DSCallback):
 
 
 @dataclass
-class CallbackStream(Stream):
+class CallbackStream(RowStream):
     """A stream that tells callbacks where it stands."""
 
-    child: Stream
+    child: RowStream
     callbacks: Sequence[DSCallback]
     epoch: int
     count: int

@@ -31,10 +31,10 @@ class ErrorSamplesMode(IntEnum):
 
 
 @dataclass(frozen=True)
-class Options:
+class PipelineOptions:
     """Everything that a pipeline asks of its surroundings.
 
-    >>> Options(prefetch_size=3).prefetch_size
+    >>> PipelineOptions(prefetch_size=3).prefetch_size
     3
     """
 
@@ -65,10 +65,10 @@ class Options:
 class _Settings:
     """The one place where options change."""
 
-    options = Options()
+    options = PipelineOptions()
 
 
-def current_options() -> Options:
+def current_options() -> PipelineOptions:
     """The settings as they stand now.
 
     >>> current_options().prefetch_size >= 1
@@ -77,7 +77,7 @@ def current_options() -> Options:
     return _Settings.options
 
 
-def restore(options: Options) -> None:
+def restore(options: PipelineOptions) -> None:
     """Put back settings that `current_options` gave.
 
     >>> before = current_options(); set_prefetch_size(9); restore(before); get_prefetch_size() == before.prefetch_size
@@ -116,7 +116,7 @@ def set_seed(seed: int | None) -> None:
 def get_seed() -> int | None:
     """The seed, or None when every run is to differ.
 
-    >>> before = current_options(); restore(Options()); get_seed() is None; restore(before)
+    >>> before = current_options(); restore(PipelineOptions()); get_seed() is None; restore(before)
     True
     """
     return _Settings.options.seed
@@ -520,7 +520,7 @@ def load(file: str) -> None:
     """
     told = json.loads(Path(file).read_text())
     given = {MINDSPORES_WORDS.get(k, k): v for k, v in told.items() if k not in WITHOUT_COUNTERPART}
-    known = {f.name: f.default for f in fields(Options)}
+    known = {f.name: f.default for f in fields(PipelineOptions)}
     unknown = sorted(set(given) - set(known))
     if unknown:
         raise ArgumentError(f"{file} has unknown settings {unknown}", hint=f"known are {sorted(known)}")
@@ -539,4 +539,4 @@ def describe() -> dict[str, Any]:
     >>> "seed" in describe()
     True
     """
-    return {f.name: getattr(_Settings.options, f.name) for f in fields(Options) if f.name != "debug_hooks"}
+    return {f.name: getattr(_Settings.options, f.name) for f in fields(PipelineOptions) if f.name != "debug_hooks"}

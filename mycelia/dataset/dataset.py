@@ -19,7 +19,7 @@ from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
 from mycelia.dataset.memo import Remembered
 from mycelia.dataset.operations import FilterNode, MapNode
 from mycelia.dataset.packing import PackNode, WindowsNode
-from mycelia.dataset.pipeline import Frame, walk
+from mycelia.dataset.pipeline import NumberedPlan, walk
 from mycelia.dataset.plan import (
     ConcatNode,
     Node,
@@ -68,7 +68,7 @@ class Dataset(Readable):
         ({'x': array(31)}, [11, 31])
         """
         options = current_options()
-        size = by_number(self.plan, Frame(self.plan, options, options.seed or 0)).size()
+        size = by_number(self.plan, NumberedPlan(self.plan, options, options.seed or 0)).size()
         if isinstance(index, slice):
             return Dataset(PickNode(range(size)[index], children=(self.plan,)))
         if isinstance(index, bool) or not isinstance(index, int | np.integer):

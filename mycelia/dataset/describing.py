@@ -139,7 +139,7 @@ SCALARS = {place_of(kind): kind for kind in (bool, int, float, str, *np.sctypeDi
 
 
 @dataclass(frozen=True)
-class Known:
+class Nameable:
     """What plain data may name: our transforms, and the functions and classes that the caller passes."""
 
     functions: Mapping[str, Any] = field(default_factory=dict)
@@ -147,9 +147,9 @@ class Known:
     def operation(self, told: Any) -> Any:
         """An operation from plain data: a transform with its fields, or a function.
 
-        >>> Known(named([len])).operation({"function": "builtins:len"})([7])
+        >>> Nameable(named([len])).operation({"function": "builtins:len"})([7])
         1
-        >>> Known().operation({"class": "subprocess:Popen", "fields": {"args": "date"}})
+        >>> Nameable().operation({"class": "subprocess:Popen", "fields": {"args": "date"}})
         Traceback (most recent call last):
         mycelia.dataset.errors.DataError: plain data names 'subprocess:Popen', which is none of our transforms
         ...
@@ -181,7 +181,7 @@ class Known:
         """A transform of that class with those parameters as plain data.
 
         >>> from mycelia.dataset.transforms import Slice
-        >>> Known().made(Slice, {"slices": [0, 1]})
+        >>> Nameable().made(Slice, {"slices": [0, 1]})
         Slice(0, 1)
         """
         if not isinstance(told, dict):
@@ -197,7 +197,7 @@ class Known:
     def value(self, told: Any) -> Any:
         """A field of a transform from plain data.
 
-        >>> Known().value({"array": [1, 2], "dtype": "|u1"}), Known().value([{"slice": [0, 2, None]}])
+        >>> Nameable().value({"array": [1, 2], "dtype": "|u1"}), Nameable().value([{"slice": [0, 2, None]}])
         (array([1, 2], dtype=uint8), [slice(0, 2, None)])
         """
         if isinstance(told, list):
@@ -208,7 +208,7 @@ class Known:
         return {k: self.value(v) for k, v in told.items()} if make is None else make(self, told)
 
 
-def _member(known: Known, told: dict[str, Any]) -> Any:
+def _member(known: Nameable, told: dict[str, Any]) -> Any:
     place, _, name = str(told["member"]).rpartition(".")
     kind = known.found(place)
     if not (isinstance(kind, type) and issubclass(kind, Enum) and name in kind.__members__):
@@ -245,7 +245,7 @@ def plain_dtype(name: Any) -> np.dtype[Any]:
         raise DataError(f"plain data names no element type: {error}") from error
 
 
-def _array(known: Known, told: dict[str, Any]) -> Any:
+def _array(known: Nameable, told: dict[str, Any]) -> Any:
     dtype = plain_dtype(told["dtype"])
     if dtype.hasobject:
         raise DataError("an array of plain data holds objects")
@@ -255,23 +255,23 @@ def _array(known: Known, told: dict[str, Any]) -> Any:
         raise DataError(f"plain data makes no array: {error}") from error
 
 
-def _slice(known: Known, told: dict[str, Any]) -> slice:
+def _slice(known: Nameable, told: dict[str, Any]) -> slice:
     parts = told["slice"]
     if not (isinstance(parts, list) and len(parts) == 3 and all(p is None or isinstance(p, int) for p in parts)):
         raise DataError("plain data makes no slice", given={"got": repr(parts)[:200]})
     return slice(*parts)
 
 
-def _bytes(known: Known, told: dict[str, Any]) -> bytes:
+def _bytes(known: Nameable, told: dict[str, Any]) -> bytes:
     try:
         return b64decode(told["bytes"], validate=True)
     except (TypeError, ValueError) as error:
         raise DataError(f"plain data makes no bytes: {error}") from error
 
 
-KINDS: dict[tuple[str, ...], Callable[[Known, dict[str, Any]], Any]] = {
-    ("class", "fields"): Known.operation,
-    ("function",): Known.operation,
+KINDS: dict[tuple[str, ...], Callable[[Nameable, dict[str, Any]], Any]] = {
+    ("class", "fields"): Nameable.operation,
+    ("function",): Nameable.operation,
     ("member",): _member,
     ("array", "dtype"): _array,
     ("dtype",): lambda known, told: plain_dtype(told["dtype"]),

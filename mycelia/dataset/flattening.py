@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mycelia.dataset.flow.request import Literal, Request, Row
-from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.pipeline import Pipeline
 from mycelia.dataset.plan import Compiler, Node
@@ -47,7 +47,7 @@ class FlatMapNode(Node):
             raise ArgumentError(f"func must give a dataset for every row, and gave {type(made).__name__}")
         return plan
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         row, number, inner, below = state or (None, 0, None, None)
         child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
         stream = FlatStream(self, c, epoch, child, number)
@@ -57,13 +57,13 @@ class FlatMapNode(Node):
 
 
 @dataclass
-class FlatStream(Stream):
+class FlatStream(RowStream):
     """The rows of one dataset after the other; what they need of workers they have themselves."""
 
     node: FlatMapNode
     compiler: Compiler
     epoch: int
-    child: Stream
+    child: RowStream
     number: int  # rows below that have become datasets
     row: Row | None = None
     inner: Pipeline | None = None

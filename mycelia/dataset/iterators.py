@@ -15,12 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from mycelia.dataset.config import ErrorSamplesMode, Options
+from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.saving import plain, restored
 from mycelia.dataset.handover import as_tensor
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.pipeline import Frame, Pipeline, walk
+from mycelia.dataset.pipeline import NumberedPlan, Pipeline, walk
 from mycelia.dataset.plan import Node, SourceNode
 from mycelia.dataset.profile import Profile, profile
 from mycelia.dataset.resuming import consumed, rest, sampler_of
@@ -38,7 +38,7 @@ class Iterator:
     def __init__(
         self,
         plan: Node,
-        options: Options,
+        options: PipelineOptions,
         *,
         num_epochs: int = -1,
         output_numpy: bool = False,
@@ -131,7 +131,7 @@ class Iterator:
 
     def _seek(self, step: int) -> None:
         """Stand after `step` rows in all, as if they had been read."""
-        table = Frame(self.plan, self.options, self.seed).table(self.plan)
+        table = NumberedPlan(self.plan, self.options, self.seed).table(self.plan)
         if table is None:
             raise ArgumentError(
                 "set_init_step needs a dataset whose rows can be read by index",
@@ -347,7 +347,7 @@ class TupleIterator(Iterator):
 SHARES = ("num_shards", "shard_id", "offset")
 
 
-def fingerprint(plan: Node, options: Options, shared: bool = False) -> str:
+def fingerprint(plan: Node, options: PipelineOptions, shared: bool = False) -> str:
     """A short word that two plans share when they have the same steps, columns and sizes, and treat bad rows alike;
     with `shared`, however their source is shared among readers.
     """

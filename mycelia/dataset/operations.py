@@ -16,7 +16,7 @@ from mycelia.dataset.describing import described
 from mycelia.dataset.flow.buffers import Places
 from mycelia.dataset.flow.ragged import Ragged
 from mycelia.dataset.flow.request import Columns, Row
-from mycelia.dataset.flow.stream import ApplyStream, State, Stream
+from mycelia.dataset.flow.stream import ApplyStream, RowStream, State
 from mycelia.dataset.flow.table import ApplyTable, Table
 from mycelia.dataset.fusion import NormalizeToPlanes, fuse
 from mycelia.dataset.lazy import lazy
@@ -183,7 +183,7 @@ class MapNode(Node):
         below = c.table(self.child)
         return None if below is None or self.callbacks else ApplyTable(c.number(self), below)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         count, below = state or (0, None)
         rows = ApplyStream(c.number(self), epoch, c.stream(self.child, epoch, below), count)
         if not self.callbacks:
@@ -224,7 +224,7 @@ class FilterNode(Node):
             raise ArgumentError(f"{self.label} must give one truth value, and gave an array of shape {verdict.shape}")
         return row if bool(verdict.reshape(())[()]) else None
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         below = c.table(self.child)
         number = c.number(self)
         if below is not None:

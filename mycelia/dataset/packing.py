@@ -13,7 +13,7 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Joined, Literal, Request, Row
-from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Compiler, Node, unique
@@ -56,15 +56,15 @@ class PackNode(Node):
             "drop_remainder": self.drop,
         }
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         held, below = state or (None, None)
         table = c.table(self.child)
         if table is None or c.options.error_samples_mode is not ErrorSamplesMode.RETURN:
             child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
-            return PackStream(self, child, Held.of(held, len(self.names)), None)
+            return PackStream(self, child, WaitingTokens.of(held, len(self.names)), None)
         pieces = PieceStream(c.number(self), table, epoch, below or 0)
         made = c.materialised(self, pieces, epoch, below)
-        return PackStream(self, made, Held.of(held, len(self.names)), pieces)
+        return PackStream(self, made, WaitingTokens.of(held, len(self.names)), pieces)
 
     def join(self, rows: Sequence[Row]) -> Row:
         """Documents one after the other, column by column, and the length of each."""
@@ -115,7 +115,7 @@ NOTHING = np.zeros(0)  # tokens of documents that are all empty
 
 
 @dataclass
-class PieceStream(Stream):
+class PieceStream(RowStream):
     """Documents of a table joined to pieces, of about as many tokens each; it stands after so many documents."""
 
     node: int
@@ -143,7 +143,7 @@ class PieceStream(Stream):
 
 
 @dataclass
-class Held:
+class WaitingTokens:
     """Tokens that are in no row yet: their columns, the length of each document that they belong to, and how many
     tokens of the first one are in rows already.
     """
@@ -153,11 +153,11 @@ class Held:
     begun: int = 0
 
     @staticmethod
-    def of(state: Any, columns: int) -> Held:
+    def of(state: Any, columns: int) -> WaitingTokens:
         """What a state says, seen to be of one piece: rows are cut from it by numbers that it holds."""
         if state is None:
-            return Held((NOTHING,) * columns, np.zeros(0, np.int64))
-        made = Held(tuple(state[0]) or (NOTHING,) * columns, np.asarray(state[1]), state[2])
+            return WaitingTokens((NOTHING,) * columns, np.zeros(0, np.int64))
+        made = WaitingTokens(tuple(state[0]) or (NOTHING,) * columns, np.asarray(state[1]), state[2])
         tokens = [c for c in made.columns if isinstance(c, np.ndarray) and c.ndim == 1]
         whole = (
             len(tokens) == len(made.columns) == columns
@@ -170,7 +170,7 @@ class Held:
         )
         if not whole:
             raise ValueError("the tokens that are held do not fit together")
-        return Held(made.columns, made.lengths.astype(np.int64), made.begun)
+        return WaitingTokens(made.columns, made.lengths.astype(np.int64), made.begun)
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -179,13 +179,13 @@ class Held:
         return [self.columns, self.lengths, self.begun]
 
 
-class Block:
+class PackedRows:
     """All full rows that can be made of the tokens held and some more, made at once; with `last` also one that is not
     full.
     """
 
     def __init__(
-        self, node: PackNode, held: Held, columns: Sequence[Array], lengths: Array, last: bool = False
+        self, node: PackNode, held: WaitingTokens, columns: Sequence[Array], lengths: Array, last: bool = False
     ) -> None:
         self.held, self.more = held, columns
         self.lengths = np.concatenate([held.lengths, lengths]) if len(lengths) else held.lengths
@@ -236,7 +236,7 @@ class Block:
         self.at += 1
         return self.rows[self.at - 1]
 
-    def left(self) -> Held:
+    def left(self) -> WaitingTokens:
         """What the rows that were given do not hold."""
         i = self.at - 1
         gone, over, begun = (self.stops[i], self.over[i], self.begun[i]) if i >= 0 else (0, 0, self.held.begun)
@@ -246,7 +246,7 @@ class Block:
             columns = [_together(h[gone:], m) for h, m in zip(self.held.columns, columns, strict=True)]
         elif gone > inside:
             columns = [c[gone - inside :] for c in columns]
-        return Held(tuple(columns), self.lengths[over:], begun)
+        return WaitingTokens(tuple(columns), self.lengths[over:], begun)
 
 
 def _together(one: Array, other: Array) -> Array:
@@ -255,19 +255,19 @@ def _together(one: Array, other: Array) -> Array:
 
 
 @dataclass
-class PackStream(Stream):
+class PackStream(RowStream):
     """Documents that fill rows."""
 
     node: PackNode
-    child: Stream
-    start: Held
+    child: RowStream
+    start: WaitingTokens
     pieces: PieceStream | None  # what the child's rows are made by, if they are pieces of many documents
     ended: bool = False
-    block: Block | None = None
+    block: PackedRows | None = None
 
     def pull(self, most: int) -> Request | None:
         if self.block is None:
-            self.block = Block(self.node, self.start, self.none, self.start.lengths[:0])
+            self.block = PackedRows(self.node, self.start, self.none, self.start.lengths[:0])
         while self.block.at == self.block.count:
             if self.ended:
                 return None
@@ -275,9 +275,9 @@ class PackStream(Stream):
             held = self.block.left()
             if below is None:
                 self.ended = True
-                self.block = Block(self.node, held, self.none, held.lengths[:0], last=not self.node.drop)
+                self.block = PackedRows(self.node, held, self.none, held.lengths[:0], last=not self.node.drop)
             else:
-                self.block = Block(self.node, held, *self._taken(below))
+                self.block = PackedRows(self.node, held, *self._taken(below))
         return Literal((self.block.row(),), ORIGIN)
 
     @property
@@ -345,7 +345,7 @@ class WindowsNode(Node):
         pad = None if self.pad is None else [as_value(p).tolist() for p in self.pad]
         return {"length": self.length, "stride": self.stride, "columns": list(self.names), "pad": pad}
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         row, number, below = state or (None, 0, None)
         child = c.materialised(self, c.stream(self.child, epoch, below), epoch, below)
         return WindowStream(self, child, row, number)
@@ -378,11 +378,11 @@ class WindowsNode(Node):
 
 
 @dataclass
-class WindowStream(Stream):
+class WindowStream(RowStream):
     """The windows of one row after the other."""
 
     node: WindowsNode
-    child: Stream
+    child: RowStream
     row: Row | None
     number: int
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mycelia.dataset.batching import BatchNode, BucketNode
-from mycelia.dataset.config import ErrorSamplesMode, Options
+from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.debug import hooked
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal, Request, Row
-from mycelia.dataset.flow.stage import Gauge, Item, Stage
-from mycelia.dataset.flow.stream import State, Stream, TableStream
+from mycelia.dataset.flow.stage import FinishedRow, Gauge, Stage
+from mycelia.dataset.flow.stream import RowStream, State, TableStream
 from mycelia.dataset.flow.table import Order, Seals, Table
 from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
 from mycelia.dataset.operations import MapNode
@@ -25,13 +25,13 @@ from mycelia.dataset.samplers import Labels, Sampler
 from mycelia.dataset.syncing import SyncNode
 from mycelia.errors import MyceliaError
 
-Open = Callable[[int], Stream | None]
+Open = Callable[[int], RowStream | None]
 DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what a damaged state leads to
 CHUNK = 16  # rows of one request, when rows are not batched
 
 
 @dataclass
-class StageStream(Stream):
+class StageStream(RowStream):
     """The finished rows of a stage, as a stream for the steps that look at values."""
 
     stage: Stage
@@ -57,11 +57,11 @@ class StageStream(Stream):
         self.stage.close()
 
 
-class Frame:
+class NumberedPlan:
     """A plan with its nodes numbered, and the tables it has; nothing runs."""
 
     def __init__(
-        self, root: Node, options: Options, seed: int, seals: Mapping[str, Mapping[str, str]] | None = None
+        self, root: Node, options: PipelineOptions, seed: int, seals: Mapping[str, Mapping[str, str]] | None = None
     ) -> None:
         self.root, self.options, self.seed = root, options, seed
         self.expected, self.seals = seals or {}, dict[int, Seals]()
@@ -95,23 +95,23 @@ class Frame:
             self.tables[key] = node.table(self)
         return self.tables[key]
 
-    def stream(self, node: Node, epoch: int, state: State) -> Stream:
+    def stream(self, node: Node, epoch: int, state: State) -> RowStream:
         """A node as a stream, from a state it gave."""
         table = self.table(node)
         return node.stream(self, epoch, state) if table is None else table_stream(table, epoch, state)
 
-    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream:
+    def materialised(self, owner: Node, rows: RowStream, epoch: int, state: State) -> RowStream:
         """Rows that are made before `owner` looks at them."""
         raise AssertionError("a frame does not run")
 
 
-class Pipeline(Frame):
+class Pipeline(NumberedPlan):
     """A plan that runs: gives rows with the position after each, from any position it gave before."""
 
     def __init__(
         self,
         root: Node,
-        options: Options,
+        options: PipelineOptions,
         seed: int,
         *,
         epochs: int,
@@ -137,14 +137,14 @@ class Pipeline(Frame):
         self.stage = self._stage(self.root, self._open, epoch, inner=False)
         self.pump = Pump(self.stage, options.prefetch_size) if self.streaming and not options.debug_mode else None
 
-    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream:
-        waiting: list[Stream] = [rows]
+    def materialised(self, owner: Node, rows: RowStream, epoch: int, state: State) -> RowStream:
+        waiting: list[RowStream] = [rows]
         stage = self._stage(owner, lambda _: waiting.pop() if waiting else None, epoch, inner=True)
         return StageStream(stage, state)
 
     # stages
 
-    def _open(self, epoch: int) -> Stream | None:
+    def _open(self, epoch: int) -> RowStream | None:
         if not self.endless and epoch >= self.epochs:
             return None
         if epoch != self.first or self.start is None:
@@ -199,7 +199,7 @@ class Pipeline(Frame):
 
     # the reader
 
-    def next(self) -> Item | None:
+    def next(self) -> FinishedRow | None:
         """The next row, or None where an epoch ends; raises in the reader's words and at the reader's line."""
         try:
             return self.stage.next() if self.pump is None else self.pump.next()
@@ -254,7 +254,7 @@ def _count_batches(node: Node, group: int) -> None:
         _count_batches(child, group)
 
 
-def watched(root: Node, options: Options) -> Node:
+def watched(root: Node, options: PipelineOptions) -> Node:
     """The plan, in debug mode with the hooks after every operation of its maps."""
     if not (options.debug_mode and options.debug_hooks):
         return root
@@ -303,7 +303,7 @@ class Pump:
     """
 
     def __init__(self, stage: Stage, depth: int) -> None:
-        self.items: deque[Item | BaseException | None] = deque()
+        self.items: deque[FinishedRow | BaseException | None] = deque()
         self.depth, self.stage = depth, stage
         self.filled, self.emptied, self.closed = threading.Event(), threading.Event(), threading.Event()
         self.waiting = self.hungry = False  # whether the reader waits for rows, and for a single one
@@ -311,7 +311,7 @@ class Pump:
         self.thread: threading.Thread | None = None
         self.owner = os.getpid()
 
-    def next(self) -> Item | None:
+    def next(self) -> FinishedRow | None:
         if os.getpid() != self.owner:
             raise DataError(
                 "an iterator was used in another process than it was made in", hint="make one in every process"
@@ -343,7 +343,7 @@ class Pump:
         finally:
             self.waiting = self.hungry = False
 
-    def put(self, items: Sequence[Item | BaseException | None]) -> None:
+    def put(self, items: Sequence[FinishedRow | BaseException | None]) -> None:
         """Hand something over; waits while the reader has enough."""
         while len(self.items) >= self.depth and not self.closed.is_set():
             self.emptied.clear()
@@ -370,7 +370,7 @@ def _pumping(pump: Pump) -> Any:
 
     def work() -> None:
         while not pump.closed.is_set():
-            items: list[Item | BaseException | None] = []
+            items: list[FinishedRow | BaseException | None] = []
             try:
                 items.append(stage.next())
                 while stage.at_hand() and len(items) < BURST:

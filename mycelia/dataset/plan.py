@@ -15,16 +15,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.config import Options
+from mycelia.dataset.config import PipelineOptions
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.stream import (
     IterableStream,
+    RowStream,
     SelectStream,
     SequenceStream,
     ShuffleStream,
     SliceStream,
     State,
-    Stream,
     TableStream,
     ZipStream,
 )
@@ -56,13 +56,13 @@ class Compiler(Protocol):
     """What a node asks of the one who turns a plan into a running pipeline."""
 
     seed: int
-    options: Options
+    options: PipelineOptions
 
     def number(self, node: Node) -> int: ...
     def order(self, node: Node, sampler: Sampler, count: int, labels: Labels | None) -> Order: ...
     def table(self, node: Node) -> Table | None: ...
-    def stream(self, node: Node, epoch: int, state: State) -> Stream: ...
-    def materialised(self, owner: Node, rows: Stream, epoch: int, state: State) -> Stream: ...
+    def stream(self, node: Node, epoch: int, state: State) -> RowStream: ...
+    def materialised(self, owner: Node, rows: RowStream, epoch: int, state: State) -> RowStream: ...
     def apart(self) -> bool: ...
 
 
@@ -132,7 +132,7 @@ class Node(ABC):
         return None
 
     @abstractmethod
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         """The step as a stream, from its beginning or from a state it gave."""
 
     def index_of(self, names: Sequence[str], purpose: str) -> tuple[int, ...]:
@@ -260,7 +260,7 @@ class SourceNode(Node):
         order = c.order(self, self.sampler, count, self.data.labels)
         return SourceTable(number, len(order.of(0)), order)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         raise AssertionError("a source is a table")
 
 
@@ -281,7 +281,7 @@ class IterableNode(Node):
     def label(self) -> str:
         return "GeneratorDataset"
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         return IterableStream(self.make, self.convert, self.label, self.limit, state)
 
     def convert(self, value: Any) -> Row:
@@ -353,7 +353,7 @@ class RenameNode(Node):
     def table(self, c: Compiler) -> Table | None:
         return c.table(self.child)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         return c.stream(self.child, epoch, state)
 
 
@@ -378,7 +378,7 @@ class ProjectNode(Node):
         below = c.table(self.child)
         return None if below is None else SelectTable(self.kept, below)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         return SelectStream(self.kept, c.stream(self.child, epoch, state))
 
 
@@ -400,7 +400,7 @@ class SliceNode(Node):
         below = c.table(self.child)
         return None if below is None else SliceTable(below, self.start, self.count)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         seen, below = state or (0, None)
         return SliceStream(c.stream(self.child, epoch, below), self.start, self.count, seen)
 
@@ -433,7 +433,7 @@ class PickNode(Node):
         """The positions of the rows at some places."""
         return np.asarray(self.rows.start + places * self.rows.step)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         raise AssertionError("a table")
 
 
@@ -450,14 +450,14 @@ class RepeatNode(Node):
         below = c.table(self.child)
         return None if below is None else RepeatTable(below, self.count)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
-        def open(turn: int, below: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
+        def open(turn: int, below: State) -> RowStream:
             return c.stream(self.child, epoch * (self.count or FOREVER) + turn, below)
 
         return _sequence(open, self.count or ENDLESS, state)
 
 
-def _sequence(open: Callable[[int, State], Stream], count: int, state: State) -> SequenceStream:
+def _sequence(open: Callable[[int, State], RowStream], count: int, state: State) -> SequenceStream:
     turn, below = state or (0, None)
     return SequenceStream(open, count, turn, None if state is None or below is None else open(turn, below))
 
@@ -495,7 +495,7 @@ class ConcatNode(Node):
         order = c.order(self, sampler, whole.size(), None)
         return SliceTable(ShuffleTable(whole, order), 0, len(order.of(0)))
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         return _sequence(lambda turn, below: c.stream(self.children[turn], epoch, below), len(self.children), state)
 
 
@@ -515,7 +515,7 @@ class ZipNode(Node):
         tables = [t for t in map(c.table, self.children) if t is not None]
         return ZipTable(tables) if len(tables) == len(self.children) else None
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         states = state or [None] * len(self.children)
         return ZipStream([c.stream(n, epoch, s) for n, s in zip(self.children, states, strict=True)])
 
@@ -536,12 +536,12 @@ class ShuffleNode(Node):
         size, number = below.size(), c.number(self)
         return ShuffleTable(below, Order(lambda epoch: buffer_order(size, self.buffer, c.seed, number, epoch)))
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         below = c.stream(self.child, epoch, None if state is None else state["child"])
         return ShuffleStream.at(below, self.buffer, (c.seed, epoch, c.number(self)), state)
 
 
-def table_stream(table: Table, epoch: int, state: State) -> Stream:
+def table_stream(table: Table, epoch: int, state: State) -> RowStream:
     """A table as a stream from where it stood.
 
     >>> table_stream(SourceTable(0, 5, None), 0, 3).snapshot()

@@ -15,7 +15,7 @@ from mycelia.dataset.config import current_options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.iterators import DictIterator, TupleIterator
-from mycelia.dataset.pipeline import Frame, walk
+from mycelia.dataset.pipeline import NumberedPlan, walk
 from mycelia.dataset.plan import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
 from mycelia.dataset.sinks import DeviceQueue, save
 from mycelia.dataset.syncing import Gate, SyncNode
@@ -164,7 +164,7 @@ class Readable:
         """
         options = current_options()
         for plan in (_counted(self.plan), once(_counted(self.plan))):
-            table = Frame(plan, options, options.seed or 0).table(plan)
+            table = NumberedPlan(plan, options, options.seed or 0).table(plan)
             if table is not None and table.size() < ENDLESS:
                 return table.size()
         finite = once(self.plan) if endless(self.plan) else self.plan

@@ -15,7 +15,7 @@ from typing import Any
 
 from mycelia.dataset import parquet, readers, records, samplers, tars, textfiles
 from mycelia.dataset.dataset import Dataset, interleave, mix, zip_datasets
-from mycelia.dataset.describing import Functions, Known, named
+from mycelia.dataset.describing import Functions, Nameable, named
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.sources import MappableDataset
 from mycelia.errors import ArgumentError
@@ -88,7 +88,7 @@ def deserialize(
     if (input_dict is None) == (json_filepath is None):
         raise ArgumentError("deserialize takes a dictionary or a file")
     told = input_dict if input_dict is not None else _read(str(json_filepath))
-    return _Plan(Known(named(functions))).dataset(told)
+    return _Plan(Nameable(named(functions))).dataset(told)
 
 
 def _read(path: str) -> Any:
@@ -102,7 +102,7 @@ def _read(path: str) -> Any:
 class _Plan:
     """Datasets from plain data."""
 
-    known: Known
+    known: Nameable
 
     def dataset(self, told: Any) -> Dataset:
         """A dataset with all below it."""
@@ -150,15 +150,15 @@ def sampler_of(told: dict[str, Any]) -> samplers.Sampler:
     return made
 
 
-Step = Callable[[Known, list[Dataset], dict[str, Any]], Dataset]
+Step = Callable[[Nameable, list[Dataset], dict[str, Any]], Dataset]
 
 
-def _map(known: Known, below: list[Dataset], t: dict[str, Any]) -> Dataset:
+def _map(known: Nameable, below: list[Dataset], t: dict[str, Any]) -> Dataset:
     operations = [known.operation(o) for o in t["operations"]]
     return below[0].map(operations, t["input_columns"], t["output_columns"], t["num_parallel_workers"])
 
 
-def _batch(known: Known, below: list[Dataset], t: dict[str, Any]) -> Dataset:
+def _batch(known: Nameable, below: list[Dataset], t: dict[str, Any]) -> Dataset:
     size = t["batch_size"] if isinstance(t["batch_size"], int) else known.operation(t["batch_size"])
     if t["pad_info"] is not None:
         pad_info = {k: tuple(v) for k, v in t["pad_info"].items()}
@@ -168,7 +168,7 @@ def _batch(known: Known, below: list[Dataset], t: dict[str, Any]) -> Dataset:
     return below[0].batch(size, t["drop_remainder"], t["num_parallel_workers"], per_batch_map=per_batch, **columns)
 
 
-def _bucket(known: Known, below: list[Dataset], t: dict[str, Any]) -> Dataset:
+def _bucket(known: Nameable, below: list[Dataset], t: dict[str, Any]) -> Dataset:
     return below[0].bucket_batch_by_length(
         t["column_names"],
         t["bucket_boundaries"],

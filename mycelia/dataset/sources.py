@@ -271,7 +271,7 @@ class GeneratorDataset(SourceDataset):
         super().__init__(plan)
 
 
-class _Kept:
+class _Rereadable:
     """The rows of an iterator, kept when they are read first, so that they can be read again."""
 
     def __init__(self, source: Iterator[Any]) -> None:
@@ -294,7 +294,7 @@ def _kept(source: Any) -> Any:
     An object of a class of the user's may begin anew when it is asked to, and is left as it is.
     """
     once = isinstance(source, Iterator) and type(source).__module__ in ("builtins", "itertools")
-    return _Kept(source) if once else source
+    return _Rereadable(source) if once else source
 
 
 @dataclass(frozen=True)

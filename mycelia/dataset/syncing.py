@@ -9,7 +9,7 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Request
-from mycelia.dataset.flow.stream import State, Stream
+from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.plan import Compiler, Node
 
 
@@ -69,16 +69,16 @@ class SyncNode(Node):
     def describe(self) -> dict[str, Any]:
         return {"condition_name": self.condition, "num_batch": self.gate.step}
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         child = c.materialised(self, c.stream(self.child, epoch, state), epoch, state)
         return SyncStream(child, self.gate, self.condition, c.options.callback_timeout)
 
 
 @dataclass
-class SyncStream(Stream):
+class SyncStream(RowStream):
     """Rows that wait at a gate."""
 
-    child: Stream
+    child: RowStream
     gate: Gate
     name: str
     seconds: float

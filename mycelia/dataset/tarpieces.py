@@ -84,7 +84,7 @@ def space(size: int) -> Array:
     return room((-(-size // RUN) * RUN,), np.dtype(np.uint8))[:size] if size > RUN >> 2 else np.empty(size, np.uint8)
 
 
-class Piece:
+class TarPiece:
     """Samples of a shard that follow one another: which, and where they are."""
 
     def __init__(self, file: int, shard: Shard, start: int, count: int, row: int, base: int, run: Array | None) -> None:

@@ -23,7 +23,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.remote import addressed, local
 from mycelia.dataset.samplers import Sampler, choose
 from mycelia.dataset.sources import MappableDataset
-from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Piece, Spots, space, stem
+from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Spots, TarPiece, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
@@ -42,14 +42,14 @@ class Front:
     """How far the shards were read from the first one on: their pieces, and the shard that is being walked."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
+        self.pieces: list[TarPiece] = []
         self.ends: list[int] = []  # the rows up to the end of every piece
         self.file = 0
         self.lock = threading.Condition()
         self.wanted = 0  # rows that somebody waits for
         self.reader: threading.Thread | None = None  # advances while it lives; it alone does
         self.error: Exception | None = None  # that the reader met
-        self.held: deque[Piece] = deque()  # those whose bytes are kept
+        self.held: deque[TarPiece] = deque()  # those whose bytes are kept
         self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
         self.coming: deque[Coming] = deque()  # the runs that are read meanwhile
         self.weight = 0.0  # bytes of a sample, as the last piece had them
@@ -69,11 +69,11 @@ class Front:
         return self.ends[-1] if self.ends else 0
 
     @property
-    def given(self) -> list[Piece]:
+    def given(self) -> list[TarPiece]:
         """The pieces of the shard that is being walked."""
         return self.pieces[len(self.pieces) - len(self.parts) :]
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: TarPiece) -> None:
         """Take in a piece, and let go of those that are far behind."""
         if not piece.count:
             return
@@ -239,7 +239,7 @@ class TarData(FileData):
         file = front.file
         if front.walk is None and file in self.found:
             shard = self.found[file]
-            front.add(Piece(file, shard, 0, len(shard), 0, 0, None))
+            front.add(TarPiece(file, shard, 0, len(shard), 0, 0, None))
             front.file += 1
             return
         raw = self.opened(file)
@@ -258,7 +258,7 @@ class TarData(FileData):
                 row = sum(map(len, front.parts))
                 front.parts.append(shard)
                 front.weight = int(shard.places[-1] + shard.sizes[-1] - shard.places[0]) / len(shard)
-                front.add(Piece(file, shard, 0, len(shard), row, begin, run))
+                front.add(TarPiece(file, shard, 0, len(shard), row, begin, run))
             if usual and not walk.ended:
                 return
             usual = usual and bool(front.parts or not len(raw))
@@ -310,7 +310,7 @@ class TarData(FileData):
         self.found[front.file] = shard
         for piece in given:
             piece.index = (shard, piece.row)
-        front.add(Piece(front.file, shard, rows, len(shard) - rows, rows, 0, None))
+        front.add(TarPiece(front.file, shard, rows, len(shard) - rows, rows, 0, None))
         front.file += 1
         front.begin()
 
@@ -325,7 +325,7 @@ class TarData(FileData):
     def sizes(self) -> list[int]:
         return [len(self.shard(file)) for file in range(len(self.paths))]
 
-    def piece(self, index: int) -> tuple[Piece, int]:
+    def piece(self, index: int) -> tuple[TarPiece, int]:
         """The piece that a row is in, and its number there."""
         front = self.front
         if index < front.rows:
@@ -333,7 +333,7 @@ class TarData(FileData):
             return front.pieces[at], index - (front.ends[at - 1] if at else 0)
         file, row = super().place(index)
         shard = self.shard(file)
-        return Piece(file, shard, 0, len(shard), 0, 0, None), row
+        return TarPiece(file, shard, 0, len(shard), 0, 0, None), row
 
     def place(self, index: int) -> tuple[int, int]:
         piece, row = self.piece(index)
@@ -352,13 +352,13 @@ class TarData(FileData):
             for c in self.columns
         )
 
-    def _key(self, piece: Piece, row: int) -> str:
+    def _key(self, piece: TarPiece, row: int) -> str:
         shard, start = piece.index
         if shard.keys is not None:
             return shard.keys[start + row]
         return stem(self._bytes(piece, row, int(shard.places[int(shard.first[start + row])]) - BLOCK, 100))
 
-    def _bytes(self, piece: Piece, row: int, begin: int, size: int) -> Array:
+    def _bytes(self, piece: TarPiece, row: int, begin: int, size: int) -> Array:
         """Some bytes of a row, in memory of their own."""
         believed(size, "a file in a tar shard", file=self.paths[piece.file])
         run = piece.clean(row, row + 1)
@@ -368,7 +368,7 @@ class TarData(FileData):
 
     # many at once
 
-    def _spans(self, indices: Array) -> Iterator[tuple[Piece, int, int]]:
+    def _spans(self, indices: Array) -> Iterator[tuple[TarPiece, int, int]]:
         """Rows that follow one another: pieces, and which rows of each."""
         first, left = int(indices[0]), len(indices)
         if int(indices[-1]) - first != left - 1 or (left > 2 and (np.diff(indices) != 1).any()):
@@ -412,7 +412,7 @@ class TarData(FileData):
             row += b - a
         return tuple(outs)
 
-    def _lines(self, piece: Piece, rows: tuple[int, int], spots: Spots | None) -> Row | None:
+    def _lines(self, piece: TarPiece, rows: tuple[int, int], spots: Spots | None) -> Row | None:
         """Rows at equal distances as parts of their run, for one who asks first."""
         run = piece.run
         lines = None if spots is None or run is None else spots.views(piece.base, run)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
-from mycelia.dataset.config import Options
+from mycelia.dataset.config import PipelineOptions
 from mycelia.dataset.pipeline import Pipeline
 
 INTERVAL = 20
@@ -27,7 +27,7 @@ class Trial:
 class Tuner:
     """Climbs from one setting of (workers, prefetch) to the next better one; stops where none is better."""
 
-    def __init__(self, pipeline: Pipeline, options: Options) -> None:
+    def __init__(self, pipeline: Pipeline, options: PipelineOptions) -> None:
         self.stage, self.workers = pipeline.stage, pipeline.stage.workers
         self.interval = options.autotune_interval or INTERVAL
         self.report = options.autotune_file

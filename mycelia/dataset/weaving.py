@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Request, chained
-from mycelia.dataset.flow.stream import HOPELESS, State, Stream
+from mycelia.dataset.flow.stream import HOPELESS, RowStream, State
 from mycelia.dataset.flow.table import ENDLESS, FOREVER, Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan import Compiler, Node
@@ -26,10 +26,10 @@ STOPS = ("first", "all", "never")
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Weave:
     """Which dataset gives which row: blocks in which each has its exact part, in an order that the place draws.
 
-    >>> pattern = Pattern.of([3, 1], (0, 0)); pattern.quotas, sorted(pattern.block(0).tolist())
+    >>> pattern = Weave.of([3, 1], (0, 0)); pattern.quotas, sorted(pattern.block(0).tolist())
     ((3, 1), [0, 0, 0, 1])
     """
 
@@ -37,7 +37,7 @@ class Pattern:
     place: tuple[int, ...]
 
     @staticmethod
-    def of(weights: Sequence[float], place: tuple[int, ...]) -> Pattern:
+    def of(weights: Sequence[float], place: tuple[int, ...]) -> Weave:
         """The pattern that weights mean: exact where a block of at most LONGEST rows can be, else rounded to it."""
         whole = sum(map(Fraction, weights))
         parts = [(Fraction(w) / whole).limit_denominator(LONGEST) for w in weights]
@@ -49,7 +49,7 @@ class Pattern:
         short = sorted(range(len(parts)), key=lambda i: quotas[i] - parts[i] * length)
         for i in short[: length - sum(quotas)]:
             quotas[i] += 1
-        return Pattern(tuple(quotas), place)
+        return Weave(tuple(quotas), place)
 
     @property
     def length(self) -> int:
@@ -63,7 +63,7 @@ class Pattern:
     def choices(self, positions: Array) -> tuple[Array, Array]:
         """For every position, which dataset it takes a row of, and how many that has given before.
 
-        >>> which, before = Pattern.of([1, 1], (0,)).choices(np.arange(6)); sorted(before.tolist())
+        >>> which, before = Weave.of([1, 1], (0,)).choices(np.arange(6)); sorted(before.tolist())
         [0, 0, 1, 1, 2, 2]
         """
         which, before = np.empty(len(positions), np.int64), np.empty(len(positions), np.int64)
@@ -80,7 +80,7 @@ class Pattern:
     def position(self, dataset: int, row: int) -> int:
         """Where a dataset gives its row of that number.
 
-        >>> Pattern.of([1], (0,)).position(0, 7)
+        >>> Weave.of([1], (0,)).position(0, 7)
         7
         """
         quota = self.quotas[dataset]
@@ -132,10 +132,10 @@ class MixNode(Node):
     def describe(self) -> dict[str, Any]:
         return {"weights": list(self.weights), "stop": self.stop}
 
-    def pattern(self, c: Compiler) -> Pattern:
+    def pattern(self, c: Compiler) -> Weave:
         """Which dataset gives which row: the same in every epoch, so that all of them have as many rows."""
         seed = 0 if c.options.seed is None else c.seed  # the number of rows must be known, and shared, without one
-        return Pattern.of(self.weights, (seed, c.number(self)))
+        return Weave.of(self.weights, (seed, c.number(self)))
 
     def table(self, c: Compiler) -> Table | None:
         tables = [t for t in map(c.table, self.children) if t is not None]
@@ -143,13 +143,13 @@ class MixNode(Node):
             return None
         return MixTable(self.pattern(c), tables, self.stop)
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         pattern = self.pattern(c)
         unused = [not quota for quota in pattern.quotas]
         position, rounds, ended, below = state or (0, [0] * len(self.children), unused, None)
         states = below or [None] * len(self.children)
 
-        def open(child: int, turn: int, inner: State = None) -> Stream:
+        def open(child: int, turn: int, inner: State = None) -> RowStream:
             return c.stream(self.children[child], epoch * FOREVER + turn if self.stop != "first" else epoch, inner)
 
         streams = [open(i, rounds[i], s) for i, s in enumerate(states)]
@@ -160,7 +160,7 @@ class MixNode(Node):
 class MixTable(Table):
     """Tables mixed by weights."""
 
-    pattern: Pattern
+    pattern: Weave
     children: Sequence[Table]
     stop: str
 
@@ -190,11 +190,11 @@ class MixTable(Table):
 
 
 @dataclass
-class MixStream(Stream):
+class MixStream(RowStream):
     """Streams mixed by weights."""
 
-    pattern: Pattern
-    children: list[Stream]
+    pattern: Weave
+    children: list[RowStream]
     open: Any
     stop: str
     position: int
@@ -250,7 +250,7 @@ class InterleaveNode(Node):
     def describe(self) -> dict[str, Any]:
         return {"cycle_length": self.cycle, "block_length": self.block}
 
-    def stream(self, c: Compiler, epoch: int, state: State) -> Stream:
+    def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         first = min(self.cycle, len(self.children))
         slots, turn, given, waiting, states = state or (list(range(first)), 0, 0, first, [None] * first)
         streams = [
@@ -260,14 +260,14 @@ class InterleaveNode(Node):
 
 
 @dataclass
-class InterleaveStream(Stream):
+class InterleaveStream(RowStream):
     """Streams that take turns."""
 
     node: InterleaveNode
     compiler: Compiler
     epoch: int
     slots: list[int | None]  # which dataset each place of the cycle holds
-    streams: list[Stream | None]
+    streams: list[RowStream | None]
     turn: int
     given: int  # rows that this turn has given
     waiting: int  # the next dataset that has no place yet

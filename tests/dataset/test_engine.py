@@ -150,12 +150,12 @@ def test_a_state_of_other_sizes_or_another_share_is_refused():
 @pytest.mark.parametrize(("before", "after"), [(5, None), (None, 5), (5, 6)])
 def test_a_share_is_resumed_in_its_own_order_whatever_the_seed_is_then(before, after):
     dataset = ds.NumpySlicesDataset(np.arange(40), ["x"], num_shards=2, shard_id=1)
-    ds.config.restore(ds.config.Options(seed=before))
+    ds.config.restore(ds.config.PipelineOptions(seed=before))
     first = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
     rows = [int(next(first)[0]) for _ in range(7)]
     state = first.state_dict()
     rest = [int(r[0]) for _ in range(2) for r in first]
-    ds.config.restore(ds.config.Options(seed=after))
+    ds.config.restore(ds.config.PipelineOptions(seed=after))
     again = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
     again.load_state_dict(state)
     assert [int(r[0]) for _ in range(2) for r in again] == rest

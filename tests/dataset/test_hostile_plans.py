@@ -16,7 +16,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import audio, text, transforms, vision
-from mycelia.dataset.describing import Known, described, named, ours
+from mycelia.dataset.describing import Nameable, described, named, ours
 from mycelia.errors import MyceliaError
 
 HOSTILE = [
@@ -152,7 +152,7 @@ def test_the_caller_may_pass_functions_and_classes(tmp_path):
     back = ds.deserialize(plan, functions={operation["function"]: lambda x: str(x)[::-1]})
     assert [str(r[0]) for r in back.create_tuple_iterator(num_epochs=1, output_numpy=True)] == ["eno", "owt"]
     plugin = transforms.Plugin("libnowhere.so", "blur")
-    assert Known(named([transforms.Plugin])).operation(described(plugin)) == plugin
+    assert Nameable(named([transforms.Plugin])).operation(described(plugin)) == plugin
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_the_caller_may_pass_functions_and_classes(tmp_path):
 )
 def test_a_field_that_means_nothing_is_told(told):
     with pytest.raises(ds.DataError):
-        Known().value(told)
+        Nameable().value(told)
 
 
 def test_a_long_text_type_takes_no_more_memory_than_its_text():
-    assert Known().value({"array": ["x"], "dtype": "<U99999999"}).nbytes == 4
+    assert Nameable().value({"array": ["x"], "dtype": "<U99999999"}).nbytes == 4
 
 
 @pytest.mark.parametrize("told", [7, "x", [], {}, {"children": 3}, {"children": [], "op_type": []}, {"children": [{}]}])

@@ -64,7 +64,7 @@ def test_a_sampler_may_have_nothing_but_getitem():
 
 
 def test_the_seed_that_was_got_can_be_set():
-    ds.config.restore(ds.config.Options())
+    ds.config.restore(ds.config.PipelineOptions())
     ds.config.set_seed(ds.config.get_seed())
     ds.config.set_seed(5)
     ds.config.set_seed(ds.config.get_seed())

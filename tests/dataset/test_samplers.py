@@ -43,7 +43,7 @@ def test_equal_shards_are_equally_long_and_complete(count, num_shards, shuffle):
 
 
 def test_shards_agree_without_a_seed():
-    ds.config.restore(ds.config.Options())
+    ds.config.restore(ds.config.PipelineOptions())
     shares = [numbers(20, num_shards=3, shard_id=i) for i in range(3)]
     assert sorted(chain(*shares)) == list(range(20))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mycelia.dataset as ds
 from mycelia.dataset.pipeline import walk
-from mycelia.dataset.weaving import Pattern
+from mycelia.dataset.weaving import Weave
 from mycelia.errors import ArgumentError
 
 EPOCHS = 2
@@ -83,7 +83,7 @@ def blocks(count: int) -> list[Any]:
 def test_every_block_has_its_exact_parts(weights, place):
     if not sum(weights) > 0:
         return
-    pattern = Pattern.of(weights, (place,))
+    pattern = Weave.of(weights, (place,))
     assert pattern.length <= 4096
     for number in range(3):
         assert np.bincount(pattern.block(number), minlength=len(weights)).tolist() == list(pattern.quotas)
@@ -98,7 +98,7 @@ def test_every_block_has_its_exact_parts(weights, place):
         assert pattern.position(w, b) == p
 
 
-def mixed(lists: list[list[int]], pattern: Pattern, stop: str) -> list[Any]:
+def mixed(lists: list[list[int]], pattern: Weave, stop: str) -> list[Any]:
     """The model: a list of choices, and a place in every list."""
     out, at, ended = [], [0] * len(lists), [q == 0 for q in pattern.quotas]
     for number in range(10_000):
@@ -126,7 +126,7 @@ def test_a_mix_equals_its_model(block):
             return ds.mix([numbers(values, kinds) for values in lists], weights, stop)
 
         last = len(list(walk(make().plan))) - 1
-        pattern = Pattern.of(weights, (1, last))  # the seed of the tests, and the number of the step
+        pattern = Weave.of(weights, (1, last))  # the seed of the tests, and the number of the step
         holds(make, mixed(lists, pattern, stop), rng)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from mycelia.dataset.config import Options, restore
+from mycelia.dataset.config import PipelineOptions, restore
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.sharing import Giver, Taker, available
@@ -32,7 +32,12 @@ log = logging.getLogger("mycelia.dataset")
 
 
 def serve(
-    connection: Connection, blueprint: Blueprint, options: Options, reader: int, limit: float, processors: set[int]
+    connection: Connection,
+    blueprint: Blueprint,
+    options: PipelineOptions,
+    reader: int,
+    limit: float,
+    processors: set[int],
 ) -> None:
     """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
     restore(options)
@@ -105,7 +110,9 @@ class ProcessWorkers(Workers):
 
     kind = "process"
 
-    def __init__(self, blueprint: Blueprint, count: int, options: Options, max_rowsize: int | None = None) -> None:
+    def __init__(
+        self, blueprint: Blueprint, count: int, options: PipelineOptions, max_rowsize: int | None = None
+    ) -> None:
         if multiprocessing.current_process().daemon:
             raise DataError(
                 "worker processes cannot be started here: this is a daemonic process, as those of a pool are",

@@ -25,7 +25,7 @@ Outcome = Row | Failure | None  # None: a filter dropped it
 Columns = tuple[Column, ...]
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """What a worker asks of a source of rows."""
 
     exclusive: bool
@@ -131,7 +131,7 @@ class Fetch(Request):
         return len(self.indices)
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
-        source: Source = run.nodes[self.node]
+        source: RowSource = run.nodes[self.node]
         start = perf_counter()
         ready = source.bulk(self.indices)
         run.spent(self.node, start)
@@ -148,7 +148,7 @@ class Fetch(Request):
             yield row
 
     def stacked(self, run: Run) -> Row | None:
-        source: Source = run.nodes[self.node]
+        source: RowSource = run.nodes[self.node]
         start = perf_counter()
         try:
             return source.gather(self.indices)
@@ -158,7 +158,7 @@ class Fetch(Request):
             run.spent(self.node, start)
 
     def ragged(self, run: Run) -> Columns | None:
-        source: Source = run.nodes[self.node]
+        source: RowSource = run.nodes[self.node]
         start = perf_counter()
         try:
             return source.ragged(self.indices)

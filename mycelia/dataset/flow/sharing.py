@@ -28,7 +28,7 @@ available = hasattr(os, "memfd_create")
 
 
 @dataclass
-class Block:
+class SharedBlock:
     """One piece of memory that both sides see."""
 
     number: int
@@ -43,8 +43,8 @@ class Giver:
     connection: Connection
     reader: int  # process id
     limit: float  # bytes of an answer that may go through shared memory
-    free: list[Block] = field(default_factory=list)
-    lent: dict[int, Block] = field(default_factory=dict)
+    free: list[SharedBlock] = field(default_factory=list)
+    lent: dict[int, SharedBlock] = field(default_factory=dict)
     count: int = 0
 
     def send(self, task: int, answer: Any) -> None:
@@ -70,7 +70,7 @@ class Giver:
             reduction.send_handle(self.connection, fresh, self.reader)
             os.close(fresh)
 
-    def _take(self, size: int) -> tuple[Block, int | None]:
+    def _take(self, size: int) -> tuple[SharedBlock, int | None]:
         fitting = [b for b in self.free if b.size >= size]
         if fitting:
             block = min(fitting, key=lambda b: b.size)
@@ -80,7 +80,7 @@ class Giver:
         handle = os.memfd_create("mycelia-data")
         os.ftruncate(handle, room)
         self.count += 1
-        return Block(self.count, room, mmap.mmap(handle, room)), handle
+        return SharedBlock(self.count, room, mmap.mmap(handle, room)), handle
 
     def back(self, numbers: list[int]) -> list[int]:
         """Blocks that the reader has let go; those that are too many are given up, and their numbers returned."""
@@ -100,7 +100,7 @@ class Taker:
     """The reader's side of one worker: the blocks it knows, and those it has let go."""
 
     connection: Connection
-    blocks: dict[int, Block] = field(default_factory=dict)
+    blocks: dict[int, SharedBlock] = field(default_factory=dict)
     held: dict[int, tuple[weakref.ref[Any], int]] = field(default_factory=dict)  # by the address of the reference
     returned: deque[weakref.ref[Any]] = field(default_factory=deque)
 
@@ -112,7 +112,7 @@ class Taker:
         number, size = told
         if size:
             handle = reduction.recv_handle(self.connection)
-            self.blocks[number] = Block(number, size, mmap.mmap(handle, size))
+            self.blocks[number] = SharedBlock(number, size, mmap.mmap(handle, size))
             os.close(handle)
         block = self.blocks[number]
         owner = np.frombuffer(block.memory, np.uint8)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Literal, Row
-from mycelia.dataset.flow.stream import State, Stream, TableStream
+from mycelia.dataset.flow.stream import RowStream, State, TableStream
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Answer, Later, Ticket, Workers
 from mycelia.errors import MyceliaError
@@ -24,7 +24,7 @@ LIGHT = 1 << 20  # bytes of rows that one request may hold beyond the first chun
 MOST = 64
 
 
-class Item(NamedTuple):
+class FinishedRow(NamedTuple):
     """A finished row, and where the pipeline stands after it."""
 
     row: Row
@@ -77,7 +77,7 @@ class Stage:
 
     def __init__(
         self,
-        open: Callable[[int], Stream | None],
+        open: Callable[[int], RowStream | None],
         workers: Workers,
         *,
         epoch: int = 0,
@@ -91,14 +91,14 @@ class Stage:
         self.depth, self.chunk, self.ahead, self.replace = depth, chunk, ahead, replace
         self.gauge = gauge
         self.tasks: deque[_Task | _End | _Stop] = deque()
-        self.stream: Stream | None = None
+        self.stream: RowStream | None = None
         self.finished = False
         self.owner = os.getpid()
-        self.ready_rows: deque[Item] = deque()
+        self.ready_rows: deque[FinishedRow] = deque()
         self.last: Row | None = None
         self.stride = 1  # chunks in one request: more when they are made faster than a thread wakes up
 
-    def next(self) -> Item | None:
+    def next(self) -> FinishedRow | None:
         """The next row, or None where an epoch ends."""
         if os.getpid() != self.owner:
             raise DataError(
@@ -151,7 +151,7 @@ class Stage:
                     self.stream.position = before
                 raise
 
-    def _ask(self, stream: Stream, before: State) -> bool:
+    def _ask(self, stream: RowStream, before: State) -> bool:
         """Have the next rows of a stream made, or note its end or its error; whether to go on asking."""
         table = stream.table if isinstance(stream, TableStream) else None
         try:
@@ -180,7 +180,7 @@ class Stage:
             return False
         self.last = row if self.replace else None
         self.gauge.rows += 1
-        self.ready_rows.append(Item(row, self.epoch, state))
+        self.ready_rows.append(FinishedRow(row, self.epoch, state))
         return True
 
     def _told(self, error: Exception) -> Exception:
@@ -222,7 +222,7 @@ class Stage:
             self.last = row if self.replace else None
             self.gauge.rows += 1
             state = task.base + i + 1 if task.table is not None else task.base
-            self.ready_rows.append(Item(row, task.epoch, state))
+            self.ready_rows.append(FinishedRow(row, task.epoch, state))
 
     def _stand_in(self, task: _Task, i: int, failure: Failure) -> Row:
         """The good row before a bad one, or else the first one after it; after a resume it is made again."""

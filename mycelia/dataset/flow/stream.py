@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError, Failed, Failure
-from mycelia.dataset.flow.request import Apply, Collate, Literal, Outcome, Request, Row, Select, Side, chained
+from mycelia.dataset.flow.request import (
+    Apply,
+    Collate,
+    Literal,
+    Outcome,
+    Request,
+    Row,
+    Select,
+    Side,
+    chained,
+)
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.random import Generator, generator_for
 
@@ -21,7 +31,7 @@ State = Any  # numbers, lists, dictionaries, rows and requests; `flow.saving` ma
 HOPELESS = 1000  # bad rows, or epochs without a row, in succession
 
 
-class Stream(ABC):
+class RowStream(ABC):
     """Rows of one epoch, in order."""
 
     @abstractmethod
@@ -45,7 +55,7 @@ class Stream(ABC):
 
 
 @dataclass
-class TableStream(Stream):
+class TableStream(RowStream):
     """A table from a position on."""
 
     table: Table
@@ -65,7 +75,7 @@ class TableStream(Stream):
 
 
 @dataclass
-class IterableStream(Stream):
+class IterableStream(RowStream):
     """An iterator made anew for every epoch; it is resumed by its own `load_state_dict`, or by passing over rows."""
 
     make: Callable[[], Iterator[Any]]
@@ -145,12 +155,12 @@ class IterableStream(Stream):
 
 
 @dataclass
-class ApplyStream(Stream):
+class ApplyStream(RowStream):
     """Every row through an operation."""
 
     node: int
     epoch: int
-    child: Stream
+    child: RowStream
     count: int
 
     def pull(self, most: int) -> Request | None:
@@ -172,11 +182,11 @@ class ApplyStream(Stream):
 
 
 @dataclass
-class SelectStream(Stream):
+class SelectStream(RowStream):
     """Some columns."""
 
     columns: tuple[int, ...]
-    child: Stream
+    child: RowStream
 
     def pull(self, most: int) -> Request | None:
         below = self.child.pull(most)
@@ -193,12 +203,12 @@ class SelectStream(Stream):
 
 
 @dataclass
-class BatchStream(Stream):
+class BatchStream(RowStream):
     """Rows in groups whose size may change from batch to batch."""
 
     node: int
     epoch: int
-    child: Stream
+    child: RowStream
     group: Callable[[int], int]
     drop: bool
     number: int
@@ -231,10 +241,10 @@ class BatchStream(Stream):
 
 
 @dataclass
-class SliceStream(Stream):
+class SliceStream(RowStream):
     """The rows from `start` on, at most `count`."""
 
-    child: Stream
+    child: RowStream
     start: int
     count: int
     seen: int
@@ -261,13 +271,13 @@ class SliceStream(Stream):
 
 
 @dataclass
-class SequenceStream(Stream):
+class SequenceStream(RowStream):
     """Several streams one after the other, each opened when its turn comes: repeat and concat."""
 
-    open: Callable[[int, State], Stream]
+    open: Callable[[int, State], RowStream]
     count: int
     turn: int
-    current: Stream | None = None
+    current: RowStream | None = None
     empty: int = 0
 
     def pull(self, most: int) -> Request | None:
@@ -298,10 +308,10 @@ class SequenceStream(Stream):
 
 
 @dataclass
-class ZipStream(Stream):
+class ZipStream(RowStream):
     """Several streams side by side, as long as the shortest."""
 
-    children: Sequence[Stream]
+    children: Sequence[RowStream]
 
     def pull(self, most: int) -> Request | None:
         parts = []
@@ -324,17 +334,17 @@ class ZipStream(Stream):
 
 
 @dataclass
-class ShuffleStream(Stream):
+class ShuffleStream(RowStream):
     """A buffer of rows that are let out at random."""
 
-    child: Stream
+    child: RowStream
     buffer: int
     rng: Generator
     held: list[Request] = field(default_factory=list)
     ended: bool = False
 
     @staticmethod
-    def at(child: Stream, buffer: int, place: tuple[int, ...], state: State) -> ShuffleStream:
+    def at(child: RowStream, buffer: int, place: tuple[int, ...], state: State) -> ShuffleStream:
         """The stream at its beginning, or where `snapshot` said it stood."""
         rng = generator_for(*place)
         if state is None:

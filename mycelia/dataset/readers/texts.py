@@ -88,7 +88,7 @@ class YelpReviewDataset(CsvReader):
     fields = ("label", "text")
 
 
-class LineReader(Reader):
+class RunningText(Reader):
     """A dataset of running text, a line a row."""
 
     words = f"dataset_dir, usage=None, {TEXT}"
@@ -100,13 +100,13 @@ class LineReader(Reader):
         return LineData([file_of(dataset_dir, self.name.format(p)) for p in parts])
 
 
-class PennTreebankDataset(LineReader):
+class PennTreebankDataset(RunningText):
     """Penn Treebank: `ptb.train.txt` and its kin."""
 
     name = "ptb.{}.txt"
 
 
-class WikiTextDataset(LineReader):
+class WikiTextDataset(RunningText):
     """WikiText-2 or WikiText-103: `wiki.train.tokens` and its kin."""
 
     name = "wiki.{}.tokens"

@@ -138,7 +138,7 @@ def category(name: str) -> str:
 SHORT = {"d": "Nd", "s": "White_Space", "w": "word"}
 
 
-class Reader:
+class ExpressionReader:
     """Reads an expression from left to right."""
 
     def __init__(self, icu: str) -> None:
@@ -268,7 +268,7 @@ def pattern(icu: str) -> re.Pattern[str]:
     >>> pattern(r"[\P{L}&&[^ ]]").findall("a b!")
     ['!']
     """
-    reader, parts = Reader(icu), []
+    reader, parts = ExpressionReader(icu), []
     while reader.at < len(icu):
         parts.append(reader.part())
     try:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mycelia.dataset.describing import Functions, Known, fields_of, named
+from mycelia.dataset.describing import Functions, Nameable, fields_of, named
 from mycelia.errors import ArgumentError, DependencyError, DTypeError
 
 Array = np.ndarray[Any, Any]
@@ -80,7 +80,7 @@ class TensorOperation:
         name = told.get("tensor_op_name", cls.__name__)
         if name != cls.__name__:
             raise ArgumentError(f"this is the JSON of {name}, not of {cls.__name__}", hint=f"{name}.from_json")
-        made: Self = Known(named(functions)).made(cls, told.get("tensor_op_params", told))
+        made: Self = Nameable(named(functions)).made(cls, told.get("tensor_op_params", told))
         return made
 
 

@@ -15,7 +15,7 @@ import mycelia.dataset.audio as A
 import mycelia.dataset.text as T
 import mycelia.dataset.transforms as X
 import mycelia.dataset.vision as V
-from mycelia.dataset.describing import Known, described, named
+from mycelia.dataset.describing import Nameable, described, named
 from mycelia.dataset.transforms.transforms import TensorOperation
 from mycelia.errors import ArgumentError
 
@@ -68,7 +68,7 @@ def test_a_transform_comes_back_from_json(kind):
         again = kind.from_json(told)
         assert type(again) is kind
         assert again.to_json() == told
-        known = Known(named([kind] if kind is X.Plugin else []))
+        known = Nameable(named([kind] if kind is X.Plugin else []))
         assert type(known.operation(json.loads(json.dumps(described(transform))))) is kind
 
 
@@ -119,8 +119,8 @@ def test_what_cannot_be_json_is_told():
 
 def test_functions_are_described_by_name_and_objects_without_parameters_by_class():
     for operation in (len, np.sqrt, np.float32, json.dumps):
-        assert Known(named([operation])).operation(described(operation)) is operation
-    assert isinstance(Known().operation(described(X.Duplicate())), X.Duplicate)
+        assert Nameable(named([operation])).operation(described(operation)) is operation
+    assert isinstance(Nameable().operation(described(X.Duplicate())), X.Duplicate)
     assert "function" in described(functools.partial(int, base=2))
 
 

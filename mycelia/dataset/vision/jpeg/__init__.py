@@ -17,12 +17,12 @@ import numpy as np
 from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
-from mycelia.dataset.vision.jpeg.header import Header, coder, header_of, size_of
+from mycelia.dataset.vision.jpeg.header import JpegHeader, coder, header_of, size_of
 from mycelia.errors import ArgumentError
 from mycelia.routines.routine import Routine
 from mycelia.types import Array
 
-__all__ = ["Box", "Header", "header_of", "pixels", "ready", "size_of"]
+__all__ = ["Box", "JpegHeader", "header_of", "pixels", "ready", "size_of"]
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 
@@ -61,7 +61,7 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def pixels(data: Array, about: Header, box: Box | None = None, out: Array | None = None) -> Array | None:
+def pixels(data: Array, about: JpegHeader, box: Box | None = None, out: Array | None = None) -> Array | None:
     """The rectangle `box` of the picture in `data` as RGB, in `out` if given; None if the file is broken."""
     top, left, height, width = box or (0, 0, about.height, about.width)
     if min(top, left) < 0 or min(height, width) < 1 or top + height > about.height or left + width > about.width:

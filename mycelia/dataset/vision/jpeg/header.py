@@ -21,7 +21,7 @@ coder = Routine(huffman, options)
 
 
 @dataclass(frozen=True, eq=False)
-class Header:
+class JpegHeader:
     """What a file says before its picture begins."""
 
     height: int
@@ -57,7 +57,7 @@ def size_of(data: Array) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=256)
-def header(data: bytes) -> Header | None:
+def header(data: bytes) -> JpegHeader | None:
     """The header, if it is all of `data`, and of a kind that is decoded here."""
     about = _Parts()
     for kind, begin, end in _segments(data):
@@ -99,7 +99,7 @@ class _Parts:
                 return body == b"\0\0"  # no restart markers
         return kind in (SCAN, COMMENT) or 0xE0 <= kind <= 0xEF
 
-    def header(self, scan: bytes, start: int) -> Header | None:
+    def header(self, scan: bytes, start: int) -> JpegHeader | None:
         """All of it, if the picture is grey, or YCbCr in one scan."""
         frame = self.frame
         if not frame or not scan or len(scan) != 4 + 2 * scan[0] or scan[0] != frame[5] or frame[5] not in (1, 3):
@@ -119,7 +119,7 @@ class _Parts:
             parts = ((1, 1, parts[0][2]),)
         elif not self._colours(names, parts, width):
             return None
-        return Header(height, width, parts, chosen, self.tables, self.quant, start)
+        return JpegHeader(height, width, parts, chosen, self.tables, self.quant, start)
 
     def _colours(self, names: list[int], parts: tuple[tuple[int, int, int], ...], width: int) -> bool:
         """Whether three components are YCbCr, with chroma at full or half resolution."""
@@ -160,7 +160,7 @@ def _coders(body: bytes, tables: Array, known: set[int]) -> bool:
     return True
 
 
-def header_of(data: Array) -> Header | None:
+def header_of(data: Array) -> JpegHeader | None:
     """What a file says of its picture, if it is one that is decoded here."""
     tail = max(len(data) - 64, 0)
     end = tail + data[tail:].tobytes().rfind(b"\xff\xd9")
