@@ -35,7 +35,7 @@ def with_gradient(construct: Callable[..., Any], bprop: Callable[..., Any], args
     """
     leaves, nest = flatten(args)
     graph = mode.capturing and any(x._data.__class__ is Value for x in leaves if isinstance(x, Tensor))
-    out = written(construct, bprop, leaves, nest) if graph else construct(*args)
+    out = in_the_graph(construct, bprop, leaves, nest) if graph else construct(*args)
     if not recording():
         return out
     found, shape = flatten(out)
@@ -45,12 +45,12 @@ def with_gradient(construct: Callable[..., Any], bprop: Callable[..., Any], args
     if tape is None or not results:
         return tree_map(lambda x: x.detached() if isinstance(x, Tensor) else x, out)
     held, arrays = tuple(x._data for x in tensors), tuple(x._data for x in results)
-    place = put(tape, Given(bprop, tape, (nest, leaves), (shape, found)), tensors, held, arrays)
+    place = put(tape, GivenCall(bprop, tape, (nest, leaves), (shape, found)), tensors, held, arrays)
     made = [
         wrap(o, tape, place + i if x.dtype.is_float else -1)
         for i, (o, x) in enumerate(zip(arrays, results, strict=True))
     ]
-    return unflatten(shape, in_place(found, made))
+    return unflatten(shape, with_tensors(found, made))
 
 
 def by_place(construct: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -69,7 +69,7 @@ def by_place(construct: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
     return bound.args
 
 
-class Given:
+class GivenCall:
     """One call of a function with a gradient of its own, on the tape."""
 
     __slots__ = ("args", "bprop", "out", "tape")
@@ -86,7 +86,7 @@ class Given:
 
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""
-        with set_aside(), closed(self.tape):  # parameters that it reads are on the tape still
+        with set_aside(), tape_closed(self.tape):  # parameters that it reads are on the tape still
             cts = [wrap(np.zeros_like(o) if c is None else np.asarray(c)) for c, o in zip(ct, out, strict=True)]
             found = self.asked(cts, [wrap(o) for o in out], [wrap(x) for x in inputs])
         return [None if g is None else g.numbers() for g in found]
@@ -107,12 +107,14 @@ class Given:
         """What the user's function gives for each tensor among the arguments."""
         nest, leaves = self.args
         shape, found = self.out
-        args = unflatten(nest, in_place(leaves, inputs))
-        given = self.bprop(*args, unflatten(shape, in_place(found, out)), unflatten(shape, in_place(found, cts)))
+        args = unflatten(nest, with_tensors(leaves, inputs))
+        given = self.bprop(
+            *args, unflatten(shape, with_tensors(found, out)), unflatten(shape, with_tensors(found, cts))
+        )
         gradients, lie = flatten(given)
         try:
-            places = aligned(nest, lie)
-        except Unfit as numbers:
+            places = matched_leaves(nest, lie)
+        except UnlikeArgument as numbers:
             raise wrong_number(self.bprop, *numbers.args) from None
         flat = flatten(args)[0]
         return [
@@ -122,40 +124,42 @@ class Given:
         ]
 
 
-def written(construct: Callable[..., Any], bprop: Callable[..., Any], leaves: list[Any], nest: Structure) -> Any:
+def in_the_graph(construct: Callable[..., Any], bprop: Callable[..., Any], leaves: list[Any], nest: Structure) -> Any:
     """The same, while a graph is being written (for `vmap`)."""
     originals = [as_value(x) for x in leaves if isinstance(x, Tensor)]
     n, types = len(originals), [v.type for v in originals]
-    forward = trace(lambda *new: construct(*unflatten(nest, in_place(leaves, new))), types)
+    forward = trace(lambda *new: construct(*unflatten(nest, with_tensors(leaves, new))), types)
     outs = forward.function.result_types
     m = len(outs)
 
     def back(*new: Any) -> Any:
         dout = forward.results(new[n + m :])
-        return bprop(*unflatten(nest, in_place(leaves, new[:n])), forward.results(new[n : n + m]), dout)
+        return bprop(*unflatten(nest, with_tensors(leaves, new[:n])), forward.results(new[n : n + m]), dout)
 
     told = trace(back, [*types, *outs, *outs])
     tensors = [other is None for other in told.others]
     try:
-        gradients = places(told.function, told.structure, tensors, nest, [isinstance(x, Tensor) for x in leaves])
-    except Unfit as numbers:
+        gradients = gradient_places(
+            told.function, told.structure, tensors, nest, [isinstance(x, Tensor) for x in leaves]
+        )
+    except UnlikeArgument as numbers:
         raise wrong_number(bprop, *numbers.args) from None
-    first, last = (Part(t.function, [as_value(x) for x in t.captured]) for t in (forward, told))
+    first, last = (Closure(t.function, [as_value(x) for x in t.captured]) for t in (forward, told))
     return forward.results([wrap(v) for v in one_value(first, last, originals, gradients)])
 
 
-class Part(NamedTuple):
+class Closure(NamedTuple):
     """A function in the graph, and what it reads beside its arguments."""
 
     function: Function
     captured: Sequence[Value]
 
 
-class Unfit(Exception):
+class UnlikeArgument(Exception):
     """A gradient lies in another way than its argument: how many there are, and how many there should be."""
 
 
-def aligned(nest: Structure, shape: Structure) -> list[int | None]:
+def matched_leaves(nest: Structure, shape: Structure) -> list[int | None]:
     """For each leaf of the arguments, which leaf of the gradients is its own (None: nothing flows)."""
     counter = iter(range(shape.leaves))
 
@@ -165,17 +169,17 @@ def aligned(nest: Structure, shape: Structure) -> list[int | None]:
         if arg.kind is None or gradient.kind is None or len(arg.children) != len(gradient.children):
             if arg.kind is None and gradient.kind is None:
                 return [next(counter)]
-            raise Unfit(gradient.leaves, arg.leaves)
+            raise UnlikeArgument(gradient.leaves, arg.leaves)
         return [place for pair in zip(arg.children, gradient.children, strict=True) for place in walk(*pair)]
 
     if shape.kind is None and len(nest.children) == 1:
         shape = Structure(tuple, (), (shape,))
     if shape.kind not in (tuple, list) or len(shape.children) != len(nest.children):
-        raise Unfit(len(shape.children) if shape.kind is not None else 1, len(nest.children))
+        raise UnlikeArgument(len(shape.children) if shape.kind is not None else 1, len(nest.children))
     return walk(nest, shape)
 
 
-def places(
+def gradient_places(
     back: Function, shape: Structure, tensors: Sequence[bool], nest: Structure, given: Sequence[bool]
 ) -> list[int | None]:
     """For each tensor among the arguments, which result of `back` is its gradient (None: nothing flows).
@@ -183,18 +187,18 @@ def places(
     `shape` and `tensors` say how the results lie, `nest` and `given` the arguments.
     """
     results = {leaf: i for i, leaf in enumerate(i for i, tensor in enumerate(tensors) if tensor)}
-    found = [leaf for leaf, tensor in zip(aligned(nest, shape), given, strict=True) if tensor]
+    found = [leaf for leaf, tensor in zip(matched_leaves(nest, shape), given, strict=True) if tensor]
     if any(leaf is not None and leaf not in results for leaf in found):
-        raise Unfit("other things than", len(found))
+        raise UnlikeArgument("other things than", len(found))
     told = [None if leaf is None else results[leaf] for leaf in found]
     for place, x in zip(told, back.params, strict=False):
         if place is not None and x.type.differentiable and back.results[place].shape != x.shape:
-            raise Unfit("other shapes of", len(found))
+            raise UnlikeArgument("other shapes of", len(found))
     return told
 
 
 def one_value(
-    forward: Part, back: Part, originals: Sequence[Value], gradients: Sequence[int | None]
+    forward: Closure, back: Closure, originals: Sequence[Value], gradients: Sequence[int | None]
 ) -> Sequence[Value]:
     """The results, as one value of the graph that knows both functions."""
     operands = [*originals, *forward.captured, *back.captured]
@@ -231,7 +235,7 @@ def one_value(
 
 
 @contextmanager
-def closed(tape: Tape) -> Iterator[None]:
+def tape_closed(tape: Tape) -> Iterator[None]:
     """Inside the block nothing is written on the tape."""
     before, tape.open = tape.open, False
     try:
@@ -240,7 +244,7 @@ def closed(tape: Tape) -> Iterator[None]:
         tape.open = before
 
 
-def in_place(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def with_tensors(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """The leaves, with other tensors where there were tensors."""
     new = iter(tensors)
     return [next(new) if isinstance(x, Tensor) else x for x in leaves]

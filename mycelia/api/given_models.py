@@ -11,13 +11,13 @@ from mycelia.api.models import moved_positions
 from mycelia.api.nested import enclosed, forked
 from mycelia.capture.calls import REGISTERED
 from mycelia.capture.nests import flattened, rebuilt
-from mycelia.capture.texts import Later
+from mycelia.capture.texts import LateText
 from mycelia.capture.values import Either, Number, UserError
 from mycelia.capture.world import is_tensor
 from mycelia.ir import Value, fresh_params, region
 
 
-class Traced:
+class EnclosedCall:
     """A call on tensors of its own, as a closed function of them and of what it reads beside them."""
 
     def __init__(self, machine: Any, originals: Sequence[Value], fn: Any, args: Any) -> None:
@@ -30,7 +30,7 @@ class Traced:
                     result = machine.joined(machine.call(fn, args([inner.tensor(v) for v in params]), {}))
                 found, self.shape = flattened(machine, result)
                 self.found = [machine.joined(x) for x in found]
-                if any(isinstance(x, Later | Either | Number) for x in self.found):
+                if any(isinstance(x, LateText | Either | Number) for x in self.found):
                     machine.refuse("a function with a gradient of its own returns what depends on values")
                 outs = [machine.value(x) for x in self.found if is_tensor(x)]
             self.positions = machine.positions
@@ -48,7 +48,7 @@ def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], o
     leaves, nest = flattened(machine, machine.all_items(items))
     originals = [machine.value(x) for x in leaves if is_tensor(x)]
     n = len(originals)
-    forward = Traced(machine, originals, construct, lambda new: rebuilt(machine, nest, placed(leaves, new)))
+    forward = EnclosedCall(machine, originals, construct, lambda new: rebuilt(machine, nest, with_tensors(leaves, new)))
     new = dict(zip(forward.params, originals, strict=True))
     machine.positions = machine.positions | moved_positions(forward.positions, new)
     if not forward.function.results:
@@ -57,30 +57,31 @@ def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], o
     m = len(outs)
 
     def call(machine: Any, tensors: list[Any]) -> tuple[Any, ...]:
-        arguments = rebuilt(machine, nest, placed(leaves, tensors[:n]))
+        arguments = rebuilt(machine, nest, with_tensors(leaves, tensors[:n]))
         out, dout = (
-            rebuilt(machine, forward.shape, placed(forward.found, t)) for t in (tensors[n : n + m], tensors[n + m :])
+            rebuilt(machine, forward.shape, with_tensors(forward.found, t))
+            for t in (tensors[n : n + m], tensors[n + m :])
         )
         return (*machine.all_items(arguments), out, dout)
 
     try:
-        back = Traced(machine, [*originals, *outs, *outs], bprop, lambda tensors: call(machine, tensors))
+        back = EnclosedCall(machine, [*originals, *outs, *outs], bprop, lambda tensors: call(machine, tensors))
     except UserError:
         machine.refuse("a gradient of its own raises")  # perhaps nobody asks for it
     if back.positions:
         machine.refuse("positions that a gradient of its own computes")
     try:
-        gradients = given.places(
+        gradients = given.gradient_places(
             back.function, back.shape, [is_tensor(x) for x in back.found], nest, [is_tensor(x) for x in leaves]
         )
-    except given.Unfit:
+    except given.UnlikeArgument:
         machine.refuse("gradients that do not fit the arguments")
-    parts = given.Part(forward.function, forward.captured), given.Part(back.function, back.captured)
+    parts = given.Closure(forward.function, forward.captured), given.Closure(back.function, back.captured)
     made = [machine.store.tensor(v) for v in given.one_value(*parts, originals, gradients)]
-    return rebuilt(machine, forward.shape, placed(forward.found, made))
+    return rebuilt(machine, forward.shape, with_tensors(forward.found, made))
 
 
-def placed(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def with_tensors(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
     """The leaves, with other tensors where there were tensors."""
     new = iter(tensors)
     return [next(new) if is_tensor(x) else x for x in leaves]

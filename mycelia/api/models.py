@@ -20,7 +20,7 @@ from mycelia.capture.guards import SETTLED
 from mycelia.capture.machine import Machine
 from mycelia.capture.nests import flattened, rebuilt
 from mycelia.capture.slots import DATA
-from mycelia.capture.texts import Later
+from mycelia.capture.texts import LateText
 from mycelia.capture.values import Either, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor, as_value
@@ -240,7 +240,7 @@ def values_in(held: Any) -> list[Value]:
         return [held]
     if isinstance(held, Number):
         return [held.value]
-    if isinstance(held, Later):
+    if isinstance(held, LateText):
         return texts.values(held)
     if isinstance(held, Either):
         return [held.cond, *values_in(held.yes), *values_in(held.no)]
@@ -253,7 +253,7 @@ def replaced(held: Any, new: dict[Value, Value]) -> Any:
         return new.get(held, held)
     if isinstance(held, Number):
         return Number(new.get(held.value, held.value), held.kind, held.low, held.high)
-    if isinstance(held, Later):
+    if isinstance(held, LateText):
         return texts.replaced(held, lambda v: new.get(v, v))
     if isinstance(held, Either):
         return Either(new.get(held.cond, held.cond), replaced(held.yes, new), replaced(held.no, new))

@@ -9,7 +9,7 @@ from types import MethodType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api.given import in_place
+from mycelia.api.given import with_tensors
 from mycelia.api.jit import Jitted, jit
 from mycelia.eager import Tensor, as_value
 from mycelia.eager.dispatch import mode
@@ -84,7 +84,7 @@ def _written(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
         return block(*args, **kwargs)
 
     def run(*new: Any) -> Any:
-        given, named = unflatten(nest, in_place(leaves, new))
+        given, named = unflatten(nest, with_tensors(leaves, new))
         return block(*given, **named)
 
     traced = trace(run, [as_value(x).type for x in tensors])

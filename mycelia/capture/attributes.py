@@ -19,11 +19,11 @@ from types import (
 from typing import Any
 
 from mycelia.capture import models
-from mycelia.capture.machine import Items, Method, View, distributes
+from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS
 from mycelia.capture.tensors import Tensors
-from mycelia.capture.texts import Later
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom
+from mycelia.capture.texts import LateText
+from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
 from mycelia.sizes import Sym
@@ -41,7 +41,7 @@ FIELDS: dict[type, frozenset[str]] = {  # plain data in types of Python itself
 TENSOR_TYPES = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "device"))
 GENERIC = (object.__getattribute__, SimpleNamespace.__getattribute__)  # which find attributes as Python says
 USUAL = (object.__setattr__, object.__delattr__, SimpleNamespace.__setattr__, SimpleNamespace.__delattr__)
-CLOSED = frozenset((Method, View, Items, Later, CellType))  # whose attributes are nobody's business
+CLOSED = frozenset((Method, DictView, Items, LateText, CellType))  # whose attributes are nobody's business
 DATA_DESCRIPTORS = (property, MemberDescriptorType, GetSetDescriptorType)
 
 
@@ -84,7 +84,7 @@ class Attributes(Tensors):
     def attribute(self, obj: Any, name: str) -> Any:
         """`obj.name`."""
         kind = type(obj)
-        if kind is Host or kind is Number or kind is Sym:
+        if kind is HostNumber or kind is Number or kind is Sym:
             return self.number_attribute(obj, name)
         if kind is Super:
             return self.bound(
@@ -280,7 +280,7 @@ class Attributes(Tensors):
 
     def is_data(self, found: Any) -> bool:
         """A class attribute without a `__get__`."""
-        if is_atom(found) or isinstance(found, Host):
+        if is_atom(found) or isinstance(found, HostNumber):
             return found is not MISSING
         return type(found) in CONTAINERS or type(found) in (tuple, Tensor, Parameter, MappingProxyType, frozenset)
 

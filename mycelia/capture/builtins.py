@@ -10,11 +10,11 @@ from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
 
 from mycelia.capture import models
-from mycelia.capture.machine import Items, Method, View, distributes
+from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.operators import Operators
 from mycelia.capture.slots import CONTAINERS
-from mycelia.capture.texts import Later
-from mycelia.capture.values import MISSING, Host, Number, UserError, is_atom, is_plain
+from mycelia.capture.texts import LateText
+from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.sizes import Sym
@@ -33,17 +33,17 @@ class Builtins(Operators):
 
     def class_of(self, x: Any) -> type:
         """`type(x)`."""
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return type(x.sample) if not x.mutable else self.refuse("the class of a mutable number")
         if isinstance(x, Number):
             return x.kind
         if type(x) is Sym:
             return int
-        if isinstance(x, Later):
+        if isinstance(x, LateText):
             return str
         if isinstance(x, Method):
             return type("".join) if type(x.owner) is not Tensor else MethodType
-        if isinstance(x, View | Items):
+        if isinstance(x, DictView | Items):
             self.refuse("the class of a view or an iterator")
         return type(x)
 
@@ -69,7 +69,9 @@ class Builtins(Operators):
             return self.real(abs, args[0])
         if fn in models.NUMERIC and not options:
             args = tuple([self.store.world.size(a) if type(a) is Sym else a for a in args])
-        hosts = any(isinstance(a, Host) for a in args) and all(isinstance(a, Host) or is_plain(a) for a in args)
+        hosts = any(isinstance(a, HostNumber) for a in args) and all(
+            isinstance(a, HostNumber) or is_plain(a) for a in args
+        )
         if hosts and not options and fn in models.NUMERIC:
             return self.real(self.store.world.compute, fn, *args)
         given, named = tuple(map(self.plain, args)), {k: self.plain(v) for k, v in options.items()}
@@ -108,8 +110,8 @@ class Builtins(Operators):
             if type(kinds).__module__ == "abc" and kinds.__module__ not in ("collections.abc", "numbers"):
                 self.refuse(f"{kinds.__name__} is an abstract class")
             return isinstance_of(self.class_of(x), kinds)
-        cls = type(x.sample) if isinstance(x, Host) else self.class_of(x)
-        users = not is_tensor(x) and not isinstance(x, Host | Number) and cls.__module__ != "builtins"
+        cls = type(x.sample) if isinstance(x, HostNumber) else self.class_of(x)
+        users = not is_tensor(x) and not isinstance(x, HostNumber | Number) and cls.__module__ != "builtins"
         if users and self.lookup(cls, "__class__") not in (MISSING, object.__dict__["__class__"]):
             self.refuse("an object says itself what its class is")
         return issubclass(cls, kinds) if type(cls) is type else kinds in self.whole(cls, ("field", "__mro__"))
@@ -132,7 +134,7 @@ class Builtins(Operators):
     def model_callable(self, x: Any) -> Any:
         if isinstance(x, FunctionType | MethodType | Method | type):
             return True
-        if is_atom(x) or isinstance(x, tuple) or type(x) in CONTAINERS or isinstance(x, Host | Number):
+        if is_atom(x) or isinstance(x, tuple) or type(x) in CONTAINERS or isinstance(x, HostNumber | Number):
             return callable(x) if is_atom(x) else False
         if is_tensor(x):
             return False
@@ -146,7 +148,7 @@ class Builtins(Operators):
     def model_len(self, x: Any) -> Any:
         if is_tensor(x):
             return self.native(len, (x,), {})
-        if isinstance(x, View):
+        if isinstance(x, DictView):
             return len(self.whole(x.owner)) // 2
         if type(x) in CONTAINERS:
             return len(self.items_of(x))
@@ -185,7 +187,7 @@ class Builtins(Operators):
                 if False
                 else self.refuse("a number changes its kind")
             )
-        if not is_plain(x) and not isinstance(x, Host) and type(x).__module__ != "builtins":
+        if not is_plain(x) and not isinstance(x, HostNumber) and type(x).__module__ != "builtins":
             method = self.lookup(type(x), name)
             if type(method) is FunctionType:
                 found = self.call(method, (x,), {})

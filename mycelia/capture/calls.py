@@ -15,10 +15,10 @@ from types import (
 from typing import Any
 
 from mycelia.capture.effects import Effects
-from mycelia.capture.machine import Frame, Items, Method, View
+from mycelia.capture.machine import DictView, Frame, Items, Method
 from mycelia.capture.slots import CONTAINERS, CONTENTS
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, is_atom
+from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, is_atom
 from mycelia.capture.world import is_tensor
 from mycelia.ir import Op, Value
 from mycelia.sizes import NeedsSize
@@ -67,7 +67,12 @@ class Calls(Effects):
             return self.call(func, (*first, *args), {**named, **options})
         if isinstance(fn, Op):
             return self.native(fn, args, options)
-        if is_tensor(fn) or is_atom(fn) or kind in CONTAINERS or isinstance(fn, Host | Number | tuple | View | Items):
+        if (
+            is_tensor(fn)
+            or is_atom(fn)
+            or kind in CONTAINERS
+            or isinstance(fn, HostNumber | Number | tuple | DictView | Items)
+        ):
             raise UserError(TypeError(f"{self.class_of(fn).__name__!r} object is not callable"))
         return self.call_object(fn, args, options)
 

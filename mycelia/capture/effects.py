@@ -22,8 +22,8 @@ from mycelia.capture.methods import Methods
 from mycelia.capture.models import TEXT
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.tensors import Real
-from mycelia.capture.texts import Later, Nested, Printing, Raw, Shown, places, together
-from mycelia.capture.values import Either, Host, Number, is_atom, is_plain
+from mycelia.capture.texts import LateText, Nested, Printing, Raw, Shown, places, together
+from mycelia.capture.values import Either, HostNumber, Number, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter
 from mycelia.primitives import Callee, HostCall
@@ -40,7 +40,7 @@ class Effects(Methods):
     def is_late(self, x: Any) -> bool:
         """Whether a text with this in it has to wait for numbers."""
         x = self.settled(x)
-        if is_tensor(x) or isinstance(x, Later | Number | Either | Sym):
+        if is_tensor(x) or isinstance(x, LateText | Number | Either | Sym):
             return True
         if isinstance(x, tuple):
             return any(map(self.is_late, x))
@@ -56,10 +56,10 @@ class Effects(Methods):
             return self.parameter_words(x)
         if is_tensor(x):
             return Shown(self.value(x))
-        if isinstance(x, Host | Number | Sym):
+        if isinstance(x, HostNumber | Number | Sym):
             number = self.number_kind(x)
             return Shown(self.select(x, KINDS[number]), number)  # type: ignore[index]
-        if isinstance(x, Later):
+        if isinstance(x, LateText):
             return x
         if kind is tuple:
             return Nested(tuple, tuple(map(self.words, x)))
@@ -88,29 +88,33 @@ class Effects(Methods):
     def text(self, fn: Any, x: Any, *spec: Any) -> Any:
         """A value as text."""
         if self.is_late(x):
-            return Later(fn, (self.words(x), *map(self.plain, spec)))
+            return LateText(fn, (self.words(x), *map(self.plain, spec)))
         return super().text(fn, x, *spec)
 
     def joined_text(self, parts: list[Any]) -> Any:
         """An f-string."""
-        return Later(together, tuple(parts)) if any(isinstance(q, Later) for q in parts) else super().joined_text(parts)
+        return (
+            LateText(together, tuple(parts))
+            if any(isinstance(q, LateText) for q in parts)
+            else super().joined_text(parts)
+        )
 
     def text_operator(self, name: str, x: Any, y: Any) -> Any:
         """`"%s" % x`, `text + text`."""
-        if name in ("add", "iadd") and all(isinstance(v, str | Later) for v in (x, y)):
-            return Later(operator.add, (x, y))
-        if name == "mod" and isinstance(x, str | Later):
-            return Later(operator.mod, (x, self.words(y)))
+        if name in ("add", "iadd") and all(isinstance(v, str | LateText) for v in (x, y)):
+            return LateText(operator.add, (x, y))
+        if name == "mod" and isinstance(x, str | LateText):
+            return LateText(operator.mod, (x, self.words(y)))
         return self.refuse("a text about tensors is looked at")
 
     def call_method(self, fn: Method, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         late = type(fn.owner) is str and not options and any(map(self.is_late, args))
         if late and fn.name == "format":
-            return Later(fn.owner.format, tuple(map(self.words, args)))
+            return LateText(fn.owner.format, tuple(map(self.words, args)))
         if late and fn.name == "join" and len(args) == 1 and type(args[0]) in (list, tuple):
             items = self.all_items(args[0])
-            if all(isinstance(v, str | Later) for v in items):
-                return Later(fn.owner.join, (Nested(list, items),))
+            if all(isinstance(v, str | LateText) for v in items):
+                return LateText(fn.owner.join, (Nested(list, items),))
         return super().call_method(fn, args, options)
 
     # -------------------------------------------------------------------------------------------------------- printing
@@ -171,7 +175,7 @@ class Effects(Methods):
         if not self.store.is_fresh(cell):
             return self.pinned(cell)  # type: ignore[no-any-return]
         held = self.plain(self.whole(cell, CONTENTS))
-        if is_tensor(held) or isinstance(held, Later):
+        if is_tensor(held) or isinstance(held, LateText):
             self.refuse("a Python function that the program calls reads a tensor around it")
         if is_plain(held) or is_atom(held):
             return CellType(held)

@@ -14,7 +14,7 @@ from mycelia.capture.machine import MOST_NODES, TOO_LARGE, Frame, distributes
 from mycelia.capture.making import Making
 from mycelia.capture.slots import CONTENTS, MAPPINGS
 from mycelia.capture.source import Definition, inner_code, owner
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom, is_plain
+from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.sizes import Sym
 
@@ -132,7 +132,7 @@ class Expressions(Making):
     def unary(self, fn: Any, x: Any) -> Any:
         if is_tensor(x):
             return self.native(fn, (x,), {})
-        if isinstance(x, Host | Number):
+        if isinstance(x, HostNumber | Number):
             return self.negative(x) if fn is operator.neg else self.real(fn, self.plain(x))
         if is_plain(x) or type(x) is Sym:
             return self.real(fn, x)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.capture.slots import CONTENTS, DATA, ITEMS, MAPPINGS, Slot, contents, fetch, member, pairs
-from mycelia.capture.values import EXACT, MISSING, Break, Host, same
+from mycelia.capture.values import EXACT, MISSING, Break, HostNumber, same
 from mycelia.capture.world import (
     Array,
     Check,
@@ -365,7 +365,7 @@ class Writer:
         if isinstance(step, Read):
             self.read(step)
         elif isinstance(step, Compute):
-            operands = [f"h{x.step}" if isinstance(x, Host) else self.name(x.value) for x in step.operands]
+            operands = [f"h{x.step}" if isinstance(x, HostNumber) else self.name(x.value) for x in step.operands]
             self.write(f"h{step.step} = {self.name(step.function)}({', '.join(operands)})")
         elif isinstance(step, Measure):
             known = ", ".join(f"{self.name(name)}: n{self.sizes[name]}" for name in step.size.names())

@@ -10,16 +10,16 @@ import numpy as np
 
 from mycelia.capture import models
 from mycelia.capture.joining import WRITTEN
-from mycelia.capture.machine import Items, View, distributes
-from mycelia.capture.numbers import Numbers
+from mycelia.capture.machine import DictView, Items, distributes
+from mycelia.capture.numbers import LateNumbers
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.values import MISSING, Either, Host, Number, UserError, alternatives, is_atom, is_plain
+from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 
 LONGEST = 100_000  # items of one iteration
 
 
-class ItemAccess(Numbers):
+class ItemAccess(LateNumbers):
     """`x + y`, `x[i]`, `x[i] = v`, `x in y`, `for x in y`."""
 
     # ------------------------------------------------------------------------------------------------------ operators
@@ -107,7 +107,7 @@ class ItemAccess(Numbers):
         """`x in container`."""
         if type(container) in MAPPINGS:
             return self.real(models.key_place, self.items_of(container), self.plain(x)) is not None
-        if isinstance(container, View) and container.name == "keys":
+        if isinstance(container, DictView) and container.name == "keys":
             return self.real(models.key_place, self.items_of(container.owner), self.plain(x)) is not None
         if is_tensor(container):
             return self.native(lambda c, v: v in c, (container, x), {})
@@ -183,7 +183,7 @@ class ItemAccess(Numbers):
             while i < len(items := self.whole(value)):
                 yield items[i]
                 i += 1
-        elif isinstance(value, View):
+        elif isinstance(value, DictView):
             yield from self.of_mapping(value.owner, value.name)
         elif type(value) in CONTAINERS:
             yield from self.of_mapping(value, "keys")
@@ -213,7 +213,7 @@ class ItemAccess(Numbers):
 
     def of_object(self, value: Any) -> Iterator[Any]:
         method: Any = MISSING
-        if not is_atom(value) and type(value).__module__ != "builtins" and not isinstance(value, Host | Number):
+        if not is_atom(value) and type(value).__module__ != "builtins" and not isinstance(value, HostNumber | Number):
             method = self.lookup(type(value), "__iter__")
         if type(method) is not FunctionType:
             self.refuse(f"iteration over a {self.class_of(value).__name__}")

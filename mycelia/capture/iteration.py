@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.capture.builtins import Builtins
 from mycelia.capture.machine import Items, distributes
 from mycelia.capture.slots import MAPPINGS
-from mycelia.capture.values import MISSING, Host, Number, UserError, is_plain
+from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
 
 CONTAINER_TYPES = (list, tuple)
@@ -174,8 +174,8 @@ class Iteration(Builtins):
             raise UserError(ValueError(f"{fn.__name__}() arg is an empty sequence"))
         if (
             key is None
-            and any(isinstance(v, Host) for v in items)
-            and all(isinstance(v, Host) or is_plain(v) for v in items)
+            and any(isinstance(v, HostNumber) for v in items)
+            and all(isinstance(v, HostNumber) or is_plain(v) for v in items)
         ):
             return self.real(self.store.world.compute, fn, *items) if len(items) > 1 else items[0]
         best = items[0]

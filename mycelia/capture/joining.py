@@ -13,7 +13,7 @@ from mycelia.capture.store import Store
 from mycelia.capture.values import (
     Break,
     Either,
-    Host,
+    HostNumber,
     Number,
     alternatives,
 )
@@ -176,7 +176,7 @@ class Joining(Machine):
     @staticmethod
     def number_kind(x: Any) -> type | None:
         """The class of a Python number that is known now or later."""
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return type(x.sample)
         if isinstance(x, Number):
             return x.kind
@@ -194,7 +194,7 @@ class Joining(Machine):
         """Between what a number lies; floats have no bounds."""
         if isinstance(x, Number):
             return x.low, x.high
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return -(2**63), 2**63 - 1
         if type(x) is Sym:
             low = int(x.low) if x.low > -LARGE else -LARGE
@@ -214,7 +214,7 @@ class Joining(Machine):
             return x
         if isinstance(x, Number):
             return x.value
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return self.store.world.tensor_of(x, kind)
         if type(x) is Sym:
             return p.full(x, kind.dtype, ())
@@ -225,7 +225,7 @@ class Joining(Machine):
     def plain(self, x: Any) -> Any:
         """A value as a constant: a number that is computed at each call is guarded by its value from now on."""
         x = self.settled(x)
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return self.store.world.constant(x)
         if type(x) is Sym:
             raise NeedsSize(x)

@@ -29,7 +29,7 @@ LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its count
 
 
 @dataclass(frozen=True)
-class Range:
+class LateRange:
     """`range` of whole numbers that the program computes."""
 
     start: Any
@@ -55,7 +55,7 @@ class Loops(Rolling):
         start, stop, step = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
         if type(step) is not int or step == 0:
             self.refuse("the step of a range is a tensor")
-        return Range(start, stop, step)
+        return LateRange(start, stop, step)
 
     def do_For(self, stmt: ast.For, frame: Frame) -> Outcome:
         over = self.settled(self.eval(stmt.iter, frame))
@@ -63,18 +63,18 @@ class Loops(Rolling):
             over = self.joined(over)
         if isinstance(over, Either):
             over = self.items_of_either(over)
-        if isinstance(over, Range):
+        if isinstance(over, LateRange):
             return self.roll_range(stmt, over, frame)
         if type(over) is range and len(over) >= LONG:
             try:
-                outcome = self.forked(lambda: self.roll_range(stmt, Range(over.start, over.stop, over.step), frame))
+                outcome = self.forked(lambda: self.roll_range(stmt, LateRange(over.start, over.stop, over.step), frame))
             except Break:
                 if len(over) > LONGEST:
                     raise
             else:
                 return outcome
         if is_tensor(over) and self.value(over).shape and self.is_long(self.value(over).shape[0]):
-            rows = Range(0, self.value(over).shape[0], 1)
+            rows = LateRange(0, self.value(over).shape[0], 1)
             try:
                 return self.forked(lambda: self.roll_range(stmt, rows, frame, lambda i: self.get_part(over, i)))
             except Break:
@@ -151,7 +151,7 @@ class Loops(Rolling):
         return self.refuse("a long loop")
 
     def roll_range(
-        self, stmt: ast.For, over: Range, frame: Frame, item_at: Callable[[Any], Any] | None = None
+        self, stmt: ast.For, over: LateRange, frame: Frame, item_at: Callable[[Any], Any] | None = None
     ) -> Outcome:
         """A `for` over whole numbers as a `while` with a hidden counter."""
         counter = self.store.make(CellType())

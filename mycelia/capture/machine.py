@@ -15,12 +15,12 @@ from mycelia.capture.regions import Regions
 from mycelia.capture.sharing import Sharing
 from mycelia.capture.slots import CONTAINERS, DATA
 from mycelia.capture.store import Store
-from mycelia.capture.texts import Later
+from mycelia.capture.texts import LateText
 from mycelia.capture.values import (
     MISSING,
     Break,
     Either,
-    Host,
+    HostNumber,
     Number,
     UserError,
     either,
@@ -61,7 +61,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class View:
+class DictView:
     """`d.items()`, `d.keys()`, `d.values()`: alive, read when it is iterated."""
 
     owner: Any
@@ -292,9 +292,9 @@ class Machine:
             return sides if isinstance(sides, bool | Value) else self.select(sides, KINDS[bool])
         if is_tensor(x):
             return self.truth_of_tensor(x)
-        if isinstance(x, Later):
+        if isinstance(x, LateText):
             self.refuse("a text about tensors is looked at")
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             host = x if type(x.sample) is bool else self.store.world.compute(bool, x)
             return bool(self.store.world.constant(host))
         if isinstance(x, Number):
@@ -303,7 +303,7 @@ class Machine:
             return bool(self.whole(x))
         if type(x) is tuple:
             return bool(x)
-        if isinstance(x, View):
+        if isinstance(x, DictView):
             return bool(self.whole(x.owner))
         if is_atom(x) and type(x) is not type(NotImplemented) and (type(x) is type or not isinstance(x, type)):
             return bool(x)
@@ -336,4 +336,4 @@ class Machine:
         _here.location = self.place
 
 
-__all__ = ["DATA", "KINDS", "MISSING", "Frame", "Items", "Machine", "Method", "View", "distributes"]
+__all__ = ["DATA", "KINDS", "MISSING", "DictView", "Frame", "Items", "Machine", "Method", "distributes"]

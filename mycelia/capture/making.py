@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia.capture.calls import REGISTERED, Calls
 from mycelia.capture.slots import CONTENTS
-from mycelia.capture.values import Host, Number, UserError, is_atom
+from mycelia.capture.values import HostNumber, Number, UserError, is_atom
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op
 
@@ -145,7 +145,7 @@ class Making(Calls):
             return self.tensor_of_array(first, args[1:], options)
         if type(first) is list or type(first) is tuple:
             first = self.nest(first)
-        if isinstance(first, Host | Number):
+        if isinstance(first, HostNumber | Number):
             first = self.tensor_from_number(first, args[1:] or options)
         return self.native(Tensor, (first, *args[1:]) if args else (), options)
 
@@ -156,7 +156,7 @@ class Making(Calls):
         if typed or kind not in (int, float):
             return self.plain(x)
         t = TensorType(float32 if kind is float else int64, ())
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return self.store.tensor(self.store.world.tensor_of(x, t))
         return self.plain(x)
 

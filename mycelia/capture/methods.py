@@ -6,7 +6,7 @@ from typing import Any
 
 from mycelia.capture import models
 from mycelia.capture.iteration import Iteration
-from mycelia.capture.machine import Method, View, distributes
+from mycelia.capture.machine import DictView, Method, distributes
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
 from mycelia.capture.values import is_atom, is_plain
 from mycelia.capture.world import is_tensor
@@ -26,7 +26,7 @@ class Methods(Iteration):
             return self.native(found, (owner, *args), options)
         kind = type(owner)
         if kind in MAPPINGS and name in ("items", "keys", "values") and not args:
-            return View(owner, name)
+            return DictView(owner, name)
         if kind in CONTAINERS:
             return self.container_call(owner, name, args, options)
         if isinstance(owner, tuple):

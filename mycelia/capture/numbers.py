@@ -9,7 +9,7 @@ from mycelia import primitives as p
 from mycelia.capture.machine import KINDS
 from mycelia.capture.setting import Setting
 from mycelia.capture.tensors import OPERATORS
-from mycelia.capture.values import Host, Number
+from mycelia.capture.values import HostNumber, Number
 from mycelia.ir import Value
 from mycelia.sizes import Sym
 from mycelia.types import bool_, float64, int64
@@ -29,7 +29,7 @@ OF_SIZES = frozenset(
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
-class Numbers(Setting):
+class LateNumbers(Setting):
     """`n + 1`, `i < n`, `-n`."""
 
     def number_operator(self, name: str, x: Any, y: Any) -> Any:
@@ -75,7 +75,7 @@ class Numbers(Setting):
     def as_compared(self, x: Any, dtype: Any) -> Value:
         if dtype is int64 and not isinstance(x, Number):
             low, high = self.bounds(x)
-            if not isinstance(x, Host) and not (low >= -(2**63) and high < 2**63):
+            if not isinstance(x, HostNumber) and not (low >= -(2**63) and high < 2**63):
                 self.refuse("a whole number beyond 64 bits")
             x = int(x) if isinstance(x, bool) else x
         value = self.select(x, KINDS[float] if dtype is float64 else KINDS[int])
@@ -86,7 +86,7 @@ class Numbers(Setting):
 
     def negative(self, x: Any) -> Any:
         """`-n`."""
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return self.real(self.store.world.compute, operator.neg, x)
         if x.kind is not int:
             self.refuse("arithmetic that only Python does exactly")

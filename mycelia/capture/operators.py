@@ -11,11 +11,11 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.capture import models
 from mycelia.capture.items import ItemAccess
-from mycelia.capture.machine import Items, View, distributes
+from mycelia.capture.machine import DictView, Items, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS
 from mycelia.capture.tensors import NUMBERS, OPERATORS
-from mycelia.capture.texts import Later
-from mycelia.capture.values import MISSING, Host, Number, is_atom, is_plain, same
+from mycelia.capture.texts import LateText
+from mycelia.capture.values import MISSING, HostNumber, Number, is_atom, is_plain, same
 from mycelia.capture.world import is_tensor
 from mycelia.sizes import Sym
 
@@ -32,14 +32,14 @@ class Operators(ItemAccess):
 
     @distributes
     def plain_binary(self, name: str, x: Any, y: Any) -> Any:
-        if isinstance(x, Later) or isinstance(y, Later) or (type(x) is str and name == "mod" and self.is_late(y)):
+        if isinstance(x, LateText) or isinstance(y, LateText) or (type(x) is str and name == "mod" and self.is_late(y)):
             return self.text_operator(name, x, y)
         for a, b in ((x, y), (y, x)):
             if is_tensor(a) and (
                 is_tensor(b) or isinstance(b, NUMBERS) or is_atom(b) or type(b) in (list, tuple, np.ndarray)
             ):
                 return self.tensor_operator(name, x, y)
-        later = isinstance(x, (Host, Number, Sym)) or isinstance(y, (Host, Number, Sym))
+        later = isinstance(x, (HostNumber, Number, Sym)) or isinstance(y, (HostNumber, Number, Sym))
         if later and self.number_kind(x) is not None and self.number_kind(y) is not None:
             return self.number_operator(name, x, y)
         return self.plain_operator(name, x, y)
@@ -137,10 +137,10 @@ class Operators(ItemAccess):
                 is_tensor(owner)
                 or is_atom(owner)
                 or type(owner) in CONTAINERS
-                or isinstance(owner, Host | Number | tuple)
+                or isinstance(owner, HostNumber | Number | tuple)
             ):
                 continue  # they do not know each other
-            if isinstance(owner, Items | View) or type(owner).__module__ == "builtins":
+            if isinstance(owner, Items | DictView) or type(owner).__module__ == "builtins":
                 self.refuse(f"{name} of a {type(owner).__name__}")
             method = self.lookup(type(owner), n)
             if method is object.__ne__ and type(equal := self.lookup(type(owner), "__eq__")) is FunctionType:
@@ -170,13 +170,13 @@ class Operators(ItemAccess):
         for v in (x, y):
             if id(v) in self.stand_ins:
                 self.refuse("whether tensors of different turns are the same object")
-        if isinstance(x, Host | Number | Sym) or isinstance(y, Host | Number | Sym):
+        if isinstance(x, HostNumber | Number | Sym) or isinstance(y, HostNumber | Number | Sym):
             if x is None or y is None or isinstance(x, bool) or isinstance(y, bool):
                 return False if self.number_kind(x) is not self.number_kind(y) else same(self.plain(x), self.plain(y))
             self.refuse("whether numbers are the same object")
         if x is None or y is None or type(x) is bool or type(y) is bool or x is Ellipsis or y is Ellipsis:
             return x is y
-        if isinstance(x, tuple) or isinstance(y, tuple) or isinstance(x, View) or isinstance(y, View):
+        if isinstance(x, tuple) or isinstance(y, tuple) or isinstance(x, DictView) or isinstance(y, DictView):
             if type(x) is not type(y):
                 return False
             self.refuse("whether tuples are the same object")

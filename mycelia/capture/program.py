@@ -12,15 +12,15 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.attributes import Super
-from mycelia.capture.machine import Items, Machine, Method, View
+from mycelia.capture.machine import DictView, Items, Machine, Method
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
 from mycelia.capture.sharing import Link
 from mycelia.capture.slots import DATA, Slot, restore
 from mycelia.capture.source import definition
 from mycelia.capture.statements import FALLS, Exit
-from mycelia.capture.texts import Later, Printing, replaced, said
-from mycelia.capture.values import MISSING, POISON, Break, Either, Host, Number, alternatives, is_atom
+from mycelia.capture.texts import LateText, Printing, replaced, said
+from mycelia.capture.values import MISSING, POISON, Break, Either, HostNumber, Number, alternatives, is_atom
 from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
@@ -176,17 +176,17 @@ class Finisher:
         if isinstance(value, tuple):
             parts = [self.converted(v) for v in value]
             return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
-        if isinstance(value, Method | View):
+        if isinstance(value, Method | DictView):
             self.reach(value.owner)
             return value
-        if isinstance(value, Later):
+        if isinstance(value, LateText):
             self.texts = True
             return replaced(value, self.result)
         if isinstance(value, Items | Super) or value is POISON:
             raise Break("an iterator or a value of a loop stays alive")
         if type(value) is Sym and comes_from_data(value):
             return Number(self.result(p.full(value, int64, ())), int)  # type: ignore[arg-type]  # a result in its place
-        if isinstance(value, Host) or is_atom(value):
+        if isinstance(value, HostNumber) or is_atom(value):
             return value
         if type(value) is slice:
             return value
@@ -272,11 +272,11 @@ class Builder:
             return self.objects[value.number]
         if kind is Either:
             return self(value.yes if self.results[value.cond.place] else value.no)
-        if kind is Later:
+        if kind is LateText:
             return said(value, lambda place: self.results[place.value.place])
         if kind is Number:
             return value.kind(self.results[value.value.place].item())
-        if kind is Host:
+        if kind is HostNumber:
             return self.hosts[value.step]
         if type(value) is Sym:
             return value.at(self.sizes)
@@ -284,9 +284,9 @@ class Builder:
             return value if value is FALLS else Exit(value.kind, self(value.value))
         if kind is tuple:
             return tuple([self(v) for v in value])
-        if kind is Method or kind is View:
+        if kind is Method or kind is DictView:
             found = getattr(self(value.owner), value.name)
-            return found() if kind is View else found
+            return found() if kind is DictView else found
         if isinstance(value, tuple):
             return tuple.__new__(kind, [self(v) for v in value])
         number = self.world.index.get(id(value))

@@ -32,7 +32,7 @@ PASSES = 6  # each finds another type of the result, or another value that the f
 
 
 @dataclass
-class Activation:
+class RunningCall:
     """A call that is still running, as a call inside it sees it."""
 
     key: Any
@@ -50,14 +50,14 @@ class Recursion(Generators):
     """Calls that are inside themselves."""
 
     def enter(self, fn: Any, code: Any, node: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        running: list[Activation] = [c for c in self.calls if isinstance(c, Activation)]
+        running: list[RunningCall] = [c for c in self.calls if isinstance(c, RunningCall)]
         found, structure = flattened(self, (args, tuple(options.values())))
         leaves = [self.joined(x) for x in found]
         key = code, id(fn), structure, tuple(options), self.kinds(leaves)
         for c in running:
             if c.key == key and (len(self.path) > c.conditions or c.recursive):
                 return self.again(c, leaves)
-        return self.watched(Activation(key, "", len(self.path)), fn, code, node, args, options, leaves)
+        return self.watched(RunningCall(key, "", len(self.path)), fn, code, node, args, options, leaves)
 
     def kinds(self, leaves: list[Any]) -> tuple[Any, ...]:
         """What tells two calls of a function apart."""
@@ -67,7 +67,7 @@ class Recursion(Generators):
             for x in leaves
         )  # fmt: skip
 
-    def again(self, running: Activation, leaves: list[Any]) -> Any:
+    def again(self, running: RunningCall, leaves: list[Any]) -> Any:
         """A call inside itself."""
         running.recursive = True
         if running.structure is None:
@@ -77,7 +77,7 @@ class Recursion(Generators):
         outs = p.control.NamedCall(running.name, types, running.ordered)(*map(self.value, given), *running.shared)
         return self.around(running, outs, given)
 
-    def around(self, running: Activation, values: Any, given: list[Any]) -> Any:
+    def around(self, running: RunningCall, values: Any, given: list[Any]) -> Any:
         """The result of a call with these arguments, with these values in it."""
         found = iter(values)
         made = [
@@ -87,7 +87,9 @@ class Recursion(Generators):
         assert running.structure is not None, "the result is known"
         return rebuilt(self, running.structure, made)
 
-    def new_or_given(self, running: Activation, known: ReturnedTensor, found: Iterator[Value], given: list[Any]) -> Any:
+    def new_or_given(
+        self, running: RunningCall, known: ReturnedTensor, found: Iterator[Value], given: list[Any]
+    ) -> Any:
         """A tensor of the result: a new one, or one that was there before."""
         data = next(found)
         out: Any = self.store.tensor(data)
@@ -104,7 +106,7 @@ class Recursion(Generators):
         return [x for x in leaves if is_tensor(x) and not self.value(x).closed]
 
     def watched(
-        self, mine: Activation, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
+        self, mine: RunningCall, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
     ) -> Any:
         """The body of a function; as a recursion, if it was called inside itself."""
         base, path, asked = self.store, dict(self.path), dict(self.positions)
@@ -134,7 +136,7 @@ class Recursion(Generators):
         assert self.path == path, "a call ends under the conditions under which it began"
         return self.recursion(mine, fn, code, node, options, leaves)
 
-    def recursion(self, mine: Activation, fn: Any, code: Any, node: Any, options: Any, leaves: list[Any]) -> Any:
+    def recursion(self, mine: RunningCall, fn: Any, code: Any, node: Any, options: Any, leaves: list[Any]) -> Any:
         mine.name = f"{code.co_name}.{len(self.calls)}"
         base, depth = self.store, len(self.calls)
         inputs = [self.value(x) for x in self.open(leaves)]
@@ -187,7 +189,7 @@ class Recursion(Generators):
             mine.shared, mine.ordered = shared, ordered
         return self.refuse("the types in a recursion change with every call")
 
-    def note(self, mine: Activation, result: Any, given: list[Any], base: Store) -> list[Value]:
+    def note(self, mine: RunningCall, result: Any, given: list[Any], base: Store) -> list[Value]:
         """What is known of the result; the values of the tensors in it, and the flags that say which they are."""
         inside: set[int] = set().union(*[layer.made for layer in self.store.layers(base)]) - {id(x) for x in given}
         result = self.settled(result)

@@ -18,7 +18,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.capture.joining import WRITTEN, Joining
 from mycelia.capture.machine import DATA, distributes
-from mycelia.capture.values import Break, Either, Host, Number, UserError, alternatives, is_plain
+from mycelia.capture.values import Break, Either, HostNumber, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Concrete, Parameter, Tensor
 from mycelia.eager.dispatch import mode
@@ -33,11 +33,11 @@ from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
-NUMBERS = (Host, Number)
+NUMBERS = (HostNumber, Number)
 CONVERSIONS = {float: float, int: int, bool: bool}
 
 
-class Held:
+class StoreDraws:
     """What the session's random generator asks for while a program is captured: see `mycelia.eager.random`."""
 
     def __init__(self, machine: Tensors) -> None:
@@ -80,8 +80,8 @@ class Tensors(Joining):
     """Calls of functions of our own library."""
 
     @functools.cached_property
-    def for_generators(self) -> Held:
-        return Held(self)
+    def for_generators(self) -> StoreDraws:
+        return StoreDraws(self)
 
     def is_pure(self, fn: Any) -> bool:
         """Whether a function is one of ours that only its arguments matter to."""
@@ -181,7 +181,7 @@ class Tensors(Joining):
             return kind(zip(items[::2], [self.lowered(v, stand_ins) for v in items[1::2]], strict=True))
         if kind is slice:
             return slice(*[self.lowered(v, stand_ins) for v in (x.start, x.stop, x.step)])
-        if isinstance(x, Host):
+        if isinstance(x, HostNumber):
             return self.store.world.constant(x)
         if isinstance(x, Number):
             return self.tensor_of_number(x)
@@ -235,7 +235,7 @@ class Tensors(Joining):
         if name in ("pow", "ipow") and (kind is not float or place == 0):
             return self.plain(number)  # a small whole exponent is a product
         dtype = common_with_number(self.value(other).dtype, kind)
-        if isinstance(number, Host):
+        if isinstance(number, HostNumber):
             if kind is int and not fits(number.sample, dtype):
                 return self.plain(number)
             made = self.store.world.tensor_of(number, TensorType(dtype, ()))
@@ -247,7 +247,7 @@ class Tensors(Joining):
 
     def index_part(self, i: Any, size: int | None) -> Any:
         """A part of an index: a number that is known later is a tensor without axes."""
-        if isinstance(i, Host) and type(i.sample) is int and size is not None:
+        if isinstance(i, HostNumber) and type(i.sample) is int and size is not None:
             try:
                 place = self.store.world.compute(_place, i, size)
             except IndexError:
@@ -255,18 +255,18 @@ class Tensors(Joining):
             return self.store.tensor(self.store.world.tensor_of(place, TensorType(int64, ())))
         if isinstance(i, Number) and i.kind is int and size is not None and i.low >= 0 and i.high < size:
             return self.store.tensor(i.value)
-        return self.plain(i) if isinstance(i, Host | Number) else i
+        return self.plain(i) if isinstance(i, HostNumber | Number) else i
 
     @distributes
     def get_part(self, x: Tensor, index: Any) -> Any:
         """`x[index]`."""
         parts = index if type(index) is tuple else (index,)
-        take = getpart if any(isinstance(i, Host | Number) for i in parts) else operator.getitem
+        take = getpart if any(isinstance(i, HostNumber | Number) for i in parts) else operator.getitem
         return self.native(take, (x, self.as_index(x, index)), {})
 
     def set_part(self, x: Tensor, index: Any, value: Any) -> None:
         """`x[index] = value`."""
-        if isinstance(value, Host | Number):
+        if isinstance(value, HostNumber | Number):
             kind = self.number_kind(value)
             dtype = self.value(x).dtype
             if (kind is float and not dtype.is_float) or dtype is bool_:
@@ -278,14 +278,14 @@ class Tensors(Joining):
     def as_index(self, x: Tensor, index: Any) -> Any:
         shape = self.value(x).shape
         parts = index if type(index) is tuple else (index,)
-        if not any(isinstance(i, Host | Number) for i in parts):
+        if not any(isinstance(i, HostNumber | Number) for i in parts):
             return index
-        ahead = [i for i, q in enumerate(parts) if isinstance(q, Host | Number)]
+        ahead = [i for i, q in enumerate(parts) if isinstance(q, HostNumber | Number)]
         before = parts[: ahead[0]]
         simple = (
             all(type(q) is slice or type(q) is int for q in before) and len(ahead) == 1 and len(parts) <= len(shape)
         )
-        if not simple or not all(isinstance(q, int | slice | Host | Number) for q in parts):
+        if not simple or not all(isinstance(q, int | slice | HostNumber | Number) for q in parts):
             return self.plain(index)
         made = [self.index_part(q, shape[i]) for i, q in enumerate(parts)]
         return tuple(made) if type(index) is tuple else made[0]

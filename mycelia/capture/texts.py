@@ -1,7 +1,7 @@
 """Texts about tensors: what Python will write when the numbers are known. It happens after the program, or inside it.
 
-`f"{x:.2f}"` is a `Later`: a function of Python, and its arguments as they were when it was asked for, in which values
-of the graph stand where numbers will be. It can be printed, kept, returned and be a part of another text.
+`f"{x:.2f}"` is a `LateText`: a function of Python, and its arguments as they were when it was asked for, in which
+values of the graph stand where numbers will be. It can be printed, kept, returned and be a part of another text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Nested:
 
 
 @dataclass(frozen=True, eq=False)
-class Later:
+class LateText:
     """A text that Python writes when the numbers are known."""
 
     function: Callable[..., str]
@@ -61,7 +61,7 @@ def places(part: Any) -> Iterator[Shown]:
     """The places for numbers, in order."""
     if isinstance(part, Shown):
         yield part
-    for inner in part.args if isinstance(part, Later) else part.parts if isinstance(part, Nested) else ():
+    for inner in part.args if isinstance(part, LateText) else part.parts if isinstance(part, Nested) else ():
         yield from places(inner)
 
 
@@ -69,8 +69,8 @@ def replaced(part: Any, new: Callable[[Any], Any]) -> Any:
     """The same words with other values in their places."""
     if isinstance(part, Shown):
         return Shown(new(part.value), part.kind)
-    if isinstance(part, Later):
-        return Later(part.function, tuple(replaced(x, new) for x in part.args))
+    if isinstance(part, LateText):
+        return LateText(part.function, tuple(replaced(x, new) for x in part.args))
     if isinstance(part, Nested):
         return Nested(part.kind, tuple(replaced(x, new) for x in part.parts), part.keys)
     return part
@@ -80,7 +80,7 @@ def said(part: Any, data: Callable[[Shown], Any]) -> Any:
     """The words, when `data` gives the numbers of each place."""
     if isinstance(part, Shown):
         return part.of(data(part))
-    if isinstance(part, Later):
+    if isinstance(part, LateText):
         return part.function(*[said(x, data) for x in part.args])
     return part.built([said(x, data) for x in part.parts]) if isinstance(part, Nested) else part
 
@@ -93,13 +93,13 @@ def values(part: Any) -> list[Value]:
 # -------------------------------------------------------------------------------------------------------------- saying
 
 
-class _Kept(threading.local):
+class _Withheld(threading.local):
     """What a program says while nobody knows yet whether it will end well."""
 
     words: list[Callable[[], None]] | None = None
 
 
-_kept = _Kept()
+_kept = _Withheld()
 
 
 @contextmanager
@@ -135,7 +135,7 @@ class Printing:
 
 def may_raise(part: Any) -> bool:
     """Whether writing this may raise, as a format may that does not fit its numbers."""
-    if isinstance(part, Later):
+    if isinstance(part, LateText):
         plain = part.function in SURE or (part.function is format and part.args[1:] in ((), ("",)))
         return not plain or any(map(may_raise, part.args))
     return isinstance(part, Nested) and any(map(may_raise, part.parts))

@@ -53,7 +53,7 @@ POISON = Sentinel("poison")  # a slot that must be written before it is read
 
 
 @dataclass(frozen=True, eq=False)
-class Host:
+class HostNumber:
     """A Python number that Python itself computes at every call, before the program runs: exact by construction."""
 
     step: int  # where the guard computes it

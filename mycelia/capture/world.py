@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia.capture.sizing import Naming, Shapes
 from mycelia.capture.slots import DATA, ITEMS, Slot, fetch
-from mycelia.capture.values import MISSING, Break, Host, is_atom
+from mycelia.capture.values import MISSING, Break, HostNumber, is_atom
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Value, fresh_params, located
 from mycelia.sizes import NeedsSize, Sym, comes_from_data, hint
@@ -138,7 +138,7 @@ class World:
         self.inputs: list[Value] = []
         self.steps = 0
         self.checked: dict[int, Any] = {}
-        self.sizes: dict[Sym, Host] = {}
+        self.sizes: dict[Sym, HostNumber] = {}
         self.given: dict[tuple[int, TensorType], Value] = {}
         self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
         self.pinned: set[int] = set()
@@ -177,10 +177,10 @@ class World:
         if not kind.__flags__ & 1 << 8 and kind is not Sym and hides_itself(kind):
             raise Break(f"{kind.__name__} says itself what its attributes are")
         if kind.__module__ == "mycelia.api.mutable":
-            host = Host(self.step(), float(raw) if isinstance(raw, float) else int(raw), mutable=True)
+            host = HostNumber(self.step(), float(raw) if isinstance(raw, float) else int(raw), mutable=True)
             return host, Varying(host.step, kind)
         if (kind is int or kind is float) and path in self.varying:
-            host = Host(self.step(), raw)
+            host = HostNumber(self.step(), raw)
             return host, Varying(host.step, kind)
         if is_atom(raw):
             return raw, Constant(raw)
@@ -238,25 +238,25 @@ class World:
         """A number that Python will compute at every call. What it raises now is the user's error."""
         operands = tuple([self.size(x) if type(x) is Sym else x for x in operands])
         try:
-            sample = function(*[x.sample if isinstance(x, Host) else x for x in operands])
+            sample = function(*[x.sample if isinstance(x, HostNumber) else x for x in operands])
         except Exception:
             for x in operands:
                 self.constant(x)  # it is an error for these numbers, and perhaps not for others
             raise
         if type(sample) not in (int, float, bool):
             return self.constant_of(function, operands, sample)
-        host = Host(self.step(), sample)
+        host = HostNumber(self.step(), sample)
         self.reads.append(
-            Compute(host.step, function, tuple(x if isinstance(x, Host) else Constant(x) for x in operands))
+            Compute(host.step, function, tuple(x if isinstance(x, HostNumber) else Constant(x) for x in operands))
         )
         return host
 
-    def size(self, n: Sym) -> Host:
+    def size(self, n: Sym) -> HostNumber:
         """A size as a number that is known at every call, before the program runs."""
         if n not in self.sizes:
             if comes_from_data(n):
                 raise NeedsSize(n)
-            self.sizes[n] = Host(self.step(), hint(n))
+            self.sizes[n] = HostNumber(self.step(), hint(n))
             self.reads.append(Measure(self.sizes[n].step, n))
         return self.sizes[n]
 
@@ -267,14 +267,14 @@ class World:
 
     def constant(self, x: Any) -> Any:
         """A use that needs the value: from now on the program is for this value only."""
-        if not isinstance(x, Host):
+        if not isinstance(x, HostNumber):
             return x
         if x.step not in self.checked:
             self.checked[x.step] = x.sample
             self.reads.append(Check(x.step, x.sample))
         return x.sample
 
-    def tensor_of(self, x: Host, kind: TensorType) -> Value:
+    def tensor_of(self, x: HostNumber, kind: TensorType) -> Value:
         """A number as an input of the program."""
         key = x.step, kind
         if key not in self.given:
