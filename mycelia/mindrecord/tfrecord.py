@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord import wire
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import FileBytes, Held, Walk
 from mycelia.mindrecord.limits import TooLarge, believed, unfolded
@@ -155,71 +156,30 @@ def _opened(path: str, compression: str | None) -> FileBytes | Held:
     raise ArgumentError(f'compression_type is None, "GZIP" or "ZLIB", and was {compression!r}')
 
 
-def _varint(raw: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = raw[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value & (1 << 64) - 1, at
-        shift += 7
-        if shift > 63:
-            raise ValueError("a number is longer than 64 bits")
-
-
-def _fields(message: memoryview | int) -> Iterator[tuple[int, int, Any]]:
-    """Number, wire type and content of the fields of a message."""
-    at, raw = 0, _inner(message)
-    while at < len(raw):
-        key, at = _varint(raw, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _varint(raw, at)
-            yield key >> 3, kind, value
-            continue
-        size = 4 if kind == 5 else 8
-        if kind == 2:
-            size, at = _varint(raw, at)
-        elif kind not in (1, 5):
-            raise ValueError(f"wire type {kind}")
-        if at + size > len(raw):
-            raise ValueError("a field goes past the end of its message")
-        yield key >> 3, kind, raw[at : at + size]
-        at += size
-
-
-def _inner(content: memoryview | int) -> memoryview:
-    """The content of a field that holds bytes."""
-    if isinstance(content, int):
-        raise ValueError("there is a number where bytes should be")
-    return content
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
-
-
-def _feature(raw: memoryview) -> Value:
+def _feature(raw: wire.Content) -> Value:
     """The content of a Feature: a list of bytes, floats, or whole numbers."""
-    for number, _, inner in _fields(raw):
+    for number, _, listed in wire.fields(raw):
         if number == 1:
-            return [bytes(_inner(v)) for _, _, v in _fields(inner)]
-        pieces: list[Any] = []
-        for _, kind, value in _fields(inner):
-            if number == 2:
-                pieces.append(np.frombuffer(_inner(value), "<f4"))
-            elif kind:
-                at, numbers = 0, []
-                while at < len(value):
-                    one, at = _varint(value, at)
-                    numbers.append(_signed(one))
-                pieces.append(np.array(numbers, np.int64))
-            else:
-                pieces.append(np.array([_signed(value)], np.int64))
-        empty = np.array([], np.float32 if number == 2 else np.int64)
-        return np.concatenate(pieces) if pieces else empty
+            return [bytes(wire.inner(v)) for _, _, v in wire.fields(listed)]
+        if number in (2, 3):
+            kind = np.dtype("<f4") if number == 2 else np.dtype(np.int64)
+            pieces = [_floats(v) if number == 2 else _integers(v) for _, _, v in wire.fields(listed)]
+            return np.concatenate(pieces) if pieces else np.array([], kind)
     return np.array([], np.float32)
+
+
+def _floats(content: wire.Content) -> Array:
+    return np.frombuffer(wire.inner(content), "<f4")
+
+
+def _integers(content: wire.Content) -> Array:
+    if isinstance(content, int):
+        return np.array([wire.signed(content)], np.int64)
+    at, numbers = 0, []
+    while at < len(content):
+        one, at = wire.number_at(content, at)
+        numbers.append(wire.signed(one))
+    return np.array(numbers, np.int64)
 
 
 def parse_example(raw: memoryview | bytes) -> dict[str, Value]:
@@ -229,29 +189,15 @@ def parse_example(raw: memoryview | bytes) -> dict[str, Value]:
     array([ 3, -4])
     """
     found: dict[str, Value] = {}
-    for number, _, features in _fields(memoryview(raw)):
+    for number, _, features in wire.fields(memoryview(raw)):
         if number != 1:
             continue
-        for _, _, entry in _fields(features):
-            name, content = "", memoryview(b"")
-            for part, _, value in _fields(entry):
-                name, content = (bytes(_inner(value)).decode(), content) if part == 1 else (name, value)
+        for _, _, entry in wire.fields(features):
+            name, content = "", cast(wire.Content, memoryview(b""))
+            for part, _, value in wire.fields(entry):
+                name, content = (wire.text(value), content) if part == 1 else (name, value)
             found[name] = _feature(content)
     return found
-
-
-def _packed(number: int, data: bytes) -> bytes:
-    return _number(number << 3 | 2) + _number(len(data)) + data
-
-
-def _number(value: int) -> bytes:
-    value &= (1 << 64) - 1
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def build_example(row: dict[str, Any]) -> bytes:
@@ -267,15 +213,17 @@ def build_example(row: dict[str, Any]) -> bytes:
         array = np.array(words, object if texts else None)  # NumPy's own bytes lose zeros at their end
         if array.dtype.kind in "USO":
             encoded = [v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()]
-            feature = _packed(1, b"".join(_packed(1, w) for w in encoded))
+            feature = wire.field(1, b"".join(wire.field(1, w) for w in encoded))
         elif array.dtype.kind == "f":
-            feature = _packed(2, _packed(1, array.astype("<f4").tobytes()))
+            feature = wire.field(2, wire.field(1, array.astype("<f4").tobytes()))
         elif array.dtype.kind in "iub":
-            feature = _packed(3, _packed(1, b"".join(_number(int(v)) for v in array.ravel().tolist())))
+            if array.size and int(array.max()) >> 63 > 0:
+                raise ArgumentError(f"column {name!r} holds {array.max()}, and a tf.train.Example numbers of 64 bits")
+            feature = wire.field(3, wire.field(1, b"".join(wire.varint(int(v)) for v in array.ravel().tolist())))
         else:
             raise ArgumentError(f"column {name!r} of {array.dtype} does not fit into a tf.train.Example")
-        entries += _packed(1, _packed(1, name.encode()) + _packed(2, feature))
-    return _packed(1, entries)
+        entries += wire.field(1, wire.field(1, name.encode()) + wire.field(2, feature))
+    return wire.field(1, entries)
 
 
 def write_tfrecord(path: str, rows: Iterable[dict[str, Any]]) -> None:

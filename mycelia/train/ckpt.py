@@ -11,7 +11,7 @@ CRC-32 of all that is before it in ten bytes. So a file that was cut off is reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,14 +20,14 @@ from zlib import crc32
 import numpy as np
 
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord import wire
+from mycelia.mindrecord.filebytes import content_of
 from mycelia.train.encryption import decrypted, is_encrypted
-from mycelia.types import DTYPES, Array, dtype_of
+from mycelia.types import DTYPES, Array, DType, dtype_of
 
 PART = 1 << 29  # bytes of one tensor in one value
-LENGTHS = 2  # the wire type of what has a length: text, bytes, messages
 COUNT = 1000  # the number of the field that says how many values there are
 CHECKSUM = b"crc_num"
-NUMBERS = 0  # the wire type of whole numbers
 _BY_SPELLING = {str(dtype): dtype for dtype in DTYPES}
 
 
@@ -54,7 +54,7 @@ def write(path: Path, arrays: Mapping[str, Array], checked: bool) -> None:
     with path.open("wb") as file:
         summed = _Summed(file)
         if checked:
-            summed.write(varint(COUNT << 3 | NUMBERS) + varint(len(pieces)))
+            summed.write(wire.varint(COUNT << 3 | wire.NUMBER) + wire.varint(len(pieces)))
         for piece in pieces:
             _write_value(summed, *piece)
         if checked:
@@ -62,67 +62,84 @@ def write(path: Path, arrays: Mapping[str, Array], checked: bool) -> None:
 
 
 def _write_value(file: _Summed, name: str, array: Array, content: Array) -> None:
-    extents = b"".join(varint(1 << 3 | NUMBERS) + varint(extent) for extent in array.shape)
-    head = extents + _field(2, str(dtype_of(array)).encode()) + varint(3 << 3 | LENGTHS) + varint(len(content))
-    tag = _field(1, name.encode())
-    tensor = varint(2 << 3 | LENGTHS) + varint(len(head) + len(content)) + head
-    file.write(varint(1 << 3 | LENGTHS) + varint(len(tag) + len(tensor) + len(content)) + tag + tensor)
+    extents = b"".join(wire.varint(1 << 3 | wire.NUMBER) + wire.varint(extent) for extent in array.shape)
+    kind = wire.field(2, str(dtype_of(array)).encode())
+    head = extents + kind + wire.varint(3 << 3 | wire.LENGTHS) + wire.varint(len(content))
+    tag = wire.field(1, name.encode())
+    tensor = wire.varint(2 << 3 | wire.LENGTHS) + wire.varint(len(head) + len(content)) + head
+    file.write(wire.varint(1 << 3 | wire.LENGTHS) + wire.varint(len(tag) + len(tensor) + len(content)) + tag + tensor)
     file.write(content)
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return varint(number << 3 | LENGTHS) + varint(len(content)) + content
-
-
-def varint(number: int) -> bytes:
-    """A whole number, seven bits to a byte, the lowest first.
-
-    >>> varint(300)
-    b'\\xac\\x02'
-    """
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*out, number])
 
 
 def read(path: Path, key: bytes | None = None, must_check: bool = False) -> dict[str, Array]:
     """The arrays in a file, by name; of an encrypted one with its key, with `must_check` of one with a checksum."""
-    parts: dict[str, list[Array]] = {}
-    shapes: dict[str, tuple[int, ...]] = {}
     try:
-        raw = path.read_bytes()
+        raw = content_of(path)
         if key is None and is_encrypted(raw):
             raise ValueError("it is encrypted, and there is no dec_key")
         message, checked = _checked(raw if key is None else decrypted(raw, key))
         if must_check and not checked:
             raise ValueError("it has no checksum")
-        count = None
-        for number, value in fields(message):
-            if number == COUNT:
-                count = value
-                continue
-            pair = dict(fields(value))
-            name = bytes(pair[1]).decode()
-            extents, kind, content = [], "", memoryview(b"")
-            for number, item in fields(pair[2]):
-                if number == 1:
-                    extents.append(item)
-                elif number == 2:
-                    kind = bytes(item).decode()
-                elif number == 3:
-                    content = item
-            parts.setdefault(name, []).append(np.frombuffer(content, _BY_SPELLING[kind].numpy))
-            shapes[name] = tuple(extents)
-        if count is not None and (not checked or count != sum(map(len, parts.values()))):
-            raise ValueError("it ends too early")
-        return {name: np.concatenate(found).reshape(shapes[name]) for name, found in parts.items()}
-    except (KeyError, IndexError, ValueError, TypeError) as reason:
+        return _arrays(message, checked)
+    except (KeyError, ValueError, OverflowError) as reason:
+        missing = f"a value has no field {reason}" if isinstance(reason, KeyError) else reason
         raise ArgumentError(
-            f"{path.name} is no checkpoint that can be read: {reason}",
+            f"{path.name} is no checkpoint that can be read: {missing}",
             hint="it is cut off, encrypted, or of another format",
         ) from None
+
+
+def _arrays(message: memoryview, checked: bool) -> dict[str, Array]:
+    """The arrays that a message lists."""
+    parts: dict[str, list[memoryview]] = {}
+    kinds: dict[str, tuple[DType, tuple[int, ...]]] = {}
+    count: wire.Content | None = None
+    for number, _, value in wire.fields(message):
+        if number == COUNT:
+            count = value
+        elif number == 1:
+            name, kind, content = _value(value)
+            if kinds.setdefault(name, kind) != kind:
+                raise ValueError(f"parts of {name!r} have different types or shapes")
+            parts.setdefault(name, []).append(content)
+        else:
+            raise ValueError(f"it has a field {number}, which checkpoints have not")
+    if count is not None and (not checked or count != sum(map(len, parts.values()))):
+        raise ValueError("it ends too early")
+    return {name: _array(found, *kinds[name]) for name, found in parts.items()}
+
+
+def _value(content: wire.Content) -> tuple[str, tuple[DType, tuple[int, ...]], memoryview]:
+    """What one value holds: a name, an element type and a shape, and the bytes of the tensor or of a part of it."""
+    pair = _only(content, {1, 2})
+    name = wire.text(pair[1][-1])
+    told = _only(pair[2][-1], {1, 2, 3})
+    kind = wire.text(told[2][-1])
+    if kind not in _BY_SPELLING:
+        raise ValueError(f"{name!r} is of the unknown element type {kind!r}")
+    return name, (_BY_SPELLING[kind], tuple(map(_extent, told.get(1, ())))), wire.inner(told[3][-1])
+
+
+def _only(message: wire.Content, known: set[int]) -> dict[int, list[wire.Content]]:
+    """The fields of a message by number, if there are none but these."""
+    found: dict[int, list[wire.Content]] = {}
+    for number, _, item in wire.fields(message):
+        if number not in known:
+            raise ValueError(f"it has a field {number}, which checkpoints have not")
+        found.setdefault(number, []).append(item)
+    return found
+
+
+def _extent(item: wire.Content) -> int:
+    if not isinstance(item, int) or wire.signed(item) < 0:
+        raise ValueError("the extent of an axis is no whole number from 0")
+    return item
+
+
+def _array(parts: list[memoryview], dtype: DType, shape: tuple[int, ...]) -> Array:
+    """An array of the bytes of its parts."""
+    whole = parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+    return wire.elements(whole, dtype.numpy).reshape(shape)
 
 
 def _checked(content: bytes) -> tuple[memoryview, bool]:
@@ -135,34 +152,3 @@ def _checked(content: bytes) -> tuple[memoryview, bool]:
     if crc32(message) != int.from_bytes(content[-10:], "big"):
         raise ValueError("its checksum is wrong: it was damaged after it was written")
     return message, True
-
-
-def fields(message: memoryview) -> Iterator[tuple[int, Any]]:
-    """The fields of a message: their numbers, with whole numbers or bytes.
-
-    >>> [(number, bytes(item)) for number, item in fields(memoryview(b"\\x12\\x02ab"))]
-    [(2, b'ab')]
-    """
-    at = 0
-    while at < len(message):
-        key, at = _number(message, at)
-        item, at = _number(message, at)
-        if key & 7 == LENGTHS:
-            if at + item > len(message):
-                raise ValueError("it ends too early")
-            yield key >> 3, message[at : at + item]
-            at += item
-        elif key & 7 == NUMBERS:
-            yield key >> 3, item
-        else:
-            raise ValueError(f"it has a field of wire type {key & 7}")
-
-
-def _number(message: memoryview, at: int) -> tuple[int, int]:
-    number = shift = 0
-    while True:
-        byte = message[at]
-        number |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return number, at

@@ -69,20 +69,32 @@ def load_training(path: str | os.PathLike[str], network: Cell, **parts: Any) -> 
     if STATE not in found:
         raise ArgumentError(f"{place.name} holds parameters only", hint="load it with load_checkpoint")
     arrays = {n.removeprefix(f"{ARRAY}."): a for n, a in found.items() if n.startswith(f"{ARRAY}.")}
-    state: dict[str, Any] = _restored(json.loads(found[STATE].tobytes().decode()), arrays)
+    state = _state(place, found[STATE], arrays)
     weights = {n: Tensor(a) for n, a in found.items() if n != STATE and not n.startswith(f"{ARRAY}.")}
+    untold = [name for name in parts if name not in state]
+    if untold:
+        raise ArgumentError(f"{place.name} does not tell of {', '.join(untold)}")
     missing, unknown = load_param_into_net(network, weights, strict_load=True)
     if missing or unknown:
         raise ArgumentError(
             f"{place.name} was saved by another training", given={"it lacks": missing, "it has more": unknown},
             hint="build network, loss and optimizer as they were",
         )  # fmt: skip
+    for name, part in parts.items():
+        part.load_state_dict(state[name])
     random = state.pop("random")
     set_rng_state(Tensor(random) if isinstance(random, np.ndarray) else random)
-    for name, part in parts.items():
-        if name not in state:
-            raise ArgumentError(f"{place.name} does not tell of {name}")
-        part.load_state_dict(state[name])
+    return state
+
+
+def _state(place: Path, told: Array, arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """What a file tells beside the parameters."""
+    try:
+        state = _restored(json.loads(told.tobytes().decode()), arrays)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise ArgumentError(f"{place.name} tells of its training in no way that can be read: {error!r}") from None
+    if not isinstance(state, dict) or "random" not in state:
+        raise ArgumentError(f"{place.name} does not tell of the random numbers of its training")
     return state
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,17 +11,19 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load_file, save_file
+import numpy as np
+from safetensors import SafetensorError, deserialize
+from safetensors.numpy import save_file
 
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.mindrecord.filebytes import content_of
 from mycelia.names import listening
 from mycelia.nn import Cell
 from mycelia.train import ckpt
 from mycelia.train.background import SAVING
 from mycelia.train.encryption import check_key, encrypted
-from mycelia.types import Array
+from mycelia.types import DTYPES, Array
 
 FORMATS = ("ckpt", "safetensors")
 Name = str | os.PathLike[str]
@@ -189,11 +192,9 @@ def load_param_into_net(
             given={"net": type(net).__name__, "from": type(parameter_dict).__name__},
             hint="for example load_param_into_net(net, load_checkpoint(path))",
         )
-    missing = []
-    for name, parameter in net.parameters_dict().items():
-        if name not in parameter_dict:
-            missing.append(name)
-            continue
+    known = net.parameters_dict()
+    fitting = {name: parameter for name, parameter in known.items() if name in parameter_dict}
+    for name, parameter in fitting.items():
         new = parameter_dict[name]
         if not isinstance(new, Tensor):
             raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
@@ -207,9 +208,9 @@ def load_param_into_net(
                 f"parameter {name} holds {parameter.dtype!r}, in the checkpoint {new.dtype!r}",
                 hint="cast one of them" + (", or load with strict_load=False" if strict_load else ""),
             )
-        parameter.set_data(Tensor(new.numbers()))
-    known = net.parameters_dict()
-    return missing, [name for name in parameter_dict if name not in known]
+    for name, parameter in fitting.items():  # all of them fit: a network is not left with some
+        parameter.set_data(Tensor(parameter_dict[name].numbers()))
+    return [n for n in known if n not in parameter_dict], [n for n in parameter_dict if n not in known]
 
 
 def _place(name: Name, format: str) -> tuple[Path, str]:
@@ -282,19 +283,31 @@ def _read(path: Path, kind: str, key: bytes | None = None, checked: bool = False
     if kind == "ckpt":
         return ckpt.read(path, key, checked)
     try:
-        with safe_open(path, "numpy") as file:
-            given = file.metadata() or {}
-        arrays = dict(load_file(path))
+        raw = content_of(path)  # not mapped: a file that is cut short meanwhile would end the process
+        arrays = {name: _tensor(**told) for name, told in deserialize(raw)}  # type: ignore[no-untyped-call]
+        given = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")]).get("__metadata__", {})
         sums = {"crc_num": _checksum, "sum": _whole_checksum}
         if any(given[name] != str(computed(arrays)) for name, computed in sums.items() if name in given):
             raise SafetensorError("its checksum is wrong: it was damaged after it was written")
         if checked and not any(name in given for name in sums):
             raise SafetensorError("it has no checksum")
         return arrays
-    except SafetensorError as reason:
+    except (SafetensorError, KeyError, ValueError, OverflowError) as reason:
         raise ArgumentError(
             f"{path.name} cannot be read: {reason}", hint="it is cut off, or of another format"
         ) from None
+
+
+SAFE_KINDS = {dtype.short.upper(): dtype.numpy for dtype in DTYPES}  # F32, BF16, I64, BOOL
+
+
+def _tensor(dtype: str, shape: Sequence[int], data: bytes) -> Array:
+    """An array of a safetensors file."""
+    if dtype not in SAFE_KINDS:
+        raise SafetensorError(f"tensors of {dtype} are not known here")
+    if dtype == "BOOL" and data.strip(b"\0\1"):
+        raise SafetensorError("a truth is 0 or 1")
+    return np.frombuffer(data, SAFE_KINDS[dtype]).reshape(shape)
 
 
 class LoadingLater:
