@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs, word
 from mycelia.types import Array
 
+log = logging.getLogger("mycelia.dataset")
 BLOCK = 512
 WINDOW = 1 << 18  # bytes of a large archive that are looked at once; what lies behind a long file in it is skipped
 UNUSUAL, DAMAGED = -1, -2
@@ -37,6 +39,9 @@ def walk(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int
     told[1] = 0
     while at + BLOCK <= size:
         if data[at] == 0:
+            for i in range(BLOCK):
+                if data[at + i] != 0:
+                    return UNUSUAL  # a file without a name
             told[1] = 1  # blocks of zeros
             break
         total, stated = word(256), 0  # the checksum counts its own field as eight spaces
@@ -49,14 +54,16 @@ def walk(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int
                 stated = stated * 8 + byte - 48
         if total != stated:
             return DAMAGED
-        length, digits = 0, 0
+        length, digits, ended = 0, 0, 0
         for i in range(124, 136):
             byte = data[at + i]
-            if byte > 47 and byte < 56:
+            if byte > 47 and byte < 56 and ended == 0:
                 length = length * 8 + byte - 48
                 digits += 1
             elif byte != 0 and byte != 32:
-                return UNUSUAL
+                return UNUSUAL  # a digit behind the end of a number, too: readers do not agree on what it means
+            elif byte == 0 or digits > 0:
+                ended = 1
         kind = data[at + 156]
         if (kind != 0 and kind != 48 and kind != 53) or data[at + 345] != 0:
             return UNUSUAL
@@ -209,6 +216,8 @@ class Walk:
             raise DataError("cannot read a tar shard: a file in it is cut short", given={"file": self.path})
         self.at += int(self.told[0])
         self.ended = bool(self.told[1]) or not self.told[0] or self.at >= self.size
+        if self.ended and not self.told[1]:
+            log.warning("a tar shard does not end as archives do; samples may have been cut off: %s", self.path)
         return True
 
     def finished(self) -> tuple[Shard, Array]:

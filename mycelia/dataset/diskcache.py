@@ -23,6 +23,7 @@ from mycelia.dataset.flow.rowbytes import bytes_of, packed, row_of
 from mycelia.dataset.memo import Made
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import opened
 from mycelia.mindrecord.limits import believed
 
 log = logging.getLogger("mycelia.dataset")
@@ -84,20 +85,25 @@ class Kept:
         return Path(self.folder, self.word, key[:2], f"{key}.row")
 
 
+def name_of(place: Path) -> bytes:
+    """What a row is kept by: a file that was moved to the name of another one is not believed."""
+    return f"{place.parent.parent.name}/{place.stem}".encode()
+
+
 def read(place: Path) -> Row | None:
     """The row in a file; None if there is none, or it is not whole."""
     try:
-        with place.open("rb") as file:
+        with os.fdopen(opened(place), "rb") as file:
             size = believed(os.fstat(file.fileno()).st_size, "a kept row", file=str(place))
             whole = memoryview(file.read(size))
-        return row_of(whole)
+        return row_of(whole, name_of(place))
     except (OSError, RecordError):
         return None  # it is made again
 
 
 def write(place: Path, row: Row) -> None:
     """Put a row into its file, whole or not at all."""
-    content = bytes_of(row)
+    content = bytes_of(row, name_of(place))
     part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}.{next(_numbers)}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mycelia.api.options import options
+from mycelia.mindrecord.filebytes import opened
 from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
 
@@ -134,7 +135,7 @@ def footer_of(path: str) -> Footer | None:
     >>> footer_of(__file__) is None
     True
     """
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = opened(path)
     try:
         size = os.fstat(handle).st_size
         tail = os.pread(handle, 8, max(0, size - 8))

@@ -128,8 +128,9 @@ class ArrowData(FileData):
                 weighs = max(sum(weights), rows_weigh(schema, self.wanted) * rows)
             if any(s < 0 for s in sizes) or sum(sizes) != rows:
                 raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
-            for weight in weights:
-                believed(weight, "a group of rows", file=path)
+            each = rows_weigh(schema, self.wanted)
+            for weight, count in zip(weights, sizes, strict=True):  # a value that is repeated takes no room in a file
+                believed(max(weight, each * count), "a group of rows", file=path)
             self.laid[file] = sizes
             self.weight = self.weight or weighs * len(self.paths)
             chosen = _chosen(schema, self.wanted)

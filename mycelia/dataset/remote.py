@@ -79,8 +79,21 @@ def addressed(name: str) -> bool:
     return bool(found) and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
 
 
+# file systems that hold bytes; others of fsspec unpack, link or make up files, and some run what a file says
+SCHEMES = frozenset((
+    "file", "local", "memory", "http", "https", "ftp", "ftps", "sftp", "ssh", "smb", "webdav", "hdfs", "webhdfs",
+    "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "obs", "tos", "hf", "dbfs", "gdrive", "box",
+))  # fmt: skip
+
+
 def _system(address: str) -> tuple[Any, str]:
     """The file system that an address belongs to, and the address as it calls it."""
+    scheme = address.partition("://")[0]
+    if scheme not in SCHEMES or "::" in address:
+        raise ArgumentError(
+            f"this address is not understood: {address!r}",
+            hint=f"an address begins with one of {sorted(SCHEMES)}, followed by ://, and is not chained by ::",
+        )
     if find_spec("fsspec") is None:
         raise DependencyError("files behind addresses need the library fsspec", hint='pip install "mycelia[remote]"')
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -12,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import array_of, content_of
 from mycelia.mindrecord.limits import unfolded
+from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
 
 IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -27,7 +31,7 @@ def read_idx(path: Path) -> Array:
     >>> read_idx(place).tolist()
     [7, 9]
     """
-    raw = unfolded(path) if path.suffix == ".gz" else path.read_bytes()
+    raw = unfolded(path) if path.suffix == ".gz" else content_of(path)
     if len(raw) < 4 or raw[:2] != b"\0\0" or raw[2] not in IDX_TYPES:
         raise RecordError("this is not an idx file", given={"file": str(path)})
     axes = raw[3]
@@ -74,21 +78,68 @@ def png(image: Array) -> bytes:
     )
 
 
-EXHAUSTED = (EOFError, MemoryError, OverflowError, RecursionError, ImportError, UnicodeDecodeError)
+class _Elements:
+    """An element type as a pickle describes it. It is a word: no state that a stranger wrote reaches NumPy."""
+
+    def __init__(self, word: Any, *_: Any) -> None:
+        self.word = word.decode("ascii") if isinstance(word, bytes) else word
+        if not isinstance(self.word, str) or KNOWN.fullmatch(self.word) is None:
+            raise pickle.UnpicklingError(f"arrays of {word!r} are not part of the format")
+
+    def __setstate__(self, state: Any) -> None:
+        """The byte order is all that is taken."""
+        order = state[1].decode("ascii") if isinstance(state[1], bytes) else state[1]
+        if order not in ("|", "<", ">", "="):
+            raise pickle.UnpicklingError(f"{order!r} is no byte order")
+        self.word = order + self.word.lstrip("|<>=")
 
 
-class _Plain(pickle.Unpickler):
-    """Reads pickled arrays and lists, and nothing that could run code."""
+class _Pickled:
+    """An array as a pickle describes it: made of its bytes when all are there."""
 
-    allowed = {
-        ("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct"),
-        ("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"),
+    array: Array
+
+    def __init__(self, *_: Any) -> None: ...
+
+    def __setstate__(self, state: Any) -> None:
+        _, shape, kind, by_columns, raw = state
+        raw = raw.encode("latin1") if isinstance(raw, str) else raw
+        if not isinstance(kind, _Elements) or not isinstance(raw, bytes):
+            raise pickle.UnpicklingError("an array is made of bytes")
+        self.array = elements(raw, np.dtype(kind.word)).reshape(shape, order="F" if by_columns else "C")
+
+
+class _Encoded(bytes):
+    """Bytes, which pickles of Python 3 for Python 2 write as text."""
+
+    def __new__(cls, text: Any = "", encoding: Any = "latin1") -> Any:
+        if not isinstance(text, str) or encoding not in ("latin1", b"latin1"):
+            raise pickle.UnpicklingError("bytes are written as latin1")
+        return text.encode("latin1")
+
+    def __setstate__(self, state: Any) -> None:
+        raise pickle.UnpicklingError("bytes have no state")
+
+
+KNOWN = re.compile(r"[<>=|]?(b1|[iu][1248]|f[248])")
+
+
+class _Plain(pickle._Unpickler):
+    """Reads pickled arrays and lists, and nothing that could run code: what it makes is of this module.
+
+    It is Python's own, written in Python: the one in C asks for as much memory as a number in the file says.
+    """
+
+    made: dict[tuple[str, str], Any] = {
+        ("numpy.core.multiarray", "_reconstruct"): _Pickled, ("numpy._core.multiarray", "_reconstruct"): _Pickled,
+        ("numpy", "ndarray"): _Pickled, ("numpy", "dtype"): _Elements, ("_codecs", "encode"): _Encoded,
+        ("__builtin__", "bytes"): _Encoded, ("builtins", "bytes"): _Encoded,
     }  # fmt: skip
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in self.allowed:
+        if (module, name) not in self.made:
             raise pickle.UnpicklingError(f"{module}.{name} is not part of the format")
-        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+        return self.made[module, name]
 
 
 def cifar_batches(folder: str | Path, usage: str, hundred: bool) -> Iterator[tuple[Array, Array]]:
@@ -105,7 +156,7 @@ def cifar_batches(folder: str | Path, usage: str, hundred: bool) -> Iterator[tup
 
 
 def _binary(path: Path, labels: int) -> tuple[Array, Array]:
-    raw = np.frombuffer(path.read_bytes(), np.uint8)
+    raw = array_of(path)
     if not len(raw) or len(raw) % (3072 + labels):
         raise RecordError("a CIFAR file does not have whole records", given={"file": str(path), "bytes": len(raw)})
     rows = raw.reshape(-1, 3072 + labels)
@@ -113,10 +164,19 @@ def _binary(path: Path, labels: int) -> tuple[Array, Array]:
 
 
 def _pickled(path: Path, hundred: bool) -> tuple[Array, Array]:
-    with path.open("rb") as file:
-        try:
-            told = _Plain(file, encoding="bytes").load()
-            names = (b"coarse_labels", b"fine_labels") if hundred else (b"labels",)
-            return told[b"data"], np.stack([told[n] for n in names], axis=1).astype(np.uint32)
-        except (pickle.UnpicklingError, AttributeError, LookupError, TypeError, ValueError, *EXHAUSTED) as error:
-            raise RecordError(f"a CIFAR file is damaged: {error}", given={"file": str(path)}) from error
+    try:
+        told = _Plain(io.BytesIO(content_of(path)), encoding="bytes").load()
+        images = told[b"data"].array
+        if images.dtype != np.uint8 or images.ndim != 2 or images.shape[1] != 3072:
+            raise ValueError(f"its images are {images.dtype} {images.shape}")
+        names = (b"coarse_labels", b"fine_labels") if hundred else (b"labels",)
+        return images, np.stack([_labels(told[n], len(images)) for n in names], axis=1)
+    except Exception as error:  # Python's reader does not foresee all that a damaged pickle can hold
+        raise RecordError(f"a CIFAR file is damaged: {error}", given={"file": str(path)}) from error
+
+
+def _labels(told: Any, count: int) -> Array:
+    numbers = told.array.tolist() if isinstance(told, _Pickled) else told
+    if type(numbers) is not list or len(numbers) != count or not all(type(n) is int for n in numbers):
+        raise ValueError(f"it has not {count} labels, one for every image")
+    return np.array(numbers, np.uint32)

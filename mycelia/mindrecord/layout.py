@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import math
 import struct
 import zlib
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import FileBytes, Held
+from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
 
 MAGIC = b"MYCREC01"
@@ -58,7 +60,7 @@ class Column:
         type, shape = field["type"], field.get("shape")
         if type not in (*TYPES, "string", "bytes"):
             raise ArgumentError(f"column {name!r} has the unknown type {type!r}", hint=f"one of {TYPES}, string, bytes")
-        if shape is not None and (type in ("string", "bytes") or [s for s in shape if s < -1 or s == 0]):
+        if shape is not None and (type in ("string", "bytes") or not all(map(_is_extent, shape))):
             raise ArgumentError(f"column {name!r} of {type} cannot have the shape {shape}")
         if shape is not None and list(shape).count(-1) > 1:
             raise ArgumentError(f"column {name!r} has more than one free axis: {shape}", hint="flatten it")
@@ -77,7 +79,7 @@ class Column:
     @property
     def bytes(self) -> int:
         """How many bytes it has, when that does not vary."""
-        return self.dtype.itemsize * int(np.prod(self.shape or (), dtype=np.int64))
+        return self.dtype.itemsize * math.prod(self.shape or ())
 
     def field(self) -> dict[str, Any]:
         """Its entry in a schema.
@@ -140,7 +142,12 @@ class Column:
             return raw.tobytes().decode()
         if self.type == "bytes":
             return raw
-        return raw.view(self.dtype).reshape(() if self.shape is None else self.shape)
+        return elements(raw, self.dtype).reshape(() if self.shape is None else self.shape)
+
+
+def _is_extent(told: Any) -> bool:
+    """Whether this can be the extent of an axis; -1 is one that varies."""
+    return isinstance(told, int | np.integer) and bool(told == -1 or told > 0)
 
 
 def _keeps(array: Array, wanted: np.dtype[Any]) -> bool:
@@ -222,7 +229,16 @@ class Header:
         """
         told = json.loads(raw)
         columns = tuple(Column.of(n, f) for n, f in told["schema"].items())
-        return Header(columns, told["rows"], told["desc"], tuple(told["index_fields"]), told["parts"])
+        parts = {str(name): _position(place) for name, place in told["parts"].items()}
+        index = tuple(map(str, told["index_fields"]))
+        return Header(columns, _position(told["rows"]), str(told["desc"]), index, parts)
+
+
+def _position(told: Any) -> int:
+    """A number of rows, or a place in a file."""
+    if type(told) is not int or not 0 <= told < 1 << 62:
+        raise ValueError(f"{told!r} is no number from 0")
+    return told
 
 
 def footer(raw: FileBytes | Held, path: str) -> tuple[int, Header]:
@@ -245,6 +261,6 @@ def footer(raw: FileBytes | Held, path: str) -> tuple[int, Header]:
         begin = header.parts["offsets"]
     except (ArgumentError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise RecordError(f"the schema of a record file is damaged: {error!r}", given={"file": path}) from error
-    if zlib.crc32(raw[begin:at]) != index_crc:
+    if not START <= begin <= at <= size or zlib.crc32(raw[begin:at]) != index_crc:
         raise RecordError("the index of a record file is damaged", given={"file": path})
     return begin, header

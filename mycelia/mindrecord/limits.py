@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import zlib
 from pathlib import Path
 from typing import Any
 
 from mycelia.mindrecord.errors import RecordError
+from mycelia.mindrecord.filebytes import content_of, opened
 
 
 class TooLarge(RecordError, ValueError):
@@ -70,11 +72,11 @@ def unfolded(path: str | Path, kind: str = "GZIP") -> bytes:
     """
     most = largest()
     if kind in ("GZIP", "BZ2"):
-        with (gzip.open if kind == "GZIP" else bz2.open)(path, "rb") as zipped:
+        with os.fdopen(opened(path), "rb") as file, (gzip.open if kind == "GZIP" else bz2.open)(file, "rb") as zipped:
             whole = zipped.read(most + 1)
     else:
         inner = zlib.decompressobj()
-        whole = inner.decompress(Path(path).read_bytes(), most + 1)
+        whole = inner.decompress(content_of(path), most + 1)
         if len(whole) <= most and not inner.eof:
             raise zlib.error("the compressed data ends too early")
     believed(len(whole), "a compressed file", file=str(path))

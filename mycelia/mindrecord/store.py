@@ -42,18 +42,20 @@ class OwnStore:
         self.words = self._uniform()
 
     def _index(self, name: str, dtype: type[np.generic], count: int) -> Array:
-        begin, size = self.header.parts[name], count * np.dtype(dtype).itemsize
-        if not 0 <= begin <= begin + size <= len(self.raw):
+        begin, size = self.header.parts.get(name, -1), count * np.dtype(dtype).itemsize
+        if not self.begin <= begin <= begin + size <= len(self.raw):
             raise RecordError("the index of a record file is damaged", given={"file": self.path, "part": name})
         return np.frombuffer(self.raw[begin : begin + size], dtype)
 
     def _uniform(self) -> int:
         """How many words every record has, when they are equally long in every column; else 0."""
         rows = self.header.rows
-        if not rows or not (self.lengths == self.lengths[:1]).all():
+        if not rows or not self.header.columns or not (self.lengths == self.lengths[:1]).all():
             return 0
         words = (self.begin - START) // WORD // rows
-        return words if self._spans(self.lengths[0])[-1][1] <= words * WORD else 0
+        fits = words and self._spans(self.lengths[0])[-1][1] <= words * WORD
+        lined = np.array_equal(self.offsets, START + np.arange(rows, dtype=np.uint64) * np.uint64(words * WORD))
+        return words if fits and lined else 0
 
     def _spans(self, lengths: Array) -> list[tuple[int, int]]:
         """Where the columns of a record begin and end."""
@@ -72,11 +74,14 @@ class OwnStore:
         record = np.frombuffer(self.raw[begin : begin + words * WORD], np.uint8)
         if len(record) != words * WORD or int(checksums(record.view(np.uint64)[None])[0]) != int(self.sums[index]):
             raise self._damaged(index)
-        return {c.name: c.unpack(record[a:b]) for c, (a, b) in zip(self.header.columns, spans, strict=True)}
+        try:
+            return {c.name: c.unpack(record[a:b]) for c, (a, b) in zip(self.header.columns, spans, strict=True)}
+        except (ValueError, OverflowError) as error:
+            raise self._damaged(index, str(error)) from error
 
-    def _damaged(self, index: int) -> RecordError:
+    def _damaged(self, index: int, reason: str = "its checksum does not fit") -> RecordError:
         return RecordError(
-            "a record is damaged: its checksum does not fit",
+            f"a record is damaged: {reason}",
             given={"file": self.path, "record": index, "offset": int(self.offsets[index])},
             hint="write the file again, or leave bad samples out with config.set_error_samples_mode",
         )
@@ -104,4 +109,5 @@ class OwnStore:
 
 def _shaped(whole: Array, column: Column) -> Array:
     inner = () if column.shape is None and column.type != "bytes" else column.shape or (-1,)
-    return whole.view(column.dtype).reshape(len(whole), *inner)
+    typed = whole != 0 if column.dtype == np.bool_ else whole.view(column.dtype)
+    return typed.reshape(len(whole), *inner)

@@ -9,13 +9,19 @@ from __future__ import annotations
 import ctypes
 import gzip
 import io
+import json
+import logging
 import mmap
 import multiprocessing
+import pickle
 import resource
+import struct
 import tarfile
 import traceback
 import wave
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +30,16 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import vision
+from mycelia.dataset.flow.rowbytes import bytes_of, row_of
 from mycelia.dataset.readers.sounds import read_wave
 from mycelia.dataset.vision import jpeg
 from mycelia.errors import MyceliaError
 from mycelia.mindrecord import FileWriter
+from mycelia.mindrecord.formats import cifar_batches
+from mycelia.mindrecord.layout import END, FOOTER, MAGIC
+from mycelia.mindrecord.matlab import matlab
 from mycelia.mindrecord.reader import RecordFile
-from mycelia.mindrecord.tfrecord import TFRecordFile, write_tfrecord
+from mycelia.mindrecord.tfrecord import TFRecordFile, build_example, masked, write_tfrecord
 
 ROOM = 3 << 30  # bytes of address space that a reader may take beyond what it begins with
 PAGE = mmap.PAGESIZE
@@ -218,6 +228,123 @@ def read_parquet(data: bytes, place: Path, rng: np.random.Generator) -> None:
             continue
 
 
+# files that were made with care: what is inside is mutated, and all sums are put right again
+
+
+def forged_tfrecord(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    size = struct.pack("<Q", len(data))
+    place.write_bytes(size + struct.pack("<I", masked(size)) + data + struct.pack("<I", masked(data)))
+    row = TFRecordFile(str(place))[0]
+    for value in row.values():
+        np.asarray(value)
+
+
+def messages(folder: Path) -> list[bytes]:
+    return [build_example({"x": np.arange(-3, 3), "y": [1.5, -2.0], "z": ["word", "b"]}), build_example({"x": 1})]
+
+
+def forged_record(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    body, _, text = data.rpartition(b'{"schema"')
+    text = b'{"schema"' + text
+    place.write_bytes(b"")
+    try:
+        begin = json.loads(text)["parts"]["offsets"]
+        told = body[begin:] if type(begin) is int else b""
+    except (ValueError, KeyError, TypeError, RecursionError):
+        told = b""
+    size = len(body) + len(text) + FOOTER.size
+    footer = FOOTER.pack(len(body), len(text), zlib.crc32(text), zlib.crc32(told), size, END)
+    place.write_bytes(MAGIC + body[8:] + text + footer)
+    file = RecordFile(str(place))
+    names = [c.name for c in file.header.columns]
+    for indices in (np.arange(min(len(file), 3)), np.array([len(file) - 1])):
+        with suppress(MyceliaError):
+            file.gather(indices, names)
+    for i in range(min(len(file), 5)):
+        with suppress(MyceliaError):
+            file[i]
+
+
+def record_bodies(folder: Path) -> list[bytes]:
+    """Files of ours without their footers."""
+    made = []
+    for schema, row in (
+        ({"x": {"type": "int32"}, "b": {"type": "bool"}}, {"x": 5, "b": True}),
+        ({"t": {"type": "string"}, "a": {"type": "float32", "shape": [-1, 2]}}, {"t": "ab", "a": np.ones((2, 2), "f")}),
+    ):
+        writer = FileWriter(str(folder / "a"), overwrite=True)
+        writer.add_schema(schema)
+        writer.write_raw_data([row] * 4)
+        writer.commit()
+        made.append((folder / "a").read_bytes()[: -FOOTER.size])
+    return made
+
+
+def forged_tar(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    whole = bytearray(data)
+    for at in range(0, len(whole) - 511, 512):
+        if whole[at + 257 : at + 262] == b"ustar":
+            whole[at + 148 : at + 156] = b" " * 8
+            whole[at + 148 : at + 156] = b"%06o\0 " % sum(whole[at : at + 512])
+    read_tar(bytes(whole), place, rng)
+
+
+def arrows(folder: Path) -> list[bytes]:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"x": list(range(20)), "s": [f"t{i}" for i in range(20)], "v": [[1.0, i] for i in range(20)]})
+    made = []
+    for new in (pyarrow.ipc.new_file, pyarrow.ipc.new_stream):
+        out = io.BytesIO()
+        with new(out, table.schema) as writer:
+            writer.write_table(table, max_chunksize=7)
+        made.append(out.getvalue())
+    return made
+
+
+def read_arrow(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    place = place.with_suffix(".arrow")
+    place.write_bytes(data)
+    source = ds.ParquetDataset(str(place), shuffle=False).plan.data
+    for i in range(min(len(source), 30)):
+        with suppress(MyceliaError):
+            source.fetch(i)
+
+
+def pickles(folder: Path) -> list[bytes]:
+    told = [{b"data": np.zeros((n, 3072), np.uint8), b"labels": [7] * n} for n in (0, 0, 1)]
+    return [pickle.dumps(one, protocol) for one in told for protocol in (2, 4)]
+
+
+def read_pickle(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    (place.parent / "test_batch").write_bytes(data)
+    for images, labels in cifar_batches(place.parent, "test", hundred=False):
+        assert images.shape == (len(labels), 32, 32, 3)
+
+
+def kept(folder: Path) -> list[bytes]:
+    return [bytes_of((np.arange(6).reshape(2, 3), np.array("text"), {"k": np.array([True])}))]
+
+
+def read_kept(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    rest = data[16:]
+    row_of(memoryview(data[:8] + struct.pack("<I", zlib.crc32(rest, zlib.crc32(b""))) + data[12:16] + rest))
+
+
+def matlabs(folder: Path) -> list[bytes]:
+    savemat = pytest.importorskip("scipy.io").savemat
+    made = []
+    for compressed in (False, True):
+        out = io.BytesIO()
+        savemat(out, {"X": np.zeros((4, 4, 3, 2), np.uint8), "y": np.array([[1], [2]])}, do_compression=compressed)
+        made.append(out.getvalue())
+    return made
+
+
+def read_matlab(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    place.write_bytes(data)
+    matlab(place, "X", "y")
+
+
 Reader = Callable[[bytes, Path, np.random.Generator], None]
 KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Reader]] = {
     "jpeg": (jpegs, read_jpeg),
@@ -228,12 +355,20 @@ KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Reader]] = {
     "mindrecord": (records, read_record),
     "tar": (tars, read_tar),
     "parquet": (parquets, read_parquet),
+    "arrow": (arrows, read_arrow),
+    "pickle": (pickles, read_pickle),
+    "matlab": (matlabs, read_matlab),
+    "kept row": (kept, read_kept),
+    "forged tfrecord": (messages, forged_tfrecord),
+    "forged mindrecord": (record_bodies, forged_record),
+    "forged tar": (tars, forged_tar),
 }
 
 
 def attack(kind: str, first: int, count: int, folder: Path, told: Any) -> None:
     """The life of the process that reads: tell the seeds whose files raised anything but errors of ours."""
     make, read = KINDS[kind]
+    logging.disable()  # of what may be missing
     wholes = make(folder)
     if kind == "jpeg":
         jpeg._scratch = _GuardedScratch()

@@ -27,6 +27,7 @@ from mycelia.mindrecord import (
     TFRecordToMR,
     set_enc_key,
 )
+from mycelia.mindrecord.matlab import matlab
 from mycelia.mindrecord.tfrecord import TFRecordFile, build_example, crc32c, masked, parse_example, write_tfrecord
 
 from . import published
@@ -279,3 +280,39 @@ def test_bytes_keep_their_zeros_in_a_tfrecord():
     for value in (b"ab\0\0", b"\0", [b"a\0", b"\0\0"]):
         whole = [value] if isinstance(value, bytes) else value
         assert parse_example(build_example({"x": value}))["x"] == whole
+
+
+MATRICES = {
+    "bytes": np.arange(6, dtype=np.uint8).reshape(2, 3),
+    "three axes": np.arange(24, dtype=np.int16).reshape(2, 3, 4),
+    "fractions": np.linspace(-1, 1, 7),
+    "small fractions": np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2),
+    "one number": np.array(5.5),
+    "large": np.array([[1 << 62]], np.int64),
+    "complex": np.array([[1 + 2j, 3 - 4j]]),
+    "empty": np.zeros((0, 3)),
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_matlab_files_hold_what_scipy_finds_in_them(compressed, tmp_path):
+    io = pytest.importorskip("scipy.io")
+    sparse = pytest.importorskip("scipy.sparse")
+    dots = np.array([[0, 2.5, 0], [1, 0, 0]])
+    cells = np.empty((2, 1), object)
+    cells[0, 0], cells[1, 0] = np.arange(3), sparse.csc_matrix(dots)
+    named = {name.replace(" ", "_"): value for name, value in MATRICES.items()}
+    told = {**named, "s": "a text", "dots": sparse.csc_matrix(dots), "c": cells, "t": {"x": np.arange(2), "y": cells}}
+    io.savemat(tmp_path / "a.mat", told, do_compression=compressed)
+    theirs = io.loadmat(tmp_path / "a.mat")
+    for name in named:
+        (found,) = matlab(tmp_path / "a.mat", name)
+        assert found.dtype == theirs[name].dtype
+        np.testing.assert_array_equal(found, theirs[name])
+    s, dense, c, t = matlab(tmp_path / "a.mat", "s", "dots", "c", "t")
+    assert s == theirs["s"][0]
+    np.testing.assert_array_equal(dense, dots)
+    for found in (c, t["y"][0]):
+        np.testing.assert_array_equal(found[0], [[0, 1, 2]])
+        np.testing.assert_array_equal(found[1], dots)
+    np.testing.assert_array_equal(t["x"][0], [[0, 1]])

@@ -14,13 +14,14 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.saving import plain, restored
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.wire import elements
 
-MAGIC = b"MYCMAP01"
+MAGIC = b"MYCMAP02"
 HEAD = struct.Struct("<8sII")  # magic, sum of what follows, length of the description
 
 
-def bytes_of(row: Row) -> bytes:
-    """A row as bytes.
+def bytes_of(row: Row, name: bytes = b"") -> bytes:
+    """A row as bytes; their sum holds under the name that they are kept by, and under no other.
 
     >>> row_of(memoryview(bytes_of((np.array([1, 2]), np.array("a")))))
     (array([1, 2]), array('a', dtype='<U1'))
@@ -28,25 +29,25 @@ def bytes_of(row: Row) -> bytes:
     parts = [packed(value) for value in row]
     told = json.dumps([{"value": json.loads(head), "bytes": len(body)} for head, body in parts]).encode()
     rest = told + b"".join(body for _, body in parts)
-    return HEAD.pack(MAGIC, zlib.crc32(rest), len(told)) + rest
+    return HEAD.pack(MAGIC, zlib.crc32(rest, zlib.crc32(name)), len(told)) + rest
 
 
-def row_of(whole: memoryview) -> Row | None:
-    """The row that bytes stand for; None if they are not whole.
+def row_of(whole: memoryview, name: bytes = b"") -> Row | None:
+    """The row that bytes stand for; None if they are not whole, or were kept by another name.
 
     >>> row_of(memoryview(b"else")) is None
     True
     """
     try:
         magic, crc, length = HEAD.unpack_from(whole)
-        if magic != MAGIC or zlib.crc32(whole[HEAD.size :]) != crc:
+        if magic != MAGIC or zlib.crc32(whole[HEAD.size :], zlib.crc32(name)) != crc:
             return None
         columns, at = [], HEAD.size + length
         for told in json.loads(bytes(whole[HEAD.size : at])):
             columns.append(unpacked(told["value"], whole[at : at + told["bytes"]]))
             at += told["bytes"]
-        return tuple(columns)
-    except (ValueError, KeyError, TypeError, RecursionError, struct.error, DataError):
+        return tuple(columns) if at == len(whole) else None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, struct.error, DataError):
         return None
 
 
@@ -73,4 +74,4 @@ def unpacked(told: Any, body: memoryview) -> Any:
     """
     if "plain" in told:
         return restored(told["plain"])
-    return np.frombuffer(bytearray(body), plain_dtype(told["dtype"])).reshape(told["shape"])
+    return elements(bytearray(body), plain_dtype(told["dtype"])).reshape(told["shape"])

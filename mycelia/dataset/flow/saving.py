@@ -17,6 +17,7 @@ import numpy as np
 from mycelia.dataset.describing import dtype_word, plain_dtype
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.request import Apply, Chain, Collate, Fetch, Literal, Request, Select, Side
+from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
 
 Fits = Callable[[Any], bool]
@@ -83,7 +84,7 @@ def restored(told: Any) -> Any:
     """
     try:
         return _restored(told)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise DataError(f"this is not the state of a pipeline: {type(error).__name__} {error}") from error
 
 
@@ -163,7 +164,7 @@ def _checked(kind: type[Any], values: Any) -> Any:
 def _array(told: dict[str, Any]) -> Array:
     shape, dtype = told["shape"], plain_dtype(told["dtype"])
     if "data" in told:
-        return np.frombuffer(bytearray(base64.b64decode(told["data"])), dtype).reshape(shape)
+        return elements(bytearray(base64.b64decode(told["data"])), dtype).reshape(shape)
     if not dtype.hasobject:
         raise DataError(f"a state holds an array of {dtype} without its bytes")
     out = np.empty(len(told["of"]), dtype)

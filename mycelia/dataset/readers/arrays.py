@@ -13,12 +13,14 @@ import numpy as np
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan import Data
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of, matlab, one_of
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of, one_of
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources import ArrayData
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.formats import cifar_batches, read_idx
 from mycelia.mindrecord.limits import unfolded
+from mycelia.mindrecord.matlab import matlab_numbers
 from mycelia.types import Array
 
 
@@ -180,7 +182,7 @@ class STL10Dataset(Reader):
         images, labels = [], []
         for part in parts:
             path = Path(file_of(dataset_dir, f"{part}_X.bin"))
-            raw = np.fromfile(path, np.uint8)
+            raw = array_of(path)
             if len(raw) % 27648:
                 given = {"file": str(path), "bytes": len(raw), "an image has": 27648}
                 raise DataError("an STL-10 file does not have whole images", given=given)
@@ -189,14 +191,14 @@ class STL10Dataset(Reader):
                 labels.append(np.full(len(images[-1]), -1, np.int32))
                 continue
             path = Path(file_of(dataset_dir, f"{part}_y.bin"))
-            classes = np.fromfile(path, np.uint8)
+            classes = array_of(path)
             alike(images[-1], classes, path)
             labels.append(within(classes, 1, 10, path).astype(np.int32) - 1)
         return ArrayData({"image": np.ascontiguousarray(np.concatenate(images)), "label": np.concatenate(labels)})
 
 
 class SVHNDataset(Reader):
-    """SVHN, cropped digits: `train_32x32.mat` and its kin; needs SciPy. The label of the digit 0 is 0."""
+    """SVHN, cropped digits: `train_32x32.mat` and its kin. The label of the digit 0 is 0."""
 
     words = (
         "dataset_dir, usage=None, num_samples=None, num_parallel_workers=1, shuffle=None, sampler=None,"
@@ -209,7 +211,7 @@ class SVHNDataset(Reader):
         images, labels = [], []
         for part in parts:
             path = Path(file_of(dataset_dir, f"{part}_32x32.mat"))
-            pictures, numbers = matlab(path, "X", "y")
+            pictures, numbers = matlab_numbers(path, "X", "y")
             if pictures.ndim != 4:
                 raise DataError("X is not (32, 32, 3, count)", given={"file": str(path), "shape": pictures.shape})
             images.append(pictures.transpose(3, 0, 1, 2))

@@ -22,6 +22,7 @@ from mycelia.dataset.samplers import choose
 from mycelia.dataset.sources import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.formats import find
 from mycelia.types import Array
 
@@ -158,24 +159,6 @@ def optional(module: str, library: str, purpose: str) -> Any:
         raise missing(library, purpose) from error
 
 
-def matlab(path: str | Path, *names: str) -> tuple[Any, ...]:
-    """Some variables of a MATLAB file; needs SciPy.
-
-    >>> matlab("no.mat", "X")
-    Traceback (most recent call last):
-    mycelia.dataset.errors.DataError: cannot read a MATLAB file: [Errno 2] No such file or directory: 'no.mat'
-    ...
-    """
-    from_scipy = optional("scipy.io", "scipy", "reading MATLAB files")
-    try:
-        found = from_scipy.loadmat(str(path))
-        return tuple(found[name] for name in names)
-    except KeyError as error:
-        raise DataError(f"a MATLAB file has no variable {error}", given={"file": str(path)}) from error
-    except Exception as error:  # SciPy lets through whatever its parsers run into
-        raise DataError(f"cannot read a MATLAB file: {error}", given={"file": str(path)}) from error
-
-
 def raw(path: Any) -> Array:
     """The bytes of a file.
 
@@ -183,7 +166,7 @@ def raw(path: Any) -> Array:
     dtype('uint8')
     """
     try:
-        return np.fromfile(path, np.uint8)
+        return array_of(path)
     except OSError as error:
         raise DataError(f"cannot read a file: {error.strerror}", given={"file": str(path)}) from error
 
@@ -305,7 +288,7 @@ def _linked(entry: os.DirEntry[str]) -> bool:
     """Whether an entry that is no plain file leads to one; a link that leads nowhere is told."""
     if entry.is_symlink() and not Path(entry.path).exists():
         raise DataError("a link leads nowhere", given={"file": entry.path, "to": os.readlink(entry.path)})
-    return not entry.is_dir()
+    return entry.is_file()  # neither a folder nor a pipe nor a device
 
 
 def files_in(folder: str | Path, endings: Sequence[str] = IMAGES) -> list[Path]:

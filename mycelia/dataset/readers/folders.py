@@ -18,7 +18,6 @@ from mycelia.dataset.readers.base import (
     Samples,
     files_in,
     i32,
-    matlab,
     one_of,
     paths_in,
     pixels,
@@ -29,6 +28,7 @@ from mycelia.dataset.readers.base import (
 from mycelia.dataset.readers.lines import lines_of, parsed
 from mycelia.dataset.readers.names import FLOWERS
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.matlab import matlab_numbers
 
 DECODED = f"{COMMON}, decode=False, {SAMPLED}"
 
@@ -226,7 +226,7 @@ class LSUNDataset(Reader):
 
 
 class Flowers102Dataset(Reader):
-    """Oxford Flowers 102: `jpg/`, `segmim/`, `imagelabels.mat`, `setid.mat`; needs SciPy."""
+    """Oxford Flowers 102: `jpg/`, `segmim/`, `imagelabels.mat`, `setid.mat`."""
 
     words = (
         "dataset_dir, task='Classification', usage='all', num_samples=None, num_parallel_workers=1, shuffle=None,"
@@ -236,9 +236,9 @@ class Flowers102Dataset(Reader):
 
     def open(self, dataset_dir: str, task: str, usage: str, decode: bool) -> Data:  # type: ignore[override]
         one_of("task", task, ("Classification", "Segmentation"))
-        labels = matlab(Path(dataset_dir, "imagelabels.mat"), "labels")[0].ravel()
+        labels = matlab_numbers(Path(dataset_dir, "imagelabels.mat"), "labels")[0].ravel()
         names = {"train": ["trnid"], "valid": ["valid"], "test": ["tstid"], "all": ["trnid", "tstid", "valid"]}
-        sets = matlab(Path(dataset_dir, "setid.mat"), *names[usage])
+        sets = matlab_numbers(Path(dataset_dir, "setid.mat"), *names[usage])
         rows: list[tuple[Any, ...]] = []
         for number in (int(i) for chosen in sets for i in chosen.ravel()):
             if not 1 <= number <= len(labels) or not 1 <= labels[number - 1] <= len(FLOWERS):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mycelia.dataset.errors import DataError
+from mycelia.mindrecord.filebytes import content_of
 
 T = TypeVar("T")
 
@@ -18,7 +19,7 @@ def text_of(path: str | Path) -> str:
     'Text files'
     """
     try:
-        raw = Path(path).read_bytes()
+        raw = content_of(path)
     except OSError as error:
         raise DataError(f"a file of the dataset is missing: {error.strerror}", given={"file": str(path)}) from error
     try:

@@ -20,7 +20,6 @@ from mycelia.dataset.readers.base import (
     files_in,
     i64,
     image,
-    matlab,
     one_of,
     pixels,
     subfolders,
@@ -31,6 +30,7 @@ from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, parsed, split_lines, text_of
 from mycelia.dataset.sources import ArrayData
 from mycelia.errors import ArgumentError
+from mycelia.mindrecord.matlab import matlab, matlab_numbers
 from mycelia.types import Array
 
 
@@ -106,7 +106,7 @@ class Caltech101Dataset(Reader):
 
 
 def _outline(path: str) -> Array:
-    return np.asarray(matlab(path, "obj_contour")[0], np.float64)
+    return np.asarray(matlab_numbers(path, "obj_contour")[0], np.float64)
 
 
 class FlickrDataset(Reader):
@@ -277,7 +277,7 @@ def _json_text(path: str) -> Array:
 
 
 class SBDataset(Reader):
-    """Semantic Boundaries: `img`, `cls` and the lists `train.txt`, `val.txt`, `train_noval.txt`; needs SciPy."""
+    """Semantic Boundaries: `img`, `cls` and the lists `train.txt`, `val.txt`, `train_noval.txt`."""
 
     words = (
         "dataset_dir, task='Boundaries', usage='all', num_samples=None, num_parallel_workers=1, shuffle=None,"
@@ -295,8 +295,7 @@ class SBDataset(Reader):
 
 
 def _edges(path: str) -> Array:
-    planes = _marks(path, "Boundaries")
-    return np.stack([np.asarray(p[0].toarray() if hasattr(p[0], "toarray") else p[0]) for p in planes])
+    return np.stack(_marks(path, "Boundaries"))
 
 
 def _regions(path: str) -> Array:
@@ -305,8 +304,8 @@ def _regions(path: str) -> Array:
 
 def _marks(path: str, task: str) -> Any:
     try:
-        return matlab(path, "GTcls")[0][0][task][0]
-    except (IndexError, ValueError) as error:
+        return matlab(path, "GTcls")[0][task][0]
+    except (LookupError, TypeError) as error:
         raise DataError(f"GTcls has no {task}", given={"file": path}) from error
 
 

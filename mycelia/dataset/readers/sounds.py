@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 import wave
@@ -28,6 +29,7 @@ from mycelia.dataset.readers.base import (
 )
 from mycelia.dataset.readers.lines import numbered, parsed, text_of
 from mycelia.dataset.readers.names import GTZAN
+from mycelia.mindrecord.filebytes import opened
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
@@ -46,7 +48,7 @@ def read_wave(path: str | Path) -> tuple[Array, int]:
     (array([[0. , 0.5]], dtype=float32), 8000)
     """
     try:
-        with wave.open(str(path), "rb") as file:
+        with os.fdopen(opened(path), "rb") as plain, wave.open(plain, "rb") as file:
             width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
             count = file.getnframes()
             there = Path(path).stat().st_size  # a header may declare more than there is, and memory for it
@@ -281,7 +283,8 @@ class Talks(Recordings):
         (path, begin, end), *rest = self.rows[index]
         rate, order, start = sphere(path)
         count = round((end - begin) * rate)
-        with Path(path).open("rb") as file:
+        believed(4 * count, "a recording", file=path)
+        with os.fdopen(opened(path), "rb") as file:
             file.seek(start + 2 * round(begin * rate))
             raw = file.read(2 * count)
         if len(raw) < 2 * count:
@@ -299,7 +302,7 @@ class Talks(Recordings):
 def sphere(path: str) -> tuple[int, str, int]:
     """Rate, byte order, and where the samples begin, from the head of a sphere file."""
     try:
-        with Path(path).open("rb") as file:
+        with os.fdopen(opened(path), "rb") as file:
             head = file.read(1024)
     except OSError as error:
         raise DataError(f"a recording is missing: {error.strerror}", given={"file": path}) from error

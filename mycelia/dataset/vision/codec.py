@@ -22,9 +22,12 @@ from mycelia.dataset.vision.jpeg import Box
 from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.limits import TooLarge, believed
 
 SMALL = 1 << 24  # pixels that any file may claim to have
+# what Pillow may take bytes for: it knows formats that run programs (EPS is one, by Ghostscript)
+FORMATS = ("JPEG", "PNG", "BMP", "DIB", "TIFF", "GIF", "WEBP", "PPM", "JPEG2000", "ICO", "TGA", "PCX")
 DENSEST = 1024  # pixels in a byte: a block of 8 x 8 takes one bit at least
 
 
@@ -111,7 +114,7 @@ def open_pil(data: Array) -> Any:
     """Encoded bytes as a Pillow image."""
     pillow = extra("PIL.Image", "pillow", "decoding an image")
     try:
-        image = pillow.open(io.BytesIO(data.tobytes()))
+        image = pillow.open(io.BytesIO(data.tobytes()), formats=FORMATS)
         width, height = image.size
         believed(max(3, len(image.getbands())) * width * height, "a picture", height=height, width=width)
         image.load()
@@ -264,7 +267,7 @@ def read_file(filename: str) -> Array:
     ...     read_file(file.name)
     array([1, 2], dtype=uint8)
     """
-    return np.frombuffer(Path(filename).read_bytes(), np.uint8).copy()
+    return array_of(filename)
 
 
 def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> Array:
