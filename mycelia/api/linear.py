@@ -12,6 +12,7 @@ from mycelia import eager
 from mycelia import primitives as p
 from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
 from mycelia.eager.tape import recording
+from mycelia.eager.whole import NoWay, pull_back_whole
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
 from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
@@ -125,23 +126,48 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         written_down = Value in [x._data.__class__ for x in self.differentiated + cts]
         again = self.recording.nested or elsewhere or written_down
         seeds: dict[int, Any] = {}
-        for place, ct in zip(self.seeds, cts, strict=True):
-            if place >= 0:
+        for place, ct, x in zip(self.seeds, cts, self.differentiated, strict=True):
+            if place >= 0 and x.dtype.is_float:
                 data = ct if again else ct.numbers()
                 seeds[place] = seeds[place] + data if place in seeds else data
+        whole = self._whole(cts, again) if tape.whole else {}
         if again:
             flowing: list[Any] = derive_back(tape, start, self.stop, seeds, self.places)
         else:
             arrays = pull_back(tape, seeds, self.places, used_up=once)
             flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
+        flowing = [whole.get(place, ct) for place, ct in zip(self.places, flowing, strict=True)] if whole else flowing
         given = iter([filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)])
         by_argument = [
             next(given) if s is LEAF else unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures
         ]
         return by_argument, list(given)
 
+    def _whole(self, cts: list[Tensor], again: bool) -> dict[int, Tensor | None]:
+        """The cotangents of whole numbers, by their places."""
+        named = zip(self.places, self.inputs, strict=True)
+        found = {at: x for at, x in named if not x.dtype.is_float and getattr(x, "requires_grad", True)}
+        seeds: dict[int, Tensor] = {}
+        for place, ct in zip(self.seeds, cts, strict=True):
+            if place >= 0:
+                seeds[place] = seeds[place] + ct if place in seeds else ct
+        tape, start = self.recording.tape, self.recording.start
+        try:
+            flowing = pull_back_whole(tape, start, self.stop, seeds, list(found), again)
+        except NoWay as error:
+            raise error.told([x.name for x in found.values() if isinstance(x, Parameter)]) from None
+        cut = [None if ct is None else eager.cast(ct, x.dtype) for ct, x in zip(flowing, found.values(), strict=True)]
+        return dict(zip(found, cut, strict=True))
+
     def forward(self, tangents: list[Any]) -> list[Tensor]:
         """Tangents of the results, from those of the inputs."""
+        for x in self.inputs:
+            if not x.dtype.is_float:
+                raise DTypeError(
+                    f"forward mode moves floating numbers, not {x.dtype!r}",
+                    given={"shape": x.shape},
+                    hint="cast it to a floating type",
+                )
         given = {
             place: fitting(t, x, "tangent") for place, t, x in zip(self.places, tangents, self.inputs, strict=True)
         }
@@ -184,12 +210,6 @@ def _differentiable(x: Any, position: int) -> Tensor:
             return Tensor(x)
         raise ArgumentError(
             f"argument {position} is differentiated and holds a {type(x).__name__}, not a tensor", given={"value": x}
-        )
-    if not x.dtype.is_float:
-        raise DTypeError(
-            f"argument {position} is differentiated and holds {x.dtype!r}, in which nothing changes a little",
-            given={"shape": x.shape},
-            hint="cast it to a floating type, or choose another grad_position",
         )
     return x
 

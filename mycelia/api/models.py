@@ -25,13 +25,14 @@ from mycelia.capture.values import Either, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor, as_value
 from mycelia.eager.random import furthest, is_counter
-from mycelia.ir import Param, Value, fresh_params, region, substitute, toposort
+from mycelia.eager.whole import NoWay, replayed
+from mycelia.ir import Function, Param, Value, fresh_params, region, substitute, toposort
 from mycelia.ir.region import innermost
 from mycelia.names import MissingName, listening, missing_attribute, renamed
 from mycelia.sizes import Sym, comes_from_data
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
-from mycelia.types import TensorType, cotangent_type, uint32
+from mycelia.types import TensorType, cotangent_type, float64, uint32
 
 
 class Linear:
@@ -115,7 +116,7 @@ class Linear:
         listed = [*first, *values]
         self.function, captured = enclosed(machine, fresh, listed, self.happens)
         self.operands = (*originals, *captured)
-        self.wrt = (*[True] * len(fresh), *[False] * len(captured))
+        self.wrt = (*[v.type.differentiable for v in fresh], *[False] * len(captured))
         types = self.function.result_types
         self.live = tuple(i < len(first) and t.differentiable for i, t in enumerate(types))
         joint = vjp(self.function, self.wrt, self.live)
@@ -126,12 +127,40 @@ class Linear:
         if around.effects:
             innermost().adopt([v for v in around.effects if v not in self.late])  # type: ignore[union-attr]  # `back` makes the others
         self.pulled = found[len(listed) :]
+        self.whole = self.real(machine, len(first)) if not all(self.wrt[: len(fresh)]) else None
         new = dict(zip(values, found[len(first) : len(listed)], strict=True))
         for obj, slot, held in changes:
             base.slots[id(obj), slot] = obj, replaced(held, new)
         base.made |= inner.made
         self.outputs = replaced(outputs, new)
         self.firsts = [base.tensor(v) for v in found[: len(first)]]
+
+    def real(self, machine: Any, count: int) -> Any:
+        """The function of real numbers in place of whole ones, and which of its results move with those."""
+        fn = Function(self.function.params, self.function.results[:count])
+        whole = [not m and i < len(self.leaves) + len(self.weights) for i, m in enumerate(self.wrt)]
+        types = [x.tensor.with_dtype(float64) if w else x.type for x, w in zip(fn.params, whole, strict=True)]
+        try:
+            params = fresh_params(tuple(types))
+            found = replayed(fn, params, whole)
+        except NoWay as error:
+            machine.refuse(f"weights of whole numbers are differentiated through {error}")
+        moves = [x is not None for x in found]
+        return Function(params, tuple(x for x in found if x is not None)), tuple(whole), moves
+
+    def pulled_whole(self, cotangents: Any) -> list[Value]:
+        """The cotangents of weights of whole numbers."""
+        if self.whole is None:
+            return []
+        fn, whole, moves = self.whole
+        inputs = [x for x, w in zip(self.operands, whole, strict=True) if w]
+        if not any(moves):
+            return [p.zeros(x.dtype, x.shape) for x in inputs]
+        cts = [ct for ct, m in zip(self.cotangents(cotangents), moves, strict=True) if m]
+        given = [p.cast(ct, r.dtype) for ct, r in zip(cts, fn.results, strict=True)]
+        operands = [p.cast(x, float64) if w else x for x, w in zip(self.operands, whole, strict=True)]
+        pulled = vjp(fn, whole, (True,) * len(fn.results))(*operands, *given)[len(fn.results) :]
+        return [p.cast(ct, x.dtype) for ct, x in zip(pulled, inputs, strict=True)]
 
     def results_of(self, machine: Any, outputs: Any, has_aux: bool) -> list[Any]:
         if has_aux:
@@ -150,7 +179,10 @@ class Linear:
         machine = self.machine
         cts = [ct for ct, m in zip(self.cotangents(cotangents), self.live, strict=False) if m]
         made = substitute((*self.late, *self.pulled), dict(zip(self.given, cts, strict=True)))
-        pulled = made[len(self.late) :]
+        smooth = iter(made[len(self.late) :])
+        count_of = len(self.leaves) + len(self.weights)
+        whole = iter(self.pulled_whole(cotangents))
+        pulled = [next(smooth) if m else next(whole) for m in self.wrt[:count_of]]
         tensors = iter([machine.store.tensor(v) for v in pulled])
         by_argument = [rebuilt(machine, s, [next(tensors) for _ in range(count(s))]) for s in self.structures]
         return machine.store.container(list, tuple(by_argument)), machine.store.container(list, tuple(tensors))
@@ -181,6 +213,8 @@ class Linear:
         given = [
             self.fitting(t, machine.value(x)) for t, x in zip(machine.all_items(tangents), self.inputs, strict=True)
         ]
+        if not all(self.wrt[: len(given)]):
+            machine.refuse("forward mode moves whole numbers")
         if self.function.effects:
             machine.refuse("an effect inside a forward-mode derivative, which would happen again")
         moved = iter(jvp(self.function, self.wrt, self.live)(*self.operands, *given)[len(self.function.results) :])

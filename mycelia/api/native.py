@@ -171,7 +171,7 @@ class Native:
             out, kept = step.forward(held)
         place = put(tape, Node(step, kept, tuple(past)), tensors, held, out)
         live = zip(out, step.live, strict=True)
-        return [wrap(o, tape, place + i if moves else -1) for i, (o, moves) in enumerate(live)]
+        return [wrap(o, tape, place + i if moves or tape.whole else -1) for i, (o, moves) in enumerate(live)]
 
 
 def _owns(array: Array) -> bool:
@@ -226,6 +226,11 @@ class Node:
 
     def __init__(self, step: Recorded, kept: tuple[Any, ...], past: tuple[Any, ...]) -> None:
         self.step, self.kept, self.past = step, kept, past  # the past: what Python gave when the program called it
+
+    @property
+    def whole(self) -> Function:
+        """What is computed again where whole numbers are differentiated."""
+        return self.step.function
 
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""

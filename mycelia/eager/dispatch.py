@@ -19,7 +19,7 @@ from mycelia.eager.quiet import quietly
 from mycelia.errors import ArgumentError, MyceliaError, OutOfMemory
 from mycelia.ir import Function, Op, Value
 from mycelia.sizes import NeedsSize
-from mycelia.types import Array, Shape, TensorType, TupleType, Type, type_of
+from mycelia.types import Array, TensorType, TupleType, Type, type_of
 
 native: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None
 native_for_all: Callable[[Function], Callable[..., Sequence[Array]] | None] | None = None  # of symbolic sizes
@@ -206,7 +206,7 @@ class Ready:
             cts = [c for c in ct if c is not None]
             return self.pullback(needed, live, inputs).compiled(*cts, *out, *inputs)
         back = self.aligned.get(needed)
-        if back is not None and out.size <= LARGE and out.dtype.char in FULL and _aligned(out.shape, inputs):
+        if back is not None and out.size <= LARGE and out.dtype.char in FULL and _aligned(out, inputs):
             return back(ct, out, *inputs)
         key = (needed, *signature(inputs))
         back = self.backs.get(key)
@@ -215,7 +215,7 @@ class Ready:
                 self.backs.clear()
             pullback = self.pullback(needed, ALONE, inputs)
             back = self.backs[key] = pullback.compiled
-            if pullback.any_type and out.size <= LARGE and _aligned(out.shape, inputs):
+            if pullback.any_type and out.size <= LARGE and _aligned(out, inputs):
                 self.aligned[needed] = back
         return back(ct, out, *inputs)
 
@@ -262,10 +262,13 @@ def signature(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([part for x in arrays for part in (x.dtype, x.shape)])
 
 
-def _aligned(shape: Shape, inputs: tuple[Any, ...]) -> bool:
+def _aligned(out: Any, inputs: tuple[Any, ...]) -> bool:
+    """Whether the operands have the shape and the element type of the result."""
+    shape, dtype = out.shape, out.dtype
     if len(inputs) == 2:
-        return bool(inputs[0].shape == shape and inputs[1].shape == shape)
-    return all(x.shape == shape for x in inputs)
+        x, y = inputs
+        return bool(x.shape == shape and y.shape == shape and x.dtype is dtype and y.dtype is dtype)
+    return all(x.shape == shape and x.dtype is dtype for x in inputs)
 
 
 def typed(out: Any, kind: TensorType) -> Array:

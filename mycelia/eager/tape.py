@@ -46,13 +46,15 @@ Record = tuple[TapeOp | None, tuple[int, ...], tuple[bool, ...], tuple[Any, ...]
 
 
 class Tape(list[Record]):
-    """Records, while it is open; a closed tape takes no more."""
+    """Records, while it is open; a closed tape takes no more. On one with `whole` numbers among the weights, what is
+    computed with whole numbers is recorded too (see `eager.whole`).
+    """
 
-    __slots__ = ("open",)
+    __slots__ = ("open", "whole")
 
     def __init__(self) -> None:
         super().__init__()
-        self.open = True
+        self.open, self.whole = True, False
 
 
 open_tapes: dict[int, Tape] = {}  # of all threads: while there are none, nobody asks a tensor for its tape
@@ -135,6 +137,7 @@ class Recording:
     def _place(self, x: Tensor, data: Any) -> int:
         tape = self.tape
         place = len(tape)
+        tape.whole = tape.whole or not x.dtype.is_float
         tape.append((ALIAS, (x._id,), (True,), (data,), data) if x._tape is tape else (None, (), (), (), data))
         return place
 

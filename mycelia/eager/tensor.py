@@ -101,7 +101,7 @@ class Tensor(OperatorSignatures):
             return _in_graph(op, inputs)  # known numbers, in a shape that is not
         out, kind = step.run(held)
         tape = tape_of(inputs)
-        place = put(tape, step, inputs, held, out) if tape is not None and kind.differentiable else -1
+        place = put(tape, step, inputs, held, out) if tape is not None and (kind.differentiable or tape.whole) else -1
         if out.__class__ is tuple:
             return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])
         return wrap(out, tape, place)
@@ -433,7 +433,8 @@ def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
     value = Value(op, held)
     out = op.results(value)
     tape = current_tape_of(inputs)  # one that was set aside sees the whole graph as one step
-    place = put(tape, ready(op), inputs, held, out) if tape is not None and value.type.differentiable else -1
+    recorded = tape is not None and (value.type.differentiable or tape.whole)
+    place = put(tape, ready(op), inputs, held, out) if recorded else -1  # type: ignore[arg-type]  # there is a tape
     if out.__class__ is tuple:
         return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])
     return wrap(out, tape, place)

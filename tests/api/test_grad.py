@@ -212,8 +212,8 @@ def test_an_error_inside_a_gradient_leaves_no_tape_behind():
 def test_mistakes_say_what_to_do():
     with pytest.raises(ArgumentError, match="needs something to be taken with respect to"):
         grad(lambda x: x, None)
-    with pytest.raises(DTypeError, match="argument 0 is differentiated and holds int64"):
-        grad(lambda x: x)(Tensor([1]))
+    with pytest.raises(DTypeError, match="forward mode moves floating numbers, not int64"):
+        jvp(lambda x: x, (Tensor([1]),), (Tensor([1]),))
     with pytest.raises(ArgumentError, match="no argument 1"):
         grad(lambda x: x, 1)(Tensor([1.0]))
     with pytest.raises(ArgumentError, match="returned no tensor"):
@@ -251,8 +251,9 @@ def test_jacobians_by_position_and_with_results_beside():
 
 
 def test_an_op_without_a_gradient_says_so():
-    with pytest.raises((GradientError, ArgumentError, DTypeError)):
-        grad(lambda x: ops.argmax(x))(Tensor([1.0]).astype("int32"))
+    with pytest.raises(GradientError, match="host_call has no gradient: Python computes it"):
+        grad(lambda x: ops.pyfunc(np.sin, x, x))(Tensor([1.0]))
+    assert grad(lambda x: ops.argmax(x))(Tensor([1])).tolist() == [0]
 
 
 def test_integers_computed_on_the_way_carry_no_gradient():

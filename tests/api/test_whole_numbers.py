@@ -1,0 +1,161 @@
+"""Gradients with respect to whole numbers: those of the same formula on real numbers, cut; never a silent zero.
+
+The values of CASES are MindSpore 2.10's for weights and for arguments alike. It gives floating gradients of quotients
+(`w / 2`), where ours have the type of the weight.
+"""
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+from mycelia import Parameter, Tensor, nn, ops
+from mycelia.errors import DTypeError
+
+X = Tensor([0.5, 2.0, -3.0])
+N = Tensor([4, 5, 6], ms.int32)
+TABLE = Tensor(np.arange(12.0).reshape(4, 3), ms.float32)
+
+CASES = {
+    "product": (lambda w: (w * N).sum(), [4, 5, 6]),
+    "square": (lambda w: w * w, [2, 4, 6]),
+    "power": (lambda w: ops.pow(w, 3), [3, 12, 27]),
+    "with floats": (lambda w: (w * X).sum(), [0, 2, -3]),
+    "cast": (lambda w: ops.cast(w, ms.float32) * X, [0, 2, -3]),
+    "longer": (lambda w: ops.cast(w, ms.int64) * 2, [2, 2, 2]),
+    "one element": (lambda w: w[1] * 3.0, [0, 3, 0]),
+    "slice": (lambda w: (w[:2] * 2).sum(), [2, 2, 0]),
+    "comparison": (lambda w: ops.where(w > 1, X, X * 2).sum(), [0, 0, 0]),
+    "positions": (lambda w: ops.gather(TABLE, w, 0).sum(), [0, 0, 0]),
+    "positions and values": (lambda w: (ops.gather(w, w - 1, 0) * w).sum(), [2, 4, 6]),
+    "floor": (lambda w: (w // 2).sum(), [0, 0, 0]),
+    "remainder": (lambda w: (w % 2).sum(), [1, 1, 1]),
+    "exponential": (lambda w: ops.exp(w.astype(ms.float32)).sum(), [2, 7, 20]),
+    "reshape": (lambda w: (w.reshape(3, 1) * w).sum(), [12, 12, 12]),
+    "matrix product": (lambda w: ops.matmul(w.astype(ms.float32), X), [0, 2, -3]),
+    "largest": (lambda w: w.max(), [0, 0, 1]),
+    "absolute": (lambda w: ops.abs(w - 2).sum(), [-1, 0, 1]),
+    "joined": (lambda w: ops.concat([w, N]) * 2, [2, 2, 2]),
+    "scattered": (lambda w: (ops.tensor_scatter_add(N, w.reshape(3, 1) - 1, w) * N).sum(), [4, 5, 6]),
+    "stopped": (lambda w: ops.stop_gradient(w) * X, [0, 0, 0]),
+    "unused": (lambda w: X.sum(), [0, 0, 0]),
+}
+
+
+def weight(dtype=ms.int32, **settings):
+    return Parameter(Tensor([1, 2, 3], dtype), name="steps", **settings)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("way", ["weight", "argument", "compiled weight", "compiled argument"])
+def test_the_derivative_of_whole_numbers_is_that_of_real_ones(way, name):
+    fn, wanted = CASES[name]
+    w = weight()
+    found = ms.grad(lambda: fn(w), None, w) if "weight" in way else ms.grad(fn)
+    found = ms.jit(found) if "compiled" in way else found
+    got = found() if "weight" in way else found(w.value())
+    assert got.dtype is ms.int32
+    assert got.tolist() == wanted
+
+
+@pytest.mark.parametrize("dtype", [ms.int8, ms.uint8, ms.int16, ms.int64])
+def test_the_gradient_has_the_type_of_the_weight(dtype):
+    w = weight(dtype)
+    got = ms.grad(lambda: (w * w).sum(), None, w)()
+    assert (got.dtype, got.tolist()) == (dtype, [2, 4, 6])
+
+
+def test_truth_values_are_numbers_too():
+    w = Parameter(Tensor([True, False, True]), name="mask")
+    assert ms.grad(lambda: (w * X).sum(), None, w)().tolist() == [True, True, True]
+    assert ms.grad(lambda: ops.where(w, X, X).sum(), None, w)().tolist() == [False] * 3
+
+
+class Counting(nn.Cell):
+    """A layer, and a counter that is looked at but does not decide what comes out."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 2)
+        self.steps = Parameter(Tensor(7, ms.int32), name="steps")
+
+    def construct(self, x):
+        y = self.dense(x)
+        return ops.where(self.steps > 3, y, y * 2.0).sum()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_counters_that_nothing_depends_on_have_zero_gradients_and_disturb_nobody(compiled):
+    net = Counting()
+    found = ms.value_and_grad(net, 0, net.trainable_params())
+    _, (to_x, weights) = (ms.jit(found) if compiled else found)(Tensor(np.ones((1, 3), np.float32)))
+    by_name = {w.name: g for w, g in zip(net.trainable_params(), weights, strict=True)}
+    assert (by_name["steps"].dtype, by_name["steps"].item()) == (ms.int32, 0)
+    np.testing.assert_allclose(to_x.asnumpy()[0], net.dense.weight.asnumpy().sum(0), rtol=1e-6)
+
+
+def test_floating_weights_beside_whole_ones_keep_their_gradients():
+    w, v = weight(), Parameter(Tensor([1.0, 2.0, 3.0]), name="v")
+    to_w, to_v = ms.grad(lambda: (w * v * v).sum(), None, [w, v])()
+    assert (to_w.tolist(), to_v.tolist()) == ([1, 4, 9], [2.0, 8.0, 18.0])
+
+
+def test_a_compiled_function_inside_an_eager_gradient_is_looked_into():
+    w = weight()
+    inner = ms.jit(lambda x: (w * x * x).sum())
+    assert ms.grad(inner, None, w)(X).tolist() == [0, 4, 9]
+    assert ms.grad(lambda x: inner(x) * 2, (0,), w)(X)[1].tolist() == [0, 8, 18]
+
+
+def test_a_gradient_of_whole_numbers_leaves_nothing_behind_for_floating_ones():
+    """The way back through a cast was kept without the type that it came from: later ones were zero."""
+    w = Parameter(Tensor([[1, 2]], ms.int32), name="steps")
+    ms.grad(lambda: ops.cast(w, ms.float32).sum(), None, w)()
+    x = Tensor([[1.0, 2.0]], ms.float64)
+    got = ms.grad(lambda x: ops.cast(x, ms.float32).sum())(x)
+    assert (got.dtype, got.tolist()) == (ms.float64, [[1.0, 1.0]])
+
+
+def test_gradients_of_gradients():
+    w = weight()
+    cube = lambda x: (w * w * w * x).sum()  # noqa: E731
+    assert ms.grad(lambda x: ms.grad(cube, None, w)(x).astype(ms.float32).sum())(X).tolist() == [0.0, 0.0, 0.0]
+    second = ms.grad(lambda: ms.grad(lambda: (w * w * w).sum(), None, w)().sum(), None, w)
+    assert second().tolist() == [6, 12, 18]
+    assert ms.grad(lambda x: ms.grad(lambda y: (y * y * w).sum())(x).sum(), None, w)(X).tolist() == [1, 4, -6]
+
+
+def test_the_same_result_twice_and_a_cotangent_of_ones_own():
+    w = weight()
+    assert ms.grad(lambda: (w * w, w * w), None, w)().tolist() == [4, 8, 12]
+    sens = Tensor([1, 10, 100], ms.int32)
+    assert ms.grad(lambda x: x * x, sens_param=True)(w.value(), sens).tolist() == [2, 40, 600]
+    value, back = ms.vjp(lambda x: x * x, w.value())
+    assert (value.tolist(), back(sens)[0].tolist()) == ([1, 4, 9], [2, 40, 600])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_python_loops_and_branches_are_followed(compiled):
+    w = weight()
+
+    def looped(x):
+        for _ in range(2):
+            x = x * w if x.sum() > -100 else x
+        return x
+
+    found = ms.grad(looped, None, w)
+    assert (ms.jit(found) if compiled else found)(X).tolist() == [1, 8, -18]
+
+
+def test_what_cannot_be_followed_is_an_error_that_names_the_weight():
+    w = weight()
+
+    def measured():
+        return ops.pyfunc(lambda a: a * 2, w, w)
+
+    with pytest.raises(DTypeError, match="the weight steps of whole numbers cannot be differentiated"):
+        ms.grad(measured, None, w)()
+    counted = weight(requires_grad=False)
+    assert (
+        ms.grad(lambda x: (x * ops.pyfunc(lambda a: a * 2, counted, counted)).sum(), None, counted)(X).tolist()
+        == [0] * 3
+    )
