@@ -9,10 +9,10 @@ from mycelia.loops import Block, Branch, Buffer, Enter, Host, Procedure, Repeat,
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step, may_end
-from mycelia.primitives import AllReduce, Cond, HostCall, Map, NamedCall, Recurse, Scan, While
+from mycelia.primitives import AllReduce, Cond, HostCall, Map, NamedCall, OfMatrices, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.sizes import same
-from mycelia.types import TensorType, Type, int64, row_major
+from mycelia.types import TensorType, TupleType, Type, int64, row_major
 
 COUNT = TensorType(int64, ())
 
@@ -203,6 +203,12 @@ def _(op: HostCall, v: Value, body: Body) -> None:
 @lower_step.register
 def _(op: AllReduce, v: Value, body: Body) -> None:
     body.steps.append(Host(op.exchange, (body.dense(v.inputs[0]),), (body.memory[v],)))
+
+
+@lower_step.register
+def _(op: OfMatrices, v: Value, body: Body) -> None:
+    results = _outputs(v, body) if isinstance(v.type, TupleType) else [body.memory[v]]
+    body.steps.append(Host(op.host, tuple(body.dense(x) for x in v.inputs), tuple(results)))
 
 
 @lower_step.register

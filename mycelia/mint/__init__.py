@@ -197,6 +197,9 @@ from mycelia.ops import (
     hstack as hstack,
 )
 from mycelia.ops import (
+    inverse as inverse,
+)
+from mycelia.ops import (
     isclose as isclose,
 )
 from mycelia.ops import (

@@ -20,6 +20,7 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import axis_of, method, number, pair, sizes, tensor
 from mycelia.ops.choice import gather_elements
 from mycelia.ops.creation import diag, meshgrid
+from mycelia.ops.decompositions import inverse
 from mycelia.ops.joining import cat, pad, tensor_split
 from mycelia.ops.linalg import matmul, outer
 from mycelia.types import int64
@@ -308,7 +309,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
 
 @method("matrix_power")
 def matrix_power(input: Any, n: int) -> Tensor:
-    """Square matrices multiplied by themselves, n factors in all; the unit for 0.
+    """Square matrices multiplied by themselves, n factors in all; the unit for 0, and for -n the inverse of that for n.
 
     >>> matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
     [[1.0, 3.0], [0.0, 1.0]]
@@ -316,7 +317,9 @@ def matrix_power(input: Any, n: int) -> Tensor:
     x = tensor(input)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"matrix_power takes square matrices, not shape {x.shape}")
-    left = whole("matrix_power", "n", n, least=0)
+    left = whole("matrix_power", "n", n)
+    if left < 0:
+        x, left = inverse(x), -left
     out = p.broadcast(wrap(np.eye(x.shape[-1], dtype=x.dtype.numpy)), x.shape)
     while left:
         out = matmul(out, x) if left & 1 else out

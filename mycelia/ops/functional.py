@@ -18,6 +18,7 @@ from mycelia.ops.communication import *
 from mycelia.ops.comparison import *
 from mycelia.ops.convolution import *
 from mycelia.ops.creation import *
+from mycelia.ops.decompositions import *
 from mycelia.ops.host import *
 from mycelia.ops.joining import *
 from mycelia.ops.linalg import *
@@ -30,6 +31,7 @@ from mycelia.ops.order import *
 from mycelia.ops.pooling import *
 from mycelia.ops.random import *
 from mycelia.ops.reduction import *
+from mycelia.ops.sampling import *
 from mycelia.ops.scattering import *
 from mycelia.ops.state import *
 from mycelia.ops.statistics import *

@@ -12,9 +12,10 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import Axis, axes_of, floated, method, pair, tensor
+from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, pair, tensor
 from mycelia.ops.creation import diagonal
 from mycelia.ops.math import length
+from mycelia.types import float32, float64
 
 __all__ = [
     "addmm",
@@ -247,7 +248,8 @@ def vector_norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
 
 
 def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdims: bool = False) -> Tensor:
-    """The Frobenius norm, or the largest (smallest, if negative) sum of a column (1) or of a row (inf).
+    """The Frobenius norm; the largest (smallest, if negative) sum of a column (1), of a row (inf), singular value (2);
+    or the sum of the singular values ("nuc").
 
     >>> matrix_norm(Tensor([[1.0, -2.0], [3.0, 4.0]]), 1).item()
     6.0
@@ -255,14 +257,27 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdi
     x = floated(A)
     if ord == "fro":
         return vector_norm(x, 2, axis, keepdims)
+    rows, columns = (axis_of(x, a) for a in axis)
+    if ord in ("nuc", 2, -2):
+        return _singular_norm(x, ord, rows, columns, keepdims)
     if ord not in (1, -1, inf, -inf):
-        raise ArgumentError(f"matrix_norm has no order {ord!r}", hint='choose "fro", 1, -1, inf or -inf')
-    rows, columns = (a % x.ndim for a in axis)
+        raise ArgumentError(f"matrix_norm has no order {ord!r}", hint='choose "fro", "nuc", 1, -1, 2, -2, inf or -inf')
     summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = p.reduce_sum(p.abs(x), (summed,), True)
     extreme = p.reduce_max if ord > 0 else p.reduce_min
     out = extreme(sums, (kept,), True)
     return out if keepdims else p.reshape(out, [e for a, e in enumerate(x.shape) if a not in (rows, columns)])
+
+
+def _singular_norm(x: Tensor, ord: Any, rows: int, columns: int, keepdims: bool) -> Tensor:
+    """The norms that are made of singular values."""
+    others = [a for a in range(x.ndim) if a not in (rows, columns)]
+    half = x.dtype if x.dtype in (float32, float64) else float32
+    values = p.Svd()(cast(p.transpose(x, (*others, rows, columns)), half))[1]
+    last = (values.ndim - 1,)
+    reduce = p.reduce_sum if ord == "nuc" else p.reduce_max if ord > 0 else p.reduce_min
+    out = cast(reduce(values, last), x.dtype)
+    return p.expand_dims(out, sorted((rows, columns))) if keepdims else out
 
 
 # ------------------------------------------------------------------------------------------------------------- einsum

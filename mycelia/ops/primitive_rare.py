@@ -16,6 +16,7 @@ from mycelia.ops import (
     choice,
     comparison,
     creation,
+    decompositions,
     joining,
     linalg,
     loss,
@@ -115,6 +116,21 @@ def _index_added(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
     return scattering.inplace_index_add(x, indices, y, axis)
 
 
+def _inverse_of(x: Any, adjoint: bool = False) -> Tensor:
+    """The inverse of square matrices, or of the transposed ones."""
+    return decompositions.inverse(decompositions.adjoint(x) if adjoint else x)
+
+
+def _triangular(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False) -> Tensor:
+    """The X for which matrix @ X is the right side, where the matrix is triangular."""
+    return decompositions.triangular_solve(rhs, matrix, not lower, adjoint)[0]
+
+
+def _nuclear(x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The sum of the singular values."""
+    return linalg.matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
+
+
 _LOCKED, _FREE = "use_locking=True!", "use_locking=False!"
 _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Addcdiv": ("", arithmetic.addcdiv),
@@ -132,6 +148,9 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "ChannelShuffle": ("group", lambda x, group: arrangement.channel_shuffle(x, group)),
     "CheckValid": ("", boxes.check_valid),
     "Cross": ("dim=-65530", lambda x, y, dim: arrangement.cross(x, y, None if dim == -65530 else dim)),
+    "Cholesky": ("upper=False", decompositions.cholesky),
+    "CholeskyInverse": ("upper=False", decompositions.cholesky_inverse),
+    "CholeskySolve": ("upper=False", decompositions.cholesky_solve),
     "CumProd": ("exclusive=False, reverse=False", _running_product),
     "Cummax": ("axis", statistics.cummax),
     "Cummin": ("axis", statistics.cummin),
@@ -143,6 +162,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Fmax": ("", numbers.fmax),
     "Gcd": ("", numbers.gcd),
     "Ger": ("", arrangement.ger),
+    "Geqrf": ("", decompositions.geqrf),
     "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype='float32'", windows.hamming_window),
     "Heaviside": ("", numbers.heaviside),
     "Hypot": ("", arithmetic.hypot),
@@ -160,10 +180,19 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Lcm": ("", numbers.lcm),
     "LeftShift": ("", arithmetic.bitwise_left_shift),
     "Lgamma": ("", numbers.lgamma),
+    "LogMatrixDeterminant": ("", decompositions.log_matrix_determinant),
     "LogSpace": ("steps=10, base=10, dtype='float32'", creation.logspace),
     "Logit": ("eps=-1.0", _logit),
+    "LuSolve": ("", decompositions.lu_solve),
+    "LuUnpack": ("unpack_data=True, unpack_pivots=True", decompositions.lu_unpack),
     "LpNorm": ("axis, p=2, keep_dims=False, epsilon=1e-12", _lp_norm),
     "MatrixBandPart": ("", arrangement.matrix_band_part),
+    "MatrixDeterminant": ("", decompositions.det),
+    "MatrixExp": ("", decompositions.matrix_exp),
+    "MatrixInverse": ("adjoint=False", _inverse_of),
+    "MatrixPower": ("n", arrangement.matrix_power),
+    "MatrixSolve": ("adjoint=False", decompositions.matrix_solve),
+    "MatrixTriangularSolve": ("lower=True, adjoint=False", _triangular),
     "MaxPoolWithArgmaxV2": (
         "kernel_size, strides=None, pads=0, dilation=(1, 1), ceil_mode=False, argmax_type=None!", _max_with_places
     ),
@@ -171,8 +200,13 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "MulNoNan": ("", _product_or_zero),
     "Mvlgamma": ("p", numbers.mvlgamma),
     "NonZero": ("", choice.nonzero),
+    "NuclearNorm": ("dim=None, keepdim=False", _nuclear),
+    "Orgqr": ("", decompositions.orgqr),
+    "Ormqr": ("left=True, transpose=False", decompositions.ormqr),
     "Pdist": ("p=2.0", statistics.pdist),
     "PopulationCount": ("", numbers.population_count),
+    "Qr": ("full_matrices=False", lambda x, full_matrices: decompositions.qr(
+        x, "complete" if full_matrices else "reduced")),
     "ReduceStd": ("axis=(), unbiased=True, keep_dims=False", _std_and_mean),
     "Renorm": ("p, dim, maxnorm", lambda x, p, dim, maxnorm: statistics.renorm(x, p, dim, maxnorm)),
     "ReverseSequence": ("seq_dim, batch_dim=0", arrangement.reverse_sequence),
@@ -197,6 +231,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "SquareSumAll": ("", lambda x, y: (reduction.sum(math.square(x)), reduction.sum(math.square(y)))),
     "SquaredDifference": ("", lambda x, y: math.square(arithmetic.sub(x, y))),
     "StopGradient": ("", state.stop_gradient),
+    "Svd": ("full_matrices=False, compute_uv=True", decompositions.svd),
     "TensorScatterDiv": ("", scattering.tensor_scatter_div),
     "TensorScatterMax": ("", scattering.tensor_scatter_max),
     "TensorScatterMin": ("", scattering.tensor_scatter_min),

@@ -14,6 +14,7 @@ from mycelia.primitives.elementwise import *
 from mycelia.primitives.epilogue import *
 from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
+from mycelia.primitives.lapack import *
 from mycelia.primitives.movement import *
 from mycelia.primitives.ordering import *
 from mycelia.primitives.pooling import *

@@ -22,6 +22,7 @@ from mycelia.primitives import (
     Map,
     NamedCall,
     Null,
+    OfMatrices,
     OpenFrame,
     Positions,
     Recurse,
@@ -332,6 +333,11 @@ def _(op: HostCall, v: Value, w: Writer, *inputs: Term) -> Held:
 @emit.register
 def _(op: AllReduce, v: Value, w: Writer, x: Term) -> Term:
     raise inexpressible(v, "which processes run the program is not said there")
+
+
+@emit.register
+def _(op: OfMatrices, v: Value, w: Writer, *inputs: Term) -> Held:
+    raise inexpressible(v, "LAPACK computes it, on this machine")
 
 
 @emit.register

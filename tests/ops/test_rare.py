@@ -12,6 +12,7 @@ import mycelia as ms
 from mycelia import Tensor, ops
 from mycelia.errors import MyceliaError
 from mycelia.ops import primitive_rare
+from tests.ops.judged import check_gradient, check_values
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(3, 4)), RNG.normal(size=(3, 4))
@@ -241,38 +242,15 @@ CASES = {
 }  # fmt: skip
 
 
-def leaves(found):
-    several = found if isinstance(found, tuple | list) else [found]
-    return [t.asnumpy() if isinstance(t, Tensor) else np.asarray(t) for t in several]
-
-
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", CASES)
 def test_values(name, run):
-    function, oracle, *inputs = CASES[name]
-    for got, want in zip(leaves(run(function)(*map(Tensor, inputs))), leaves(oracle(*inputs)), strict=True):
-        assert got.shape == want.shape
-        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+    check_values(CASES[name], run)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_gradients(name):
-    """Along one random direction: the slope is the gradient times it."""
-    function, _, *inputs = CASES[name]
-
-    def number(*xs):
-        return sum((o * o * 0.3 + o).sum() for o in leaves_of(function(*xs)))
-
-    def leaves_of(found):
-        return [t for t in (found if isinstance(found, tuple | list) else [found]) if t.dtype.is_float]
-
-    rng = np.random.default_rng(1)
-    along = [rng.normal(size=x.shape) for x in inputs]
-    gradients = ms.grad(number, tuple(range(len(inputs))))(*map(Tensor, inputs))
-    slope = sum(float((g.asnumpy() * d).sum()) for g, d in zip(gradients, along, strict=True))
-    step = 1e-6
-    ends = [number(*[Tensor(x + s * step * d) for x, d in zip(inputs, along, strict=True)]).item() for s in (1, -1)]
-    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step), rtol=2e-5, atol=2e-5)
+    check_gradient(CASES[name])
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])

@@ -12,7 +12,7 @@ from mycelia.errors import CompileError
 from mycelia.ir import Function, Op, Project, registry
 from mycelia.ir.purity import Purity
 from mycelia.ir.value import asking
-from mycelia.primitives import AddFrame, AllReduce, HostCall, MakeFrame, NamedCall, OpenFrame, Recurse
+from mycelia.primitives import AddFrame, AllReduce, HostCall, MakeFrame, NamedCall, OfMatrices, OpenFrame, Recurse
 from mycelia.stablehlo import emit, module
 from mycelia.testing import all_samples, function_of
 from mycelia.types import SequenceType, TensorType, bool_, float16, float32, float64, int64, uint8
@@ -20,6 +20,7 @@ from tests.runtime.programs import chain, gradient, loop
 
 RECURSIVE = {Recurse, NamedCall, MakeFrame, OpenFrame, AddFrame}  # StableHLO has no functions that call themselves
 OUTSIDE = {HostCall: "there is no Python to call", AllReduce: "which processes run the program is not said there"}
+OUTSIDE |= {op: "LAPACK computes it" for op in registry.values() if issubclass(op, OfMatrices)}
 V = TensorType(float32, (3,))
 
 
