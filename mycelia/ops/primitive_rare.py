@@ -26,6 +26,7 @@ from mycelia.ops import (
     numbers,
     pooling,
     reduction,
+    sampling,
     scattering,
     state,
     statistics,
@@ -131,10 +132,12 @@ def _nuclear(x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return linalg.matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
 
 
+_GRID = "interpolation_mode='bilinear', padding_mode='zeros', align_corners=False"
 _LOCKED, _FREE = "use_locking=True!", "use_locking=False!"
 _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Addcdiv": ("", arithmetic.addcdiv),
     "Addcmul": ("", arithmetic.addcmul),
+    "AffineGrid": ("align_corners=False", sampling.affine_grid),
     "ApproximateEqual": ("tolerance=1e-05", numbers.approximate_equal),
     "BartlettWindow": ("periodic=True, dtype='float32'", windows.bartlett_window),
     "BatchToSpaceND": ("block_shape, crops", lambda x, block_shape, crops:
@@ -151,6 +154,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Cholesky": ("upper=False", decompositions.cholesky),
     "CholeskyInverse": ("upper=False", decompositions.cholesky_inverse),
     "CholeskySolve": ("upper=False", decompositions.cholesky_solve),
+    "CropAndResize": ("method='bilinear', extrapolation_value=0.0", sampling.crop_and_resize),
     "CumProd": ("exclusive=False, reverse=False", _running_product),
     "Cummax": ("axis", statistics.cummax),
     "Cummin": ("axis", statistics.cummin),
@@ -163,6 +167,8 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Gcd": ("", numbers.gcd),
     "Ger": ("", arrangement.ger),
     "Geqrf": ("", decompositions.geqrf),
+    "GridSampler2D": (_GRID, sampling.grid_sampled),
+    "GridSampler3D": (_GRID, sampling.grid_sampled),
     "HammingWindow": ("periodic=True, alpha=0.54, beta=0.46, dtype='float32'", windows.hamming_window),
     "Heaviside": ("", numbers.heaviside),
     "Hypot": ("", arithmetic.hypot),
@@ -207,6 +213,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "PopulationCount": ("", numbers.population_count),
     "Qr": ("full_matrices=False", lambda x, full_matrices: decompositions.qr(
         x, "complete" if full_matrices else "reduced")),
+    "ROIAlign": ("pooled_height, pooled_width, spatial_scale, sample_num=2, roi_end_mode=1", sampling.roi_align),
     "ReduceStd": ("axis=(), unbiased=True, keep_dims=False", _std_and_mean),
     "Renorm": ("p, dim, maxnorm", lambda x, p, dim, maxnorm: statistics.renorm(x, p, dim, maxnorm)),
     "ReverseSequence": ("seq_dim, batch_dim=0", arrangement.reverse_sequence),

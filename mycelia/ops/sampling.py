@@ -19,7 +19,7 @@ from mycelia.ops.arguments import floated, method, pair, per_axis, sizes, tensor
 from mycelia.primitives.indexing import batched_gather
 from mycelia.types import Array, float32, int32
 
-__all__ = ["affine_grid", "crop_and_resize", "fold", "grid_sample", "roi_align", "unfold"]
+__all__ = ["affine_grid", "crop_and_resize", "fold", "grid_sample", "unfold"]
 
 
 # --------------------------------------------------------------------------------------------------------- grids
@@ -88,6 +88,14 @@ def grid_sample(
         read = _read(x, [where for where, _, _ in corner]) * p.expand_dims(_weight(corner), (1,))
         out = read if out is None else out + read
     return out
+
+
+def grid_sampled(
+    input_x: Any, grid: Any, interpolation_mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool = False,
+) -> Tensor:  # fmt: skip
+    """Images at points from -1 to 1, as `grid_sample` reads them."""
+    return grid_sample(input_x, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _kept_inside(at: Tensor, extent: int, padding_mode: str, aligned: bool) -> Tensor:
@@ -165,7 +173,7 @@ def crop_and_resize(
     """
     x, corners = tensor(image), floated(boxes)
     which = cast(tensor(box_indices), int32)
-    choice("crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
+    choice("crop_and_resize", "method", method, ("bilinear", "nearest"))
     beyond = number("crop_and_resize", "extrapolation_value", extrapolation_value)
     rows, columns = per_axis("crop_size", crop_size, 2)
     if x.ndim != 4 or corners.ndim != 2 or corners.shape[1] != 4 or which.shape != corners.shape[:1]:
