@@ -72,7 +72,9 @@ def test_grids_are_points_times_matrices(aligned):
     check_values(case, ms.jit)
     check_gradient(case)
     assert ops.affine_grid(Tensor(RNG.normal(size=(2, 3, 4))), (2, 1, 3, 1, 2), aligned).shape == (2, 3, 1, 2, 3)
-    once = ops.grid_sample(Tensor(IMAGE), Tensor(ops.affine_grid(Tensor(np.eye(2, 3)[None].repeat(2, 0)), (2, 3, 4, 5))))
+    once = ops.grid_sample(
+        Tensor(IMAGE), Tensor(ops.affine_grid(Tensor(np.eye(2, 3)[None].repeat(2, 0)), (2, 3, 4, 5)))
+    )
     np.testing.assert_allclose(once.asnumpy(), IMAGE, atol=1e-12)
 
 
