@@ -36,7 +36,7 @@ from mycelia.types import TensorType, cotangent_type, float64, uint32
 
 
 class Linear:
-    """One call of a function in a captured program, with its derivative beside it; see `staged.Staged`."""
+    """One call of a function in a captured program, with its derivative beside it; see `api/staged.py`."""
 
     nested = True
 

@@ -1,12 +1,44 @@
-"""What the pages say is there, is there."""
+"""What the pages say is there, is there; and what the code says of other files."""
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PLACE = re.compile(r"`((?:\w+/)*\w+\.py)::? ?([A-Za-z_][\w.]*)")  # `file.py: name`, `file.py::name`
+FILE = re.compile(r"(?<![\w/.*])((?:\w+/)+\w+\.py)\b")
+
+
+@cache
+def files() -> list[Path]:
+    return [p for part in ("mycelia", "tests", "docs", "examples", "benchmarks") for p in (ROOT / part).rglob("*.py")]
+
+
+def found(path: str) -> list[Path]:
+    """The files of this name: those of the package, or else those of the repository."""
+    named = [p for p in files() if p.as_posix().endswith(f"/{path}")]
+    return [p for p in named if (ROOT / "mycelia") in p.parents] or named
+
+
+@cache
+def names(path: Path) -> frozenset[str]:
+    """All that a file defines: functions, classes with what they hold, numbers with names."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return frozenset(defined | {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)})
+
+
+def missing(path: str, name: str) -> str | None:
+    """What a place lacks, in words."""
+    where = found(path)
+    if not where:
+        return f"there is no {path}"
+    wrong = [part for part in filter(None, name.split(".")) if not any(part in names(file) for file in where)]
+    return f"{path} has no {wrong[0]}" if wrong else None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -22,6 +54,23 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
     folders = [ROOT / part for part in ("mycelia", "tests", "docs", "examples", "benchmarks")]
     files = [path.as_posix() for folder in folders for path in folder.rglob("*.*")]
     assert [name for name in named if not any(path.endswith(f"/{name}") for path in files)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_function_that_a_page_names_exists(page: Path) -> None:
+    assert [m for m in (missing(*place) for place in PLACE.findall(page.read_text())) if m is not None] == []
+
+
+def test_every_file_that_the_code_names_exists() -> None:
+    package = [file for file in files() if (ROOT / "mycelia") in file.parents]
+    named = [(file, name) for file in package for name in FILE.findall(file.read_text())]
+    assert [f"{file} names {name}" for file, name in named if not found(name)] == []
+
+
+def test_a_place_that_is_gone_is_found() -> None:
+    assert missing("docs/test_pages.py", "missing") is None
+    assert missing("docs/test_pages.py", "nothing.of_this") == "docs/test_pages.py has no nothing"
+    assert missing("docs/no_page.py", "") == "there is no docs/no_page.py"
 
 
 def test_the_map_names_every_page() -> None:
