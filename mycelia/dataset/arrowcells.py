@@ -19,7 +19,7 @@ KINDS = {
 TEXTS = ("string", "large_string")
 
 
-def plain(kind: Any) -> bool:
+def is_plain_type(kind: Any) -> bool:
     """Whether cells of an Arrow type are numbers, texts, or lists of numbers."""
     return str(kind) in KINDS or str(kind) in TEXTS or _within(kind) is not None
 

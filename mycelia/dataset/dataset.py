@@ -13,7 +13,7 @@ from mycelia.dataset.batching import BatchNode, BucketNode, Padding
 from mycelia.dataset.cache import DatasetCache
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
-from mycelia.dataset.diskcache import DiskCache, Kept
+from mycelia.dataset.diskcache import DiskCache, OnDisk
 from mycelia.dataset.flattening import FlatMapNode
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
 from mycelia.dataset.memo import Remembered
@@ -759,7 +759,7 @@ def _arity(operation: Any) -> int:
 def _cached(operations: tuple[Any, ...], cache: DatasetCache | DiskCache | None) -> tuple[Any, ...]:
     if cache is None:
         return operations
-    return (Kept(operations, cache.folder) if isinstance(cache, DiskCache) else Remembered.by(operations, cache),)
+    return (OnDisk(operations, cache.folder) if isinstance(cache, DiskCache) else Remembered.by(operations, cache),)
 
 
 def _workers(value: int | None) -> int | None:

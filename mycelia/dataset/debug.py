@@ -119,7 +119,7 @@ class PrintDataHook(DebugHook):
 
 
 @dataclass(frozen=True)
-class Hooked:
+class HookedOperation:
     """An operation with hooks before and after it."""
 
     operation: Callable[..., Any]
@@ -153,7 +153,7 @@ def hooked(operations: Sequence[Callable[..., Any]], hooks: Sequence[DebugHook])
             continue
         before = () if last or not hooks else tuple(h.at(_name(operation), first=True) for h in hooks)
         last = _name(operation)
-        made.append(Hooked(operation, before, tuple(h.at(last) for h in hooks)) if hooks else operation)
+        made.append(HookedOperation(operation, before, tuple(h.at(last) for h in hooks)) if hooks else operation)
     return tuple(made)
 
 

@@ -52,7 +52,7 @@ class DiskCache:
 
 
 @dataclass
-class Kept:
+class OnDisk:
     """Operations whose results stay on disk. They must not be random: a row would look the same in every epoch."""
 
     operations: Sequence[Callable[..., Any]]

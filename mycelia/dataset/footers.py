@@ -54,7 +54,7 @@ def passed(data: Bytes, size: int, state: Longs, kind: int) -> int:
     return 1 if state[0] <= size and state[1] == 0 else 0
 
 
-def look(data: Bytes, size: int, state: Longs) -> int:
+def find_schema(data: Bytes, size: int, state: Longs) -> int:
     """Where the schema begins (state[2]) and ends (state[3]), and how many rows there are (state[4]): 1 if found."""
     for i in range(6):
         state[i] = 0
@@ -118,7 +118,7 @@ def elements(data: Bytes, size: int, state: Longs) -> int:
     return 1
 
 
-_look = Routine(look, options)
+_find_schema = Routine(find_schema, options)
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,6 @@ def footer_of(path: str) -> Footer | None:
         os.close(handle)
     data = np.frombuffer(raw, np.uint8)
     state = np.zeros(8, np.int64)
-    if len(data) != length or _look(data, length, state) != 1 or state[4] < 0:
+    if len(data) != length or _find_schema(data, length, state) != 1 or state[4] < 0:
         return None
     return Footer(raw[int(state[2]) : int(state[3])], int(state[4]))

@@ -23,7 +23,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.pipeline import NumberedPlan, Pipeline, walk
 from mycelia.dataset.plan import Node, SourceNode
 from mycelia.dataset.profile import Profile, profile
-from mycelia.dataset.resuming import consumed, rest, sampler_of
+from mycelia.dataset.resuming import consumed, rest, sharing_sampler
 from mycelia.dataset.tuning import Tuner
 from mycelia.errors import ArgumentError
 
@@ -142,7 +142,7 @@ class Iterator:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, as plain data: save it beside the model."""
-        sampler = sampler_of(self.plan)
+        sampler = sharing_sampler(self.plan)
         family = None if sampler is None else fingerprint(self.plan, self.options, shared=True)
         together = 0 if sampler is None else consumed(self.plan, self.step, self.start)
         return {
@@ -180,7 +180,7 @@ class Iterator:
         anew = (
             family is not None
             and state.get("plan") != self.fingerprint
-            and sampler_of(self.plan) is not None
+            and sharing_sampler(self.plan) is not None
             and family == fingerprint(self.plan, self.options, shared=True)
         )
         if state.get("version") != 1 or not (anew or state.get("plan") == self.fingerprint):

@@ -76,14 +76,14 @@ def wav_of(samples: Array, rate: int) -> bytes:
     return out.getvalue()
 
 
-def text_of(value: Any, most: int = 60) -> str:
+def in_few_words(value: Any, most: int = 60) -> str:
     """A value in a few words: its text, or its type, its shape and its first numbers.
 
-    >>> text_of(np.array("word")), text_of(np.arange(3, dtype=np.int8))
+    >>> in_few_words(np.array("word")), in_few_words(np.arange(3, dtype=np.int8))
     ("'word'", 'int8[3] 0 1 2')
     """
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {text_of(v, most // 2)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{k}: {in_few_words(v, most // 2)}" for k, v in value.items()) + "}"
     array = np.asarray(value)
     if array.ndim == 0:
         word = repr(array.item())
@@ -93,10 +93,10 @@ def text_of(value: Any, most: int = 60) -> str:
     return f"{array.dtype}{list(array.shape)} {shown}{more}"[: most + 20]
 
 
-def drawn(image: Array, wide: int = WIDE) -> str:
+def in_half_blocks(image: Array, wide: int = WIDE) -> str:
     """A picture in half blocks and colours, as terminals show them: two rows of pixels in a line.
 
-    >>> drawn(np.zeros((2, 2, 3), np.uint8), 2).count("▀")
+    >>> in_half_blocks(np.zeros((2, 2, 3), np.uint8), 2).count("▀")
     2
     """
     height, width = image.shape[:2]
@@ -153,10 +153,10 @@ class Preview:
         lines = []
         for name, value in row.items():
             image, sound = picture_of(value), sound_of(value)
-            told = text_of(value) if image is None else f"{value.dtype}{list(value.shape)}"
+            told = in_few_words(value) if image is None else f"{value.dtype}{list(value.shape)}"
             lines.append(f"  {name.ljust(wide)}  {told}{'  ' + sparkline(sound) if sound is not None else ''}")
             if image is not None:
-                lines += [" " * (wide + 4) + line for line in drawn(image).splitlines()]
+                lines += [" " * (wide + 4) + line for line in in_half_blocks(image).splitlines()]
         return lines
 
     def html(self) -> str:
@@ -177,7 +177,7 @@ class Preview:
             rate = next((int(v) for k, v in row.items() if "rate" in k and np.ndim(v) == 0), self.rate)
             data = b64encode(wav_of(sound, rate)).decode()
             return f'<audio controls src="data:audio/wav;base64,{data}"></audio>'
-        return html.escape(text_of(value, 200))
+        return html.escape(in_few_words(value, 200))
 
     _repr_html_ = html
 

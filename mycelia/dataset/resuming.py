@@ -33,7 +33,7 @@ def steps(plan: Node) -> list[Node] | None:
     return found if isinstance(source.sampler, DistributedSampler) and source.sampler.num_samples is None else None
 
 
-def sampler_of(plan: Node) -> DistributedSampler | None:
+def sharing_sampler(plan: Node) -> DistributedSampler | None:
     """The sampler that shares the rows of a plan among readers, if the rest of an epoch can be shared anew."""
     found = steps(plan)
     if found is None:
@@ -51,7 +51,7 @@ def consumed(plan: Node, step: int, start: int) -> int:
     >>> consumed(ds.NumpySlicesDataset(list(range(20)), ["x"], num_shards=2, shard_id=0).batch(3).plan, 2, 0)
     12
     """
-    found, sampler = steps(plan), sampler_of(plan)
+    found, sampler = steps(plan), sharing_sampler(plan)
     assert found is not None, "asked before"
     assert sampler is not None, "asked before"
     source = found[-1]

@@ -10,7 +10,7 @@ from typing import Any
 
 from mycelia.errors import ArgumentError, DependencyError
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import FileBytes, Held
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
 
 SEALED = b"MYCSEAL1"
 CHUNK = 1 << 20
@@ -69,7 +69,7 @@ def encrypt_file(path: Path) -> None:
             file.write(cipher.encrypt(nonce + (i // CHUNK).to_bytes(4, "big"), plain[i : i + CHUNK], b"%d" % last))
 
 
-def decrypted(raw: FileBytes, path: str) -> FileBytes | Held:
+def decrypted(raw: FileBytes, path: str) -> FileBytes | BytesInMemory:
     """The plain bytes of a file; those of a file that is not encrypted are left where they are."""
     if raw[:8] != SEALED:
         return raw
@@ -84,4 +84,4 @@ def decrypted(raw: FileBytes, path: str) -> FileBytes | Held:
             plain += cipher.decrypt(nonce + i.to_bytes(4, "big"), raw[at : at + sealed], b"%d" % last)
         except Exception as error:
             raise RecordError("a record file is damaged, or the key is another", given={"file": path}) from error
-    return Held(bytes(plain))
+    return BytesInMemory(bytes(plain))

@@ -64,7 +64,7 @@ def content_of(path: str | Path) -> bytes:
         return file.read()
 
 
-class Held:
+class BytesInMemory:
     """Bytes that are in memory, asked for as those of a file."""
 
     def __init__(self, raw: bytes) -> None:
@@ -148,14 +148,14 @@ class FileBytes:
             yield some, room.bytes[:copied].reshape(len(wanted), size)
 
 
-class Walk:
+class ForwardBytes:
     """Bytes from the front to the back: small pieces that lie near one another are read together.
 
-    >>> walk = Walk(Held(b"abcdef")); walk.at(1, 2), walk.at(5, 2)
+    >>> walk = ForwardBytes(BytesInMemory(b"abcdef")); walk.at(1, 2), walk.at(5, 2)
     (b'bc', b'f')
     """
 
-    def __init__(self, raw: Held | FileBytes) -> None:
+    def __init__(self, raw: BytesInMemory | FileBytes) -> None:
         self.raw, self.begin, self.window = raw, 0, b""
 
     def at(self, place: int, size: int) -> bytes:

@@ -19,7 +19,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import FileBytes, Held, Walk
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes, ForwardBytes
 from mycelia.mindrecord.layout import Column, Header
 from mycelia.types import Array
 
@@ -36,10 +36,10 @@ DAMAGES = (
 )  # what reading noise ends in
 
 
-def recognised(raw: FileBytes | Held) -> bool:
+def recognised(raw: FileBytes | BytesInMemory) -> bool:
     """Whether bytes begin as MindSpore's record files do.
 
-    >>> recognised(Held(b'\\x02' + bytes(7) + b'{}')), recognised(Held(b"MYCREC01"))
+    >>> recognised(BytesInMemory(b'\\x02' + bytes(7) + b'{}')), recognised(BytesInMemory(b"MYCREC01"))
     (True, False)
     """
     if len(raw) < LENGTH.size:
@@ -51,7 +51,7 @@ def recognised(raw: FileBytes | Held) -> bool:
 class ForeignStore:
     """The records of a file that MindSpore wrote."""
 
-    def __init__(self, raw: FileBytes | Held, path: str) -> None:
+    def __init__(self, raw: FileBytes | BytesInMemory, path: str) -> None:
         self.raw, self.path = raw, path
         try:
             told = json.loads(raw[LENGTH.size : LENGTH.size + LENGTH.unpack(raw[: LENGTH.size])[0]])
@@ -73,7 +73,7 @@ class ForeignStore:
 
     def _walk(self, told: dict[str, Any], kind: str) -> tuple[Array, Array]:
         """Where the entries of a kind of page begin and end."""
-        starts, ends, walk = [], [], Walk(self.raw)
+        starts, ends, walk = [], [], ForwardBytes(self.raw)
         kinds = {p["page_id"]: p["page_type"] for p in told["page"]}
         if len(kinds) != len(told["page"]) or not {*kinds.values()} <= {"RAW_DATA", "BLOB_DATA"}:
             raise ValueError(f"its pages are {kinds}")

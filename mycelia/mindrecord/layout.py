@@ -21,7 +21,7 @@ import numpy as np
 
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import FileBytes, Held
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
 from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
 
@@ -241,7 +241,7 @@ def _position(told: Any) -> int:
     return told
 
 
-def footer(raw: FileBytes | Held, path: str) -> tuple[int, Header]:
+def footer(raw: FileBytes | BytesInMemory, path: str) -> tuple[int, Header]:
     """The header of a file's bytes and where its index begins; raises when the file is not whole."""
     size = len(raw)
     if size < START or raw[:8] != MAGIC:

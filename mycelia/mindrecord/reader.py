@@ -15,7 +15,7 @@ from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.foreign import ForeignStore, recognised
 from mycelia.mindrecord.layout import Column
-from mycelia.mindrecord.store import OwnStore, Store
+from mycelia.mindrecord.store import OwnStore, RecordStore
 from mycelia.types import Array
 
 
@@ -36,7 +36,7 @@ class RecordFile:
             raw = crypt.decrypted(FileBytes(path), self.path)
         except OSError as error:
             raise RecordError(f"cannot open a record file: {error}", given={"file": self.path}) from error
-        self.store: Store = (ForeignStore if recognised(raw) else OwnStore)(raw, self.path)
+        self.store: RecordStore = (ForeignStore if recognised(raw) else OwnStore)(raw, self.path)
         self.header, self.offsets = self.store.header, self.store.offsets
 
     def __reduce__(self) -> tuple[Any, ...]:

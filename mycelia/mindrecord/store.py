@@ -9,13 +9,13 @@ import numpy as np
 
 from mycelia.mindrecord.batches import gathered
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import FileBytes, Held
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
 from mycelia.mindrecord.layout import START, WORD, Column, Header, checksums, footer
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
 
-class Store(Protocol):
+class RecordStore(Protocol):
     """The records of a file, whoever wrote it."""
 
     header: Header
@@ -31,7 +31,7 @@ class Store(Protocol):
 class OwnStore:
     """The records of a file of ours."""
 
-    def __init__(self, raw: FileBytes | Held, path: str) -> None:
+    def __init__(self, raw: FileBytes | BytesInMemory, path: str) -> None:
         self.raw, self.path = raw, path
         self.begin, self.header = footer(raw, path)
         rows = self.header.rows

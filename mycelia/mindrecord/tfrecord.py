@@ -18,7 +18,7 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import wire
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import FileBytes, Held, Walk
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes, ForwardBytes
 from mycelia.mindrecord.limits import TooLarge, believed, unfolded
 from mycelia.types import Array
 
@@ -103,7 +103,7 @@ class TFRecordFile:
         starts: list[int] = []
         sizes: list[int] = []
         at, end = 0, len(self.raw)
-        read, walk = struct.Struct("<QI").unpack, Walk(self.raw)
+        read, walk = struct.Struct("<QI").unpack, ForwardBytes(self.raw)
         while at < end:
             if at + 12 > end:
                 raise self._short(len(starts), at)
@@ -148,11 +148,11 @@ class TFRecordFile:
             raise RecordError(f"a TFRecord does not hold a tf.train.Example: {error}", given=given) from error
 
 
-def _opened(path: str, compression: str | None) -> FileBytes | Held:
+def _opened(path: str, compression: str | None) -> FileBytes | BytesInMemory:
     if compression in (None, ""):
         return FileBytes(path)
     if compression in ("GZIP", "ZLIB"):
-        return Held(unfolded(path, compression))
+        return BytesInMemory(unfolded(path, compression))
     raise ArgumentError(f'compression_type is None, "GZIP" or "ZLIB", and was {compression!r}')
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import remote, vision
-from mycelia.dataset.diskcache import Kept, read
+from mycelia.dataset.diskcache import OnDisk, read
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.mindrecord import FileWriter
 from mycelia.mindrecord.errors import RecordError
@@ -338,7 +338,7 @@ def test_no_reader_waits_for_a_pipe_or_reads_a_device(name, kind, tmp_path):
 
 
 def test_a_kept_row_belongs_to_its_name(tmp_path):
-    double = Kept([lambda x: x * 2], str(tmp_path))
+    double = OnDisk([lambda x: x * 2], str(tmp_path))
     assert double(np.array(3))[0] == 6
     three, four = (double.place((np.array(n),)) for n in (3, 4))
     four.parent.mkdir(parents=True, exist_ok=True)
@@ -349,7 +349,7 @@ def test_a_kept_row_belongs_to_its_name(tmp_path):
 
 @pytest.mark.parametrize("kind", ["a pipe", "a link to a device without end", "a folder"])
 def test_what_lies_where_a_row_should_be_is_not_waited_for(kind, tmp_path):
-    double = Kept([lambda x: x * 2], str(tmp_path))
+    double = OnDisk([lambda x: x * 2], str(tmp_path))
     double(np.array(3))
     place = double.place((np.array(3),))
     if kind == "a folder":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.arrowcells import cells, plain, ragged
+from mycelia.dataset.arrowcells import cells, is_plain_type, ragged
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.table import ENDLESS
@@ -39,7 +39,7 @@ class TableData:
             return None
         source = self.source.with_format("arrow")
         kinds = [source[:1][c].type for c in self.columns] if len(source) else [None]
-        return source if all(map(plain, kinds)) and self._unadorned() else None
+        return source if all(map(is_plain_type, kinds)) and self._unadorned() else None
 
     def _unadorned(self) -> bool:
         """Whether the cells are what the table holds: no pictures, sounds or other features that are decoded."""

@@ -67,10 +67,10 @@ def of_kinds(*names: str) -> Array:
 
 
 @cache
-def named(name: str) -> Array:
+def character_set(name: str) -> Array:
     r"""The set that \p{name} means: a general category, a script, or one of a few properties.
 
-    >>> named("Lu")[ord("A")], named("Greek")[ord("ω")], named("script=Han")[ord("a")]
+    >>> character_set("Lu")[ord("A")], character_set("Greek")[ord("ω")], character_set("script=Han")[ord("a")]
     (np.True_, np.True_, np.False_)
     """
     _, _, value = name.rpartition("=")
@@ -89,7 +89,7 @@ def named(name: str) -> Array:
         case "alpha" | "alphabetic":
             return (of_kinds("L", "M", "Nl") | ranged(*CIRCLED)) & ~ranged(*ranges(BARE_MARKS))
         case "alnum":
-            return named("alpha") | named("Nd")
+            return character_set("alpha") | character_set("Nd")
         case "word":
             return of_kinds("L", "M", "Nd", "Nl", "Pc") | ranged((0x200C, 0x200D), *CIRCLED)
         case "upper" | "uppercase":
@@ -132,7 +132,7 @@ def category(name: str) -> str:
     >>> category("Zs")[:2]
     '\\\\ '
     """
-    return written(named(name))
+    return written(character_set(name))
 
 
 SHORT = {"d": "Nd", "s": "White_Space", "w": "word"}
@@ -157,7 +157,7 @@ class ExpressionReader:
     def property(self) -> Array | None:
         r"""A set that stands here with a backslash: \p{...}, \d, \s, \w, \h, \v and their opposites."""
         if found := self.take(PROPERTY):
-            return ~named(found[2]) if found[1] == "P" else named(found[2])
+            return ~character_set(found[2]) if found[1] == "P" else character_set(found[2])
         letter = self.icu[self.at + 1 : self.at + 2] if self.icu[self.at] == "\\" else ""
         if not letter or letter.lower() not in "dswhv":
             return None
@@ -168,7 +168,7 @@ class ExpressionReader:
             case "v":
                 table = _table(LINE_ENDS)
             case short:
-                table = named(SHORT[short])
+                table = character_set(SHORT[short])
         return table if letter.islower() else ~table
 
     def character(self) -> str:
@@ -209,7 +209,7 @@ class ExpressionReader:
     def member(self) -> Array:
         """A member of a set: a set within, a property, a character or a range of them."""
         if found := self.take(POSIX):
-            return ~named(found[2]) if found[1] else named(found[2])
+            return ~character_set(found[2]) if found[1] else character_set(found[2])
         if self.icu[self.at] == "[":
             return self.set()
         table = self.property()

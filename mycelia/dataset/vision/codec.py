@@ -67,7 +67,7 @@ def decode(data: Array, choose: Callable[[int, int], Box] | None = None) -> Arra
         enabled = current_options().own_jpeg_decoder
         own = enabled and (not libraries or (choose is not None and jpeg.ready()))
         about = jpeg.header_of(data) if own else None
-        _believable(data, (about.height, about.width) if about else jpeg.size_of(data))
+        _believable(data, (about.height, about.width) if about else jpeg.claimed_size(data))
         if about is not None:
             box = choose(about.height, about.width) if choose else None
             image = jpeg.pixels(data, about, box)

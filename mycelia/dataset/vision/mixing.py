@@ -27,10 +27,10 @@ def require_batch(name: str, images: Array, labels: Array) -> None:
         )
 
 
-def mix(x: Array, y: Array, share: Array | float) -> Array:
+def blended(x: Array, y: Array, share: Array | float) -> Array:
     """Share * x + (1 - share) * y, with one share for all or one for each first index.
 
-    >>> mix(np.array([[0.0], [0.0]]), np.array([[4.0], [4.0]]), np.array([0.5, 0.25]))
+    >>> blended(np.array([[0.0], [0.0]]), np.array([[4.0], [4.0]]), np.array([0.5, 0.25]))
     array([[2.],
            [3.]])
     """
@@ -58,7 +58,7 @@ class MixUpBatch(TensorOperation):
         rng = random.current()
         share = rng.beta(self.alpha, self.alpha)
         other = rng.permutation(len(images))
-        return blend(images, images[other], share), mix(labels, labels[other], share).astype(np.float32)
+        return blend(images, images[other], share), blended(labels, labels[other], share).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class CutMixBatch(TensorOperation):
             box = (slice(None), down, across) if first else (down, across)
             out[(i, *box)] = images[(other, *box)]
             kept = 1 - (down.stop - down.start) * (across.stop - across.start) / (rows * columns)
-            mixed[i] = mix(labels[i], labels[other], kept)
+            mixed[i] = blended(labels[i], labels[other], kept)
         return out, mixed
 
 
@@ -133,7 +133,7 @@ class MixUp(TensorOperation):
             raise ShapeError("the batch has another size", given={"batch_size": self.batch_size, "got": len(images)})
         share = random.current().beta(self.alpha, self.alpha, self.batch_size)
         if self.is_single:
-            return mix(images, np.roll(images, -1, 0), share), mix(labels, np.roll(labels, -1, 0), share)
+            return blended(images, np.roll(images, -1, 0), share), blended(labels, np.roll(labels, -1, 0), share)
         before = self._last or [images, labels]
-        self._last[:] = [mix(images, before[0], share), mix(labels, before[1], share)]
+        self._last[:] = [blended(images, before[0], share), blended(labels, before[1], share)]
         return self._last[0], self._last[1]

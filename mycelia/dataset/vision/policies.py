@@ -59,13 +59,13 @@ def by_factor(magnitude: float) -> float:
     return float(np.float32(1) + np.float32(magnitude))
 
 
-def plain(kind: Callable[[], ImageOperation]) -> Make:
+def without_magnitude(kind: Callable[[], ImageOperation]) -> Make:
     """How to make a transform that has no magnitude."""
     return lambda m, inter, fill: kind()
 
 
 OPERATIONS: dict[str, Make] = {
-    "Identity": plain(lambda: SAME),
+    "Identity": without_magnitude(lambda: SAME),
     "ShearX": lambda m, inter, fill: lean(m, 0, inter, fill),
     "ShearY": lambda m, inter, fill: lean(0, m, inter, fill),
     "TranslateX": lambda m, inter, fill: Move(m, 0, inter, fill),
@@ -77,9 +77,9 @@ OPERATIONS: dict[str, Make] = {
     "Sharpness": toned(tone.AdjustSharpness, by_factor),
     "Posterize": toned(tone.Posterize, int),
     "Solarize": toned(tone.Solarize, float),
-    "AutoContrast": plain(tone.AutoContrast),
-    "Equalize": plain(tone.Equalize),
-    "Invert": plain(tone.Invert),
+    "AutoContrast": without_magnitude(tone.AutoContrast),
+    "Equalize": without_magnitude(tone.Equalize),
+    "Invert": without_magnitude(tone.Invert),
 }
 SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 

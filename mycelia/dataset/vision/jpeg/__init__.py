@@ -17,12 +17,12 @@ import numpy as np
 from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
-from mycelia.dataset.vision.jpeg.header import JpegHeader, coder, header_of, size_of
+from mycelia.dataset.vision.jpeg.header import JpegHeader, claimed_size, coder, header_of
 from mycelia.errors import ArgumentError
 from mycelia.routines.routine import Routine
 from mycelia.types import Array
 
-__all__ = ["Box", "JpegHeader", "header_of", "pixels", "ready", "size_of"]
+__all__ = ["Box", "JpegHeader", "claimed_size", "header_of", "pixels", "ready"]
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 

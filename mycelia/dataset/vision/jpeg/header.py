@@ -42,10 +42,10 @@ def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
         yield kind, begin, place
 
 
-def size_of(data: Array) -> tuple[int, int] | None:
+def claimed_size(data: Array) -> tuple[int, int] | None:
     """Height and width that a JPEG file of any kind claims; None if it does not tell.
 
-    >>> size_of(np.frombuffer(bytes.fromhex("ffd8 ffc2 0008 08 0102 0003"), np.uint8))
+    >>> claimed_size(np.frombuffer(bytes.fromhex("ffd8 ffc2 0008 08 0102 0003"), np.uint8))
     (258, 3)
     """
     for most in (SHORT, len(data)):
