@@ -2,9 +2,11 @@
 
 For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled
 (none, where an earlier run has left them in the cache); what a size costs that was not met before (its first call less
-the median of three more), of all, and of those that need no more memory than others before; the steady time against a
-program for that size alone; how much memory the process takes from the fifth size on, and when all sizes come once
-more. The harness is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
+the median of three more): before its machine code runs, which is exact, and in all, which holds the noise of whole
+steps, and for some sizes memory that is touched for the first time, so once more for those that need no more memory
+than others before; the steady time against a program for that size alone; how many MiB the process takes beside what
+programs compute in: from the fifth size to the twentieth, from there on, and when all sizes come once more. The harness
+is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +42,24 @@ def main() -> None:
     from mycelia import nn
     from mycelia.runtime import stages
     from mycelia.runtime.arena import Arena
+    from mycelia.runtime.executable import Executable
 
     compiled, count = stages.compiled, [0]
+    made, native = Executable.__init__, [0.0]  # seconds in machine code
+
+    def timing(self: Any, *args: Any) -> None:
+        made(self, *args)
+        run = self._run
+
+        def timed(table: int) -> Any:
+            begin = time.perf_counter()
+            status = run(table)
+            native[0] += time.perf_counter() - begin
+            return status
+
+        self._run = timed
+
+    Executable.__init__ = timing  # type: ignore[method-assign]  # to tell what is code and what comes before it
 
     def counting(*args: Any) -> Any:
         count[0] += 1
@@ -86,8 +105,9 @@ def main() -> None:
     batches = [int(n) for n in r.permutation(np.arange(8, 8 + 4 * given.sizes, 4))]
     small = [int(n) for n in r.permutation(np.arange(2, 2 + given.sizes) % 30 + 2)]
     lengths = [int(n) for n in r.permutation(np.arange(16, 16 + 2 * given.sizes, 2))]
-    head = f"{'compiled':>8} {'new size (median, 90 %, max)':>30} {'in known memory':>24} {'steady / static':>16}"
-    print(f"{'':24} {head} {'RSS grows, again':>18}")
+    head = f"{'compiled':>8} {'new size: before its code':>26} {'in all':>24} {'in known memory':>24}"
+    print("A new size: median, 90 % quantile, maximum.")
+    print(f"{'':20} {head} {'steady / static':>16} {'RSS grows, MiB':>16}")
     for name, make, shapes in (
         ("mlp_train, batches", mlp, [(n, 0) for n in batches]),
         ("gpt_train, batches", gpt, [(n, 64) for n in small]),
@@ -98,18 +118,20 @@ def main() -> None:
         plain, data = make()
         step = ms.jit(plain)
         count[0] = 0
-        news: list[tuple[float, bool]] = []
+        news: list[tuple[float, float, bool]] = []
+        grows: list[int] = []
         for shape in shapes:
             args, room = data(*shape), Arena.bytes()
-            first = seconds(step, args)
-            again = statistics.median(seconds(step, args) for _ in range(3))
-            news.append((1000 * (first - again), Arena.bytes() == room))
-            if len(news) == 5:
-                before = resident()
-        programs, middle = count[0], resident()
+            (first, before_code), *others = [both(step, args, native) for _ in range(4)]
+            again, beside = (statistics.median(times) for times in zip(*others, strict=True))
+            news.append((1000 * (before_code - beside), 1000 * (first - again), Arena.bytes() == room))
+            grows.append(resident() - Arena.bytes())
+        programs = count[0]
         for shape in shapes:
             step(*data(*shape))
-        grown = f"{(middle - before) / 2**20:.0f}, {(resident() - middle) / 2**20:.0f} MiB"
+        grows.append(resident() - Arena.bytes())
+        marks = [grows[i] / 2**20 for i in (4, min(19, len(shapes) - 1), -2, -1)]
+        grown = ", ".join(f"{later - earlier:.0f}" for earlier, later in pairwise(marks))
         ratios = []
         for shape in shapes[-2:]:
             args = data(*shape)
@@ -117,15 +139,24 @@ def main() -> None:
             alone(*args)
             pairs = [(seconds(step, args), seconds(alone, args)) for _ in range(given.turns)]
             ratios.append(min(p[0] for p in pairs) / min(p[1] for p in pairs))
-        costs, known = spread(n for n, _ in news[3:]), spread(n for n, same in news[3:] if same)
+        prepared, costs, known = (
+            spread(n[0] for n in news[3:]), spread(n[1] for n in news[3:]), spread(n[1] for n in news[3:] if n[2])
+        )  # fmt: skip
         steady = ", ".join(f"{x:.2f}" for x in ratios)
-        print(f"{name:24} {programs:8d} {costs:>30} {known:>24} {steady:>16} {grown:>18}", flush=True)
+        print(f"{name:20} {programs:8d} {prepared:>26} {costs:>24} {known:>24} {steady:>16} {grown:>16}", flush=True)
 
 
 def spread(times: Iterable[float]) -> str:
     """The median, the 90 % quantile and the maximum."""
     found = sorted(times)
     return f"{statistics.median(found):.1f}, {found[int(0.9 * len(found))]:.1f}, {found[-1]:.1f} ms"
+
+
+def both(run: Callable[..., Any], args: list[Any], native: list[float]) -> tuple[float, float]:
+    """The time of one call, and what of it was not spent in machine code."""
+    native[0] = 0.0
+    whole = seconds(run, args)
+    return whole, whole - native[0]
 
 
 def seconds(run: Callable[..., Any], args: list[Any]) -> float:

@@ -54,7 +54,7 @@ class _Calls:
 Calls = _Calls()
 
 
-KEPT = 32  # arrangements of one program: sizes that come again cost nothing
+KEPT = 16  # arrangements of one program: sizes that come again cost nothing
 
 
 class Running:

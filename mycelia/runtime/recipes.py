@@ -48,7 +48,7 @@ def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | 
 _tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
 
 
-@lru_cache(maxsize=512)  # of which code for its sizes takes 60 KB each; programs keep what they use
+@lru_cache(maxsize=256)  # of which code for its sizes takes 60 KB each; programs keep what they use
 def _bound(call: LibraryCall, threads: int) -> PreparedCall:
     made = bind(call)
     for primitive, _ in made.primitives:
@@ -81,7 +81,7 @@ def bind(call: object) -> PreparedCall:
     raise AssertionError(f"no library for {call}")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _layout(layout: Strided) -> onednn.Layout:
     """The layout as the library knows it, described to it once: many calls have it."""
     return onednn.Layout(layout.shape, _named(layout.dtype), layout.strides)

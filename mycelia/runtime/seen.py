@@ -41,9 +41,9 @@ class Seen:
         """The places of arrays that are other objects than those that were kept, or may be."""
         watch = self._watch  # another thread may put another one in its place
         now = watch.take(arrays) if watch.restless else arrays
-        if (list(map(id, now)) if watch.few else identities(now)) == watch.all:
+        if (list(map(id, now)) if watch.few else identities(now)) == watch.known.all:
             return watch.restless
-        moved = [i for i, x, known in zip(watch.places, now, watch.ids, strict=True) if id(x) != known]
+        moved = [i for i, x, known in zip(watch.places, now, watch.known.ids, strict=True) if id(x) != known]
         return sorted([*watch.restless, *moved])
 
     def keep(self, arrays: tuple[Array, ...], places: Sequence[int]) -> None:
@@ -55,7 +55,7 @@ class Seen:
             self._changes[i] += 1
         if any(self._changes[i] >= PATIENCE and i in watch.position for i in places):
             known = [i for i in watch.places if self._changes[i] < PATIENCE]
-            places = [i for i in known if i in places or watch.ids[watch.position[i]] == id(arrays[i])]
+            places = [i for i in known if i in places or watch.known.ids[watch.position[i]] == id(arrays[i])]
             watch = _Watch(known, tuple([i for i, n in enumerate(self._changes) if n >= PATIENCE]))
         watch.note(arrays, places)
         self._watch = watch
@@ -69,18 +69,30 @@ class _Watch:
         self.position = {i: k for k, i in enumerate(places)}
         self.take: Callable[[tuple[Array, ...]], tuple[Array, ...]] = taker(places) if restless else tuple
         self.few = len(places) <= FEW
-        self.ids = [0] * len(places)
-        self.all: bytes | list[int] | None = None  # the identities as they are compared, while all arrays live
+        self.known = _Known(len(places))
         self.references: list[Any] = [None] * len(places)
 
     def note(self, arrays: tuple[Array, ...], places: Sequence[int]) -> None:
         """Know the arrays at these places."""
+        known = self.known
         for i in places:
             if (k := self.position.get(i)) is not None:
-                self.references[k] = weakref.ref(arrays[i], partial(self.gone, k))
-                self.ids[k] = id(arrays[i])
+                self.references[k] = weakref.ref(arrays[i], partial(known.gone, k))
+                known.ids[k] = id(arrays[i])
         now = self.take(arrays)
-        self.all = identities(now) if list(map(id, now)) == self.ids else None
+        known.all = identities(now) if list(map(id, now)) == known.ids else None
+
+
+class _Known:
+    """The identities of arrays. References to those tell it when one goes, and it has none to them: so what is not used
+    any more goes at once, and is nothing that has to be collected.
+    """
+
+    __slots__ = ("all", "ids")
+
+    def __init__(self, count: int) -> None:
+        self.ids = [0] * count
+        self.all: bytes | list[int] | None = None  # as they are compared, while all arrays live
 
     def gone(self, k: int, _: object) -> None:
         """An array goes, and its identity may soon be another one's."""

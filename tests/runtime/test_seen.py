@@ -1,6 +1,8 @@
 """Arrays are known by themselves while they live, and never by what another one has left behind."""
 
+import gc
 import random
+import weakref
 from itertools import count
 
 import numpy as np
@@ -61,3 +63,15 @@ def test_all_may_be_replaced_a_few_times():
         for wanted in ([0, 1, 2], []):
             assert list(seen.changed(arrays)) == wanted
             seen.keep(arrays, wanted)
+
+
+def test_what_is_known_goes_at_once_and_leaves_nothing_to_collect():
+    arrays, seen = (np.zeros(1), np.zeros(2)), Seen(2)
+    seen.keep(arrays, [0, 1])
+    known = weakref.ref(seen._watch)
+    gc.disable()
+    try:
+        del seen
+        assert known() is None
+    finally:
+        gc.enable()
