@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any, ClassVar
+
+import numpy as np
 
 from mycelia import checks, ops
 from mycelia.eager import Tensor
@@ -56,13 +60,31 @@ def _largest(x: Tensor, axis: int, keep: bool) -> Tensor:
 
 
 class AdaptiveMax(Adaptive):
-    """The family of largest elements; where they are is not told."""
+    """The family of largest elements; with `return_indices` their places come too, counted one by one."""
 
     reduce = _largest
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
-        checks.only(self.cls_name, "return_indices", return_indices, False, "largest elements come without places here")
+        self.return_indices = checks.truth(self.cls_name, "return_indices", return_indices)
+
+    def construct(self, input: Tensor) -> Any:
+        return (super().construct(input), self.places(input)) if self.return_indices else super().construct(input)
+
+    def places(self, x: Tensor) -> Tensor:
+        """Where the largest element of each block is."""
+        space = x.shape[x.ndim - self.rank :]
+        lead = x.shape[: x.ndim - self.rank]
+        counts = [e if n is None else n for e, n in zip(space, self.output_size, strict=True)]
+        parts = [
+            [slice(i * e // n, -(-(i + 1) * e // n)) for i in range(n)] for e, n in zip(space, counts, strict=True)
+        ]
+        numbered = Tensor(np.arange(math.prod(space)).reshape(space))
+        found = []
+        for block in product(*parts):
+            among = ops.argmax(x[(..., *block)].reshape((*lead, -1)), -1)
+            found.append(numbered[block].reshape(-1)[among])
+        return ops.stack(found, -1).reshape((*lead, *counts))  # type: ignore[no-any-return]
 
 
 class AdaptiveAvgPool1d(Adaptive):
@@ -154,3 +176,70 @@ class LPPool2d(PowerPool):
     """
 
     rank = 2
+
+
+class MaxUnpool(Cell):
+    """The family: elements go back to where a `MaxPool` found them; elsewhere are zeros."""
+
+    rank: ClassVar[int]
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = per_axis("kernel_size", kernel_size, self.rank)
+        self.stride = self.kernel_size if stride is None else per_axis("stride", stride, self.rank)
+        self.padding = per_axis("padding", padding, self.rank, 0)
+
+    def construct(self, x: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        if x.ndim not in (self.rank + 1, self.rank + 2) or x.shape != indices.shape:
+            raise ShapeError(
+                f"{self.cls_name} takes elements and their places, both (N, C, *space) or (C, *space)",
+                given={"x": x.shape, "indices": indices.shape},
+            )
+        lead, space = x.shape[: x.ndim - self.rank], x.shape[x.ndim - self.rank :]
+        wanted = tuple(
+            (e - 1) * s - 2 * q + k
+            for e, k, s, q in zip(space, self.kernel_size, self.stride, self.padding, strict=True)
+        )
+        if output_size is not None:
+            given = tuple(output_size)[-self.rank :]
+            if len(tuple(output_size)) not in (self.rank, x.ndim) or any(
+                abs(g - w) >= s for g, w, s in zip(given, wanted, self.stride, strict=True)
+            ):
+                raise ArgumentError(f"output_size {output_size} of {self.cls_name} is not near {wanted}")
+            wanted = given
+        flat = ops.zeros((*lead, math.prod(wanted)), x.dtype)
+        places, elements = (y.reshape((*lead, -1)) for y in (indices, x))
+        return ops.tensor_scatter_elements(flat, places, elements, flat.ndim - 1).reshape((*lead, *wanted))  # type: ignore[no-any-return]
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(MaxUnpool):
+    """Elements of a line, back where `MaxPool1d` found them.
+
+    >>> MaxUnpool1d(2)(Tensor([[4.0, 8.0]]), Tensor([[1, 2]])).tolist()
+    [[0.0, 4.0, 8.0, 0.0]]
+    """
+
+    rank = 1
+
+
+class MaxUnpool2d(MaxUnpool):
+    """Elements of a plane, back where `MaxPool2d` found them.
+
+    >>> MaxUnpool2d(2)(Tensor([[[4.0]]]), Tensor([[[3]]])).tolist()
+    [[[0.0, 0.0], [0.0, 4.0]]]
+    """
+
+    rank = 2
+
+
+class MaxUnpool3d(MaxUnpool):
+    """Elements of space, back where `MaxPool3d` found them.
+
+    >>> MaxUnpool3d(2)(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), "int64")).shape
+    (1, 2, 2, 2)
+    """
+
+    rank = 3

@@ -54,7 +54,8 @@ class Convolution(Cell):
         self.stride, self.dilation = per_axis("stride", stride, self.rank), per_axis("dilation", dilation, self.rank)
         self.pad_mode, self.padding = pad_mode, check_padding(pad_mode, padding)
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        shape = (first, second // group, *self.kernel_size)
+        plane = (1, *self.kernel_size) if self.rank == 1 else self.kernel_size  # a line is held as a plane of one row
+        shape = (first, second // group, *plane)
         self.weight = Parameter(
             initializer(HeUniform(math.sqrt(5)) if weight_init is None else weight_init, shape, dtype)
         )
@@ -65,8 +66,12 @@ class Convolution(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         return type(self).convolve(
-            x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group
+            x, self.window(), self.bias, self.stride, self.pad_mode, self.padding, self.dilation, self.group
         )
+
+    def window(self) -> Tensor:
+        """The weight, with as many axes as there are in space."""
+        return self.weight[:, :, 0] if self.rank == 1 else self.weight
 
     def extend_repr(self) -> str:
         return (
@@ -77,7 +82,7 @@ class Convolution(Cell):
 
 
 class Conv1d(Convolution):
-    """Convolution along one axis: (N, C, L).
+    """Convolution along one axis: (N, C, L). The weight is (out, in / group, 1, window), as MindSpore keeps it.
 
     >>> Conv1d(1, 4, kernel_size=3)(Tensor([[[1.0, 2.0, 3.0]]])).shape
     (1, 4, 3)
@@ -139,7 +144,7 @@ class TransposedConvolution(Convolution):
         if self.pad_mode == "pad":
             space = tuple((e - 1) * s + k - sum(q) + n for (e, k, s), q, n in zip(whole, pads, more, strict=True))
         shape = (x.shape[0], self.out_channels, *space)
-        out = ConvInputGrad(self.stride, pads, self.dilation, self.group, shape)(x, cast(self.weight, x.dtype))
+        out = ConvInputGrad(self.stride, pads, self.dilation, self.group, shape)(x, cast(self.window(), x.dtype))
         if self.bias is not None:
             out = out + cast(self.bias, x.dtype).reshape((self.out_channels, *(1,) * self.rank))
         return out
@@ -160,7 +165,7 @@ class TransposedConvolution(Convolution):
 
 
 class Conv1dTranspose(TransposedConvolution):
-    """The transpose of `Conv1d`.
+    """The transpose of `Conv1d`; the weight is (in, out / group, 1, window).
 
     >>> Conv1dTranspose(1, 4, kernel_size=3, stride=2)(Tensor([[[1.0, 2.0, 3.0]]])).shape
     (1, 4, 6)

@@ -4,6 +4,7 @@ TABLE = """
 activation: CELU FastGelu GLU HShrink HSigmoid HSwish Hardtanh PReLU RReLU SeLU SoftShrink Softmax2d Softmin
     Softsign Tanhshrink Threshold
 adaptive: AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d
+    MaxUnpool1d MaxUnpool2d MaxUnpool3d
 arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumExp Roll Tril Triu
 blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten
 container: CellDict

@@ -46,17 +46,17 @@ class Pool(Cell):
             for (low, high), e, k, s in zip(around, space, self.kernel_size, self.stride, strict=True)
         )
 
-    def construct(self, x: Tensor) -> Tensor:
+    def construct(self, x: Tensor) -> Any:
         if x.ndim == self.rank + 2:
             return self.pooled(x)
         if x.ndim == self.rank + 1:
-            return self.pooled(x.reshape((1, *x.shape)))[0]  # type: ignore[no-any-return]
+            return self.pooled(x.reshape((1, *x.shape)))[0]
         raise ShapeError(
             f"{self.cls_name} takes (examples, channels, *space), and got shape {x.shape}",
             hint="x.expand_dims(0) makes a batch of one example",
         )
 
-    def pooled(self, x: Tensor) -> Tensor:
+    def pooled(self, x: Tensor) -> Any:
         """The result for a batch."""
         raise ArgumentError(f"{self.cls_name} does not say how it pools", hint="define pooled")
 
@@ -77,7 +77,9 @@ def further(extent: int, window: int, stride: int, inside: int) -> int:
 
 
 class MaxPool(Pool):
-    """The family of largest elements; where they are is not told, and windows have no gaps."""
+    """The family of largest elements. In mode "pad" windows may have gaps (`dilation`), and with `return_indices` the
+    places of the largest elements come too: in the line, plane or space of their channel, counted one by one.
+    """
 
     def __init__(
         self,
@@ -90,11 +92,34 @@ class MaxPool(Pool):
         ceil_mode: bool = False,
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode)
-        checks.only(self.cls_name, "dilation", dilation, 1, "windows have no gaps here")
-        checks.only(self.cls_name, "return_indices", return_indices, False, "largest elements come without places here")
+        self.dilation = per_axis("dilation", dilation, self.rank)
+        self.return_indices = checks.truth(self.cls_name, "return_indices", return_indices)
+        self.gaps = any(d != 1 for d in self.dilation)
+        if (self.gaps or return_indices) and self.pad_mode != "pad":
+            raise ArgumentError(
+                f"dilation and return_indices of {self.cls_name} are for pad_mode 'pad', and it is {pad_mode!r}",
+                hint='say pad_mode="pad", padding=0',
+            )
 
-    def pooled(self, x: Tensor) -> Tensor:
-        return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))
+    def construct(self, x: Tensor) -> Any:
+        if not self.return_indices or x.ndim != self.rank + 1:
+            return super().construct(x)
+        found, places = self.pooled(x.reshape((1, *x.shape)))
+        return found[0], places[0]
+
+    def pooled(self, x: Tensor) -> Any:
+        if not (self.gaps or self.return_indices):
+            return p.max_pool(x, self.kernel_size, self.stride, self.pads(x))
+        lines = self.rank == 1
+        x = x.reshape((*x.shape[:2], 1, x.shape[2])) if lines else x
+        windows, steps, gaps, pads = self.kernel_size, self.stride, self.dilation, self.padding
+        if lines:
+            windows, steps, gaps, pads = (1, *windows), (1, *steps), (1, *gaps), (0, *pads)
+        pool = ops.max_pool3d if self.rank == 3 else ops.max_pool2d
+        out = pool(x, windows, steps, pads, gaps, return_indices=self.return_indices, ceil_mode=self.ceil_mode)
+        found = out if self.return_indices else (out,)
+        shaped = tuple(y.reshape((*y.shape[:2], y.shape[3])) if lines else y for y in found)
+        return shaped if self.return_indices else shaped[0]
 
 
 class MaxPool1d(MaxPool):

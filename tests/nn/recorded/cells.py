@@ -84,8 +84,13 @@ def run(ms, case, compiled=lambda f: f):
     net = case.make(ms.nn)
     net.set_train(case.train)
     weights = sorted(net.get_parameters(), key=lambda p: p.name)
+    lines = type(net).__name__ in ("Conv1d", "Conv1dTranspose")  # whose weights are planes of one row
+
+    def shape(w):
+        return (*w.shape[:2], w.shape[3]) if lines and len(w.shape) == 4 else w.shape
+
     for w in weights:
-        w.set_data(ms.Tensor(parameter(w.name, w.shape).astype(w.asnumpy().dtype)))
+        w.set_data(ms.Tensor(parameter(w.name, shape(w)).reshape(w.shape).astype(w.asnumpy().dtype)))
     leaves = [ms.Tensor(x) if isinstance(x, np.ndarray) else x for x in flat(case.inputs)]
 
     def forward(*given):
@@ -106,7 +111,7 @@ def run(ms, case, compiled=lambda f: f):
         ms.value_and_grad(loss, places or None, ms.ParameterTuple(trained) if trained else None, has_aux=True)
     )
     (_, outputs), grads = step(*leaves)
-    return [o.asnumpy() for o in flat(outputs)] + [g.asnumpy() for g in flat(grads)]
+    return [o.asnumpy() for o in flat(outputs)] + [g.asnumpy().reshape(shape(g)) for g in flat(grads)]
 
 
 def run_torch(torch, case):
