@@ -1,0 +1,94 @@
+"""Kernels on several threads: whatever the sizes are, all rows are computed, each by one thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mycelia import primitives as p
+from mycelia.codegen import driver
+from mycelia.ir import Function, interpret
+from mycelia.runtime import tiles
+from mycelia.testing import compile
+from mycelia.threads.openmp import load_openmp
+from mycelia.types import Array, bfloat16, float32, float64, int32
+from tests.fuzz.judge import difference
+from tests.fuzz.programs import pulled_back, random_case
+from tests.lowering.programs import f32, numbers, softmax, typed
+
+TEAMS = (2, 3, 5)
+
+
+@pytest.fixture(autouse=True)
+def _everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little there is to do, threads share it."""
+    monkeypatch.setattr(driver, "shared_from", lambda target: -1)
+    monkeypatch.setattr(tiles, "WORTH_A_THREAD", 0)
+
+
+def with_team(count: int, work: Callable[[], None]) -> None:
+    """Do something on a thread that has `count` threads to share it with, and goes with them."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        load_openmp().omp_set_num_threads(count)
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]
+
+
+def same_on_all_teams(fn: Function, *inputs: Array) -> None:
+    """One thread, two, three and five give the same bits, and what the interpreter gives."""
+    alone, shared = compile(fn)(*inputs), compile(fn, threads=max(TEAMS))
+    for got, want in zip(alone, interpret(fn, *inputs), strict=True):
+        np.testing.assert_allclose(got.astype("d"), np.asarray(want, "d"), rtol=1e-2, atol=1e-4)
+    for count in TEAMS:
+
+        def work(count: int = count) -> None:
+            for got, want in zip(shared(*inputs), alone, strict=True):
+                np.testing.assert_array_equal(got, want, f"on {count} threads")
+
+        with_team(count, work)
+
+
+def everything(flat, rows, columns, integers):
+    """Kernels of every form."""
+    return (
+        p.tanh(flat) * flat, p.reduce_sum(flat), p.reduce_max(flat), softmax(rows), p.reduce_sum(rows, (1,)),
+        p.cumsum(rows, 0), p.reduce_sum(columns, (0,)), p.tanh(p.transpose(columns, (1, 0))),
+        p.reduce_sum(integers * integers, (1,)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 63, 65, 129, 1003])
+def test_kernels_of_odd_sizes_are_shared_right(n):
+    fn = Function.build(everything, f32(n), f32(n, 7), f32(7, n), typed(int32, n, 3))
+    same_on_all_teams(fn, *[numbers(t, i) for i, t in enumerate(fn.types)])
+
+
+@pytest.mark.parametrize("dtype", [float32, float64, int32, bfloat16], ids=lambda d: d.name)
+def test_products_of_odd_sizes_are_shared_right(dtype):
+    sizes = (1, 1, 1), (3, 5, 2), (17, 9, 33), (65, 31, 129), (5, 3, 260)
+    types = [typed(dtype, *t) for rows, terms, columns in sizes for t in ((rows, terms), (terms, columns))]
+    fn = Function.build(lambda *x: [p.matmul(a, b) for a, b in zip(x[::2], x[1::2], strict=True)], *types)
+    same_on_all_teams(fn, *[numbers(t, i) for i, t in enumerate(fn.types)])
+
+
+def test_random_programs_and_their_gradients_run_on_three_threads():
+    def work() -> None:
+        for seed in range(60_000, 60_010):
+            for case in (random_case(seed), pulled_back(random_case(seed, steps=6), seed)):
+                found = case and difference(case, lambda fn: compile(fn, threads=3))
+                assert not found, f"program {seed}: {found}\n{case.fn}"
+
+    with_team(3, work)
