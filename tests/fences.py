@@ -1,8 +1,8 @@
 """Memory with fences: compiled code that leaves its arrays, or counts on what it has not written, is found out.
 
 Inside `fenced()`, the arrays that a program is given and those that it makes end where a page begins that nobody may
-touch: reading or writing one element beyond them ends the process. What lies before them and behind the arena must stay
-as it was, inputs must keep their numbers, and memory that was not written holds numbers that nobody expects.
+touch: reading or writing beyond them ends the process. What lies around them and behind the arena must stay as it was,
+inputs must keep their numbers, and memory that was not written holds numbers that nobody expects.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pytest
 from mycelia.runtime import executable
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.executable import Executable, Running
+from mycelia.runtime.results import ALIGN
 from mycelia.types import Array, TensorType
 
 LARGEST = 1 << 20  # bytes of an array that is worth a fence
@@ -26,8 +27,8 @@ MARK, BEHIND = 0xFB, 256  # of floating numbers large negative ones, and of inte
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def beside_a_fence(shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:
-    """An array that nobody may go beyond, and the bytes before it; all of them hold marks."""
+def beside_a_fence(shape: tuple[int, ...], dtype: Any, align: int = 1) -> tuple[Array, Array, Array]:
+    """An array that nobody may go beyond, and the bytes before it and behind it; all of them hold marks."""
     nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     room = (nbytes // mmap.PAGESIZE + 1) * mmap.PAGESIZE
     memory = mmap.mmap(-1, room + mmap.PAGESIZE)
@@ -36,21 +37,22 @@ def beside_a_fence(shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:
         raise OSError(ctypes.get_errno(), "no fence could be put up")
     whole = np.frombuffer(memory, np.uint8, room)
     whole[:] = MARK
-    return whole[room - nbytes :].view(dtype).reshape(shape), whole[: room - nbytes]
+    first = room - -(-nbytes // align) * align
+    return whole[first : first + nbytes].view(dtype).reshape(shape), whole[:first], whole[first + nbytes :]
 
 
 class Fences:
     """What was fenced since the last call of a program."""
 
     def __init__(self) -> None:
-        self.before: list[Array] = []
+        self.marks: list[Array] = []
         self.arenas: list[Array] = []
         self.calls = 0
 
     def maker(self, t: TensorType) -> Callable[[], Array]:
         def make() -> Array:
-            made, before = beside_a_fence(t.shape, t.dtype.numpy)
-            self.before.append(before)
+            made, *marks = beside_a_fence(t.shape, t.dtype.numpy, ALIGN)
+            self.marks += marks
             return made
 
         return make if t.nbytes <= LARGEST else _maker(t)
@@ -64,20 +66,20 @@ class Fences:
         return start
 
     def call(self, program: Executable, running: Running, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-        outer, self.before, self.arenas = (self.before, self.arenas), [], []
+        outer, self.marks, self.arenas = (self.marks, self.arenas), [], []
         given, kept = list(arrays), {}
         for i, x in enumerate(arrays):
             if i not in program.owned and type(x) is np.ndarray and x.nbytes <= LARGEST:
-                given[i], before = beside_a_fence(x.shape, x.dtype)
+                given[i], *marks = beside_a_fence(x.shape, x.dtype)
                 given[i][...] = kept[i] = x.copy()
-                self.before.append(before)
+                self.marks += marks
         results = _call(program, running, tuple(given))
         self.calls += 1
-        for marks in (*self.before, *self.arenas):
+        for marks in (*self.marks, *self.arenas):
             assert (marks == MARK).all(), "compiled code wrote where no array is"
         for i, x in kept.items():
             assert x.tobytes() == given[i].tobytes(), f"compiled code changed input {i}, which is not its own"
-        self.before, self.arenas = outer
+        self.marks, self.arenas = outer
         return results
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -177,7 +178,8 @@ def load_param_into_net(
 ) -> tuple[list[str], list[str]]:
     """Give the parameters of a network these numbers; the names that found nothing come back, on either side.
 
-    With `strict_load` element types must be equal, too.
+    A parameter whose name is not there gets those of a name that ends with it, and a warning says with which prefix.
+    With `strict_load` names and element types must be equal. Where something does not fit, nothing is changed.
 
     >>> from mycelia.nn import Dense
     >>> net = Dense(1, 1)
@@ -193,24 +195,44 @@ def load_param_into_net(
             hint="for example load_param_into_net(net, load_checkpoint(path))",
         )
     known = net.parameters_dict()
-    fitting = {name: parameter for name, parameter in known.items() if name in parameter_dict}
-    for name, parameter in fitting.items():
-        new = parameter_dict[name]
-        if not isinstance(new, Tensor):
-            raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
-        if new.shape != parameter.shape:
-            raise ShapeError(
-                f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}",
-                hint="build the network with the sizes it was saved with",
-            )
-        if new.dtype is not parameter.dtype and (strict_load or new.dtype.is_float != parameter.dtype.is_float):
-            raise DTypeError(
-                f"parameter {name} holds {parameter.dtype!r}, in the checkpoint {new.dtype!r}",
-                hint="cast one of them" + (", or load with strict_load=False" if strict_load else ""),
-            )
-    for name, parameter in fitting.items():  # all of them fit: a network is not left with some
-        parameter.set_data(Tensor(parameter_dict[name].numbers()))
-    return [n for n in known if n not in parameter_dict], [n for n in parameter_dict if n not in known]
+    names = {name: name for name in known if name in parameter_dict}
+    if not strict_load:
+        names |= _prefixed([name for name in known if name not in names], parameter_dict)
+    for name, there in names.items():
+        _check_fit(name, known[name], parameter_dict[there], strict_load)
+    for name, there in names.items():
+        known[name].set_data(Tensor(parameter_dict[there].numbers()))
+    return [name for name in known if name not in names], [name for name in parameter_dict if name not in known]
+
+
+def _prefixed(missing: list[str], given: Mapping[str, Any]) -> dict[str, str]:
+    """Under which names missing parameters are there with a prefix: that of the first such name holds for all, and if
+    some are left, another one for these.
+    """
+    found: dict[str, str] = {}
+    while left := [name for name in missing if name not in found]:
+        prefixes = (there[: -len(name)] for name in left for there in given if there.endswith(name))
+        prefix = next(prefixes, None)
+        if prefix is None:
+            break
+        warnings.warn(f"parameters are loaded from names that begin with {prefix!r}", RuntimeWarning, stacklevel=4)
+        found |= {name: prefix + name for name in left if prefix + name in given}
+    return found
+
+
+def _check_fit(name: str, parameter: Parameter, new: Any, strict: bool) -> None:
+    if not isinstance(new, Tensor):
+        raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
+    if new.shape != parameter.shape:
+        raise ShapeError(
+            f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}",
+            hint="build the network with the sizes it was saved with",
+        )
+    if new.dtype is not parameter.dtype and (strict or new.dtype.is_float != parameter.dtype.is_float):
+        raise DTypeError(
+            f"parameter {name} holds {parameter.dtype!r}, in the checkpoint {new.dtype!r}",
+            hint="cast one of them" + (", or load with strict_load=False" if strict else ""),
+        )
 
 
 def _place(name: Name, format: str) -> tuple[Path, str]:

@@ -30,7 +30,7 @@ def test_programs_run_with_fences(fences):
 
 @pytest.mark.parametrize("nbytes", [1, 7, 4096, 5000])
 def test_one_byte_beyond_an_array_ends_the_process(nbytes):
-    array, before = beside_a_fence((nbytes,), np.uint8)
+    array, before, _ = beside_a_fence((nbytes,), np.uint8)
     assert set(array.tolist()) | set(before.tolist()) == {MARK}
     child = os.fork()
     if not child:
@@ -54,9 +54,10 @@ def run_and(then, monkeypatch):
     return compile(SUM)(X)
 
 
-def test_what_is_written_before_an_array_is_found(monkeypatch):
+@pytest.mark.parametrize("place", [-1, 4])
+def test_what_is_written_before_or_behind_an_array_is_found(place, monkeypatch):
     with pytest.raises(AssertionError, match="wrote where no array is"):
-        run_and(lambda arrays, results: ctypes.memset(results[1].ctypes.data - 1, 0, 1), monkeypatch)
+        run_and(lambda arrays, results: ctypes.memset(results[1].ctypes.data + place, 0, 1), monkeypatch)
 
 
 def test_what_is_written_behind_the_arena_is_found(monkeypatch, fences):

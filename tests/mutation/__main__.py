@@ -11,11 +11,13 @@ kept in `build/mutation`, and a run that was interrupted goes on where it stood.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 from tests.mutation.faults import ROOT, SHARES, chosen, faults_of
-from tests.mutation.trials import Trials, try_all
+from tests.mutation.trials import try_all
 
 
 def main() -> None:
@@ -29,25 +31,30 @@ def main() -> None:
     options.add_argument("--folder", type=Path, default=ROOT / "build" / "mutation")
     options.add_argument("--list", action="store_true", help="only say which faults these are")
     given = options.parse_args()
+    packages = given.only.split(",")
     if given.fault:
         keys = [key.rsplit(":", 1) for key in given.fault]
         faults = [faults_of(ROOT / path)[int(number)] for path, number in keys]
-    else:
-        faults = chosen(given.count, given.only.split(","), given.seed)
+        try_all(faults, given.folder / "again", given.budget)
+        return
     if given.list:
-        for fault in faults:
+        for fault in chosen(given.count, packages, given.seed):
             print(fault.number, fault)
         return
-    try_all(faults, given.folder, given.budget)
-    keys = {f.key for f in faults}
-    known = {r["key"]: r for r in Trials(faults, given.folder, given.budget).known() if r["key"] in keys}
-    tried, caught = (
-        Counter(f.package for f in faults),
-        Counter(k.split("/")[1] for k, r in known.items() if r["caught"]),
-    )
-    for package in tried:
-        print(f"{package:12} {caught[package]:4} of {tried[package]:4}")
-    print(f"{sum(caught.values())} of {len(faults)} faults are caught ({sum(caught.values()) / len(faults):.1%})")
+    if len(packages) > 1:  # each in a process that has collected its tests only
+        rest = ["--seed", str(given.seed), "--budget", str(given.budget), "--folder", str(given.folder)]
+        for package in packages:
+            command = [sys.executable, "-u", "-m", "tests.mutation", str(given.count), "--only", package, *rest]
+            subprocess.run(command, cwd=ROOT, check=False)
+        said = [
+            json.loads(line) for p in packages for line in (given.folder / p / "faults.jsonl").read_text().splitlines()
+        ]
+        caught = sum(bool(r["caught"]) for r in said)
+        print(f"{caught} of {len(said)} faults are caught ({caught / len(said):.1%})")
+        return
+    faults = chosen(given.count, packages, given.seed)
+    known = try_all(faults, given.folder / given.only, given.budget)
+    print(f"{given.only}: {sum(bool(r['caught']) for r in known)} of {len(faults)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -198,10 +198,9 @@ def _text(node: ast.AST) -> str:
 
 def chosen(count: int, packages: list[str], seed: int) -> list[Fault]:
     """Faults spread over packages as `SHARES` says, over rules evenly, and over functions: one in each, at most."""
-    rng = random.Random(seed)
-    whole = sum(SHARES[p] for p in packages)
     found: list[Fault] = []
     for package in packages:
+        rng = random.Random(seed)  # the same faults, whichever other packages are looked at
         rules: dict[str, list[Fault]] = {}
         for path in sorted((ROOT / "mycelia" / package).rglob("*.py")):
             for fault in faults_of(path):
@@ -209,7 +208,7 @@ def chosen(count: int, packages: list[str], seed: int) -> list[Fault]:
         for rule in sorted(rules):
             rng.shuffle(rules[rule])
         taken: set[tuple[str, str]] = set()
-        wanted = round(count * SHARES[package] / whole)
+        wanted = round(count * SHARES[package] / sum(SHARES.values()))
         while wanted and any(rules.values()):
             for rule in sorted(rules):
                 while wanted and rules[rule]:

@@ -117,6 +117,45 @@ def test_what_fits_nowhere_is_named():
     np.testing.assert_array_equal(net.weight.asnumpy(), [[1.0, 2.0]])
 
 
+PREFIXED = {  # as MindSpore 2.10 does it: what is there, and which names are said to have found nothing
+    "both": (["p.weight", "p.bias"], ["p.weight", "p.bias"]),
+    "one": (["p.weight", "bias"], ["p.weight"]),
+    "other": (["weight", "p.bias"], ["p.bias"]),
+    "two prefixes": (["a.weight", "p.bias"], ["a.weight", "p.bias"]),
+}
+
+
+@pytest.mark.parametrize("case", PREFIXED)
+def test_without_strictness_names_may_have_a_prefix(case):
+    names, left = PREFIXED[case]
+    found = dict(zip(names, (ms.Parameter([[1.0, 2.0]]), ms.Parameter([5.0])), strict=True))
+    net = nn.Dense(2, 1, weight_init="zeros", bias_init="zeros")
+    missing = [name for name in ("weight", "bias") if name not in names]
+    assert ms.load_param_into_net(net, found, strict_load=True) == (missing, left)
+    assert all((p.asnumpy() == 0).all() for p in net.get_parameters() if p.name in missing)
+    with pytest.warns(RuntimeWarning, match="names that begin with") as said:
+        assert ms.load_param_into_net(net, found) == ([], left)
+    assert len(said) == len({name.partition(".")[0] for name in left})
+    np.testing.assert_array_equal(net.weight.asnumpy(), [[1.0, 2.0]])
+    np.testing.assert_array_equal(net.bias.asnumpy(), [5.0])
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float64, ms.bfloat16])
+def test_without_strictness_floating_numbers_are_converted(dtype):
+    net = nn.Dense(2, 1)
+    ms.load_param_into_net(net, {"weight": ms.Parameter(ms.Tensor([[1.5, 2.0]], dtype))})
+    assert net.weight.dtype == ms.float32
+    np.testing.assert_array_equal(net.weight.asnumpy(), [[1.5, 2.0]])
+
+
+@pytest.mark.parametrize("bad", [ms.Tensor([1.0, 2.0]), ms.Tensor([1]), 3.0])
+def test_where_one_does_not_fit_nothing_is_changed(bad):
+    net = nn.Dense(2, 1, weight_init="zeros", bias_init="zeros")
+    with pytest.raises((ShapeError, DTypeError, ArgumentError)):
+        ms.load_param_into_net(net, {"weight": ms.Parameter([[1.0, 2.0]]), "bias": bad})
+    assert not net.weight.asnumpy().any()
+
+
 def test_loading_copies(tmp_path):
     net, other = nn.Dense(1, 1), nn.Dense(1, 1)
     found = dict(net.parameters_dict())
