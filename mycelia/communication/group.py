@@ -165,6 +165,8 @@ def destroy_group(group: str) -> None:
 
     >>> create_group("mine", [0])
     >>> destroy_group("mine")
+    >>> "mine" in groups
+    False
     """
     if group == WORLD:
         raise ArgumentError("the group of all processes stays", hint="release() leaves it")

@@ -542,7 +542,10 @@ class Dataset(Readable):
         """Let everything pass from now on.
 
         >>> import mycelia.dataset as ds
-        >>> ds.NumpySlicesDataset([1], ["x"]).sync_wait("go").disable_sync()
+        >>> waiting = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).sync_wait("go")
+        >>> waiting.disable_sync()
+        >>> [row["x"].item() for row in waiting.create_dict_iterator(num_epochs=1)]
+        [1, 2]
         """
         for node in walk(self.plan):
             if isinstance(node, SyncNode):

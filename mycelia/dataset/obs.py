@@ -97,7 +97,11 @@ class Storage:
 def sync_wait_for_dataset(rank_id: int, rank_size: int, current_epoch: int, obs_runtime: Storage) -> None:
     """Wait until all processes have fetched their files; `OBSMindDataset` does it before its first row.
 
-    >>> sync_wait_for_dataset(0, 1, 0, Storage("example.org", "id", "secret", "s3://bucket/meet"))
+    >>> cloud = Storage("example.org", "id", "secret", "s3://bucket/meet")
+    >>> sync_wait_for_dataset(0, 1, 0, cloud)
+    >>> sync_wait_for_dataset(1, 1, 0, cloud)
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: rank_id must be in [0, 1), and is 1...
     """
     if not 0 <= rank_id < rank_size:
         raise ArgumentError(f"rank_id must be in [0, {rank_size}), and is {rank_id}")

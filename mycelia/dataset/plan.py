@@ -69,8 +69,9 @@ class Compiler(Protocol):
 class Turnstile:
     """Lets so many pass at once; crosses process borders by being made anew there.
 
-    >>> with Turnstile(2):
-    ...     pass
+    >>> with (turnstile := Turnstile(2)), turnstile:
+    ...     turnstile.lock.acquire(blocking=False)
+    False
     """
 
     def __init__(self, count: int = 1) -> None:

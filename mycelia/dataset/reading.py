@@ -311,7 +311,10 @@ class Readable:
         """Let iterators begin at the first row again.
 
         >>> import mycelia.dataset as ds
-        >>> ds.NumpySlicesDataset([1], ["x"]).reset()
+        >>> rows = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False)
+        >>> rows.reset()
+        >>> [row["x"].item() for row in rows.create_dict_iterator(num_epochs=1)]
+        [1, 2]
         """
         self._init_step = 0
 

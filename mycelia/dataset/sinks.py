@@ -26,7 +26,10 @@ def save(rows: Iterator[dict[str, Any]], file_name: str, num_files: int, file_ty
     """Write rows to record files.
 
     >>> import tempfile
-    >>> save(iter([{"x": np.array(1)}]), tempfile.mkdtemp() + "/a.mindrecord", 1, "mindrecord")
+    >>> place = tempfile.mkdtemp() + "/a.mindrecord"
+    >>> save(iter([{"x": np.array(1)}]), place, 1, "mindrecord")
+    >>> Path(place).stat().st_size > 0
+    True
     """
     if file_type == "tfrecord":
         if num_files != 1:

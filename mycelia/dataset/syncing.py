@@ -20,14 +20,15 @@ class Gate:
         self.callback, self.step = callback, step
         self.group = 1  # rows of a batch above
         self.changed = threading.Condition()
+        self.enabled = True
         self.reset()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Gate, (None, self.step)  # workers never wait at it
 
     def reset(self) -> None:
-        """A new run begins."""
-        self.allowed, self.passed, self.enabled = self.step * self.group, 0, True
+        """A new run begins; one that was disabled stays so."""
+        self.allowed, self.passed = self.step * self.group, 0
 
     def update(self, num_batch: int | None, data: Any) -> None:
         """The reader's word that more may pass; its data goes to the callback first."""

@@ -52,7 +52,10 @@ class LineReader:
     def close(self) -> None:
         """Let go of the file.
 
-        >>> LineReader(__file__).close()
+        >>> reader = LineReader(__file__)
+        >>> reader.close()
+        >>> reader.data is None
+        True
         """
         self.data = None
 

@@ -15,7 +15,8 @@ def check(ops: Mapping[str, type[Op]]) -> None:
     """Complain of an op for which there is no rule, or one that it does not say.
 
     >>> from mycelia.primitives import Exp
-    >>> check({"exp": Exp})
+    >>> check({"exp": Exp}) is None
+    True
     """
     nothing = lower_step.dispatch(object)
     for name, op in ops.items():

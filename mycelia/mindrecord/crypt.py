@@ -27,6 +27,9 @@ def set_enc_key(enc_key: str | None) -> None:
     """Encrypt record files from now on, and decrypt those that are; None stops it. 16, 24 or 32 characters.
 
     >>> set_enc_key(None)
+    >>> set_enc_key("short")
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: a key has 16, 24 or 32 bytes, and this one has 5...
     """
     if enc_key is not None and len(enc_key.encode()) not in (16, 24, 32):
         raise ArgumentError(f"a key has 16, 24 or 32 bytes, and this one has {len(enc_key.encode())}")
@@ -37,6 +40,9 @@ def set_enc_mode(enc_mode: str = "AES-GCM") -> None:
     """How files are encrypted: AES-GCM is the one way there is.
 
     >>> set_enc_mode("AES-GCM")
+    >>> set_enc_mode("AES-CBC")
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: enc_mode is "AES-GCM", and was 'AES-CBC'...
     """
     if enc_mode != "AES-GCM":
         raise ArgumentError(f'enc_mode is "AES-GCM", and was {enc_mode!r}')
@@ -46,6 +52,9 @@ def set_dec_mode(dec_mode: str = "AES-GCM") -> None:
     """How files are decrypted: AES-GCM is the one way there is.
 
     >>> set_dec_mode("AES-GCM")
+    >>> set_dec_mode("AES-CBC")
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: enc_mode is "AES-GCM", and was 'AES-CBC'...
     """
     set_enc_mode(dec_mode)
 

@@ -177,6 +177,9 @@ class FileWriter:
 
         >>> import tempfile
         >>> FileWriter(tempfile.mkdtemp() + "/a").set_header_size(1 << 24)
+        >>> FileWriter(tempfile.mkdtemp() + "/a").set_header_size(1)
+        Traceback (most recent call last):
+        mycelia.errors.ArgumentError: header_size ...
         """
         _between("header_size", header_size, 16 << 10, 128 << 20)
 
@@ -185,6 +188,9 @@ class FileWriter:
 
         >>> import tempfile
         >>> FileWriter(tempfile.mkdtemp() + "/a").set_page_size(1 << 26)
+        >>> FileWriter(tempfile.mkdtemp() + "/a").set_page_size(1)
+        Traceback (most recent call last):
+        mycelia.errors.ArgumentError: page_size ...
         """
         _between("page_size", page_size, 32 << 10, 256 << 20)
 
@@ -194,6 +200,8 @@ class FileWriter:
         >>> import tempfile
         >>> w = FileWriter(tempfile.mkdtemp() + "/a"); _ = w.add_schema({"x": {"type": "int32"}})
         >>> w.write_raw_data([{"x": 1}]); w.commit()
+        >>> [row["x"].item() for row in RecordFile(w.paths[0])]
+        [1]
         """
         rows = [raw_data] if isinstance(raw_data, dict) else list(raw_data)
         if not self.columns:
@@ -232,6 +240,8 @@ class FileWriter:
 
         >>> import tempfile
         >>> w = FileWriter(tempfile.mkdtemp() + "/a"); _ = w.add_schema({"x": {"type": "int32"}}); w.commit()
+        >>> len(RecordFile(w.paths[0]))
+        0
         """
         if not self.columns:
             raise ArgumentError("there is no schema yet", hint="call add_schema first")
@@ -248,7 +258,10 @@ class FileWriter:
         """Leave nothing behind of what was not committed.
 
         >>> import tempfile
-        >>> FileWriter(tempfile.mkdtemp() + "/a").discard()
+        >>> w = FileWriter(tempfile.mkdtemp() + "/a"); _ = w.add_schema({"x": {"type": "int32"}})
+        >>> w.write_raw_data([{"x": 1}]); w.discard()
+        >>> list(w.paths[0].parent.iterdir())
+        []
         """
         for part in self.parts:
             part.discard()

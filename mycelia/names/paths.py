@@ -163,7 +163,8 @@ def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
 def elsewhere(place: str, name: str) -> Any:
     """A module of the table, or what an old name is called now; None where there is neither.
 
-    >>> elsewhere("mycelia", "no_such_name")
+    >>> elsewhere("mycelia", "no_such_name") is None
+    True
     """
     if place.startswith("mycelia") and means(f"{place}.{name}"[8:]):
         return import_module(f"{place}.{name}")

@@ -47,7 +47,9 @@ def check_scale(value: float, name: str = "loss_scale_value") -> float:
 def check_change(factor: int, window: int) -> None:
     """By which factor a scale changes, and after how many good steps.
 
-    >>> check_change(2, 1000)
+    >>> check_change(1, 1000)
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: scale_factor is a whole number from 2, not 1...
     """
     if type(factor) is not int or factor < 2:
         raise ArgumentError(f"scale_factor is a whole number from 2, not {factor!r}")

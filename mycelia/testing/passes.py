@@ -16,6 +16,9 @@ def check_pass(
 
     >>> from mycelia.types import TensorType, float32
     >>> check_pass(lambda fn: fn, lambda x: x + x, lambda x: x + x, TensorType(float32, (2,)))
+    >>> check_pass(lambda fn: fn, lambda x: x + x, lambda x: x * x, TensorType(float32, (2,)))
+    Traceback (most recent call last):
+    AssertionError: ...
     """
     got, want = run(Function.build(before, *types)), Function.build(after, *types)
     verify(got)

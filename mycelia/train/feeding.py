@@ -128,6 +128,9 @@ def check_sink_size(sink_size: int) -> None:
     """Complain about what is no number of rows.
 
     >>> check_sink_size(-1)
+    >>> check_sink_size(0)
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: sink_size is -1 or a whole number from 1, not 0...
     """
     if type(sink_size) is not int or (sink_size < 1 and sink_size != -1):
         raise ArgumentError(f"sink_size is -1 or a whole number from 1, not {sink_size!r}")

@@ -114,7 +114,12 @@ def async_ckpt_thread_status() -> bool:
 def finish_saving() -> None:
     """Wait until checkpoints that are saved in the background are written; raise what went wrong.
 
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "later.ckpt"
+    >>> save_checkpoint({"x": Tensor(1.0)}, path, async_save=True)
     >>> finish_saving()
+    >>> path.exists()
+    True
     """
     SAVING.finish()
 

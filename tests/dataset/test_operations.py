@@ -150,6 +150,13 @@ def test_dictionaries_pass_through():
     assert row["d"]["k"] == 1
 
 
+def test_a_gate_that_was_disabled_stays_open_for_every_iterator():
+    waiting = table().sync_wait("go")
+    waiting.disable_sync()
+    for _ in range(2):
+        assert len(list(waiting.create_tuple_iterator(num_epochs=1))) == table().get_dataset_size()
+
+
 def test_rows_wait_at_a_synchronisation_point(nothing_left):
     seen: list[int] = []
     scale = {"factor": 1}

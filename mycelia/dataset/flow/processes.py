@@ -395,6 +395,9 @@ def check_picklable(blueprint: Blueprint) -> None:
     """Raise, naming the step, when something cannot be sent to a spawned process.
 
     >>> check_picklable(Blueprint([len], ["Map(len)"], 0, False))
+    >>> check_picklable(Blueprint([lambda x: x], ["Map(lambda)"], 0, False))
+    Traceback (most recent call last):
+    mycelia.dataset.errors.DataError: Map(lambda) cannot be sent to a worker process: ...
     """
     for node, label in zip(blueprint.nodes, blueprint.labels, strict=True):
         try:

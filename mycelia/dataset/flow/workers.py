@@ -45,6 +45,8 @@ def calm() -> None:
     """Keep OpenCV to one thread: the pipeline's workers are the parallelism, and its own pool gets in their way.
 
     >>> calm()
+    >>> getattr(sys.modules.get("cv2"), "getNumThreads", lambda: 1)()
+    1
     """
     count = getattr(sys.modules.get("cv2"), "getNumThreads", None)  # another thread may be importing it
     if count is not None and count() != 1:

@@ -55,7 +55,9 @@ def within(labels: Array, low: int, high: int, path: Path) -> Array:
 def alike(images: Array, labels: Array, path: Path) -> None:
     """Raise unless there are as many labels as images.
 
-    >>> alike(np.zeros((2, 5)), np.zeros(2), Path("labels"))
+    >>> alike(np.zeros((2, 5)), np.zeros(3), Path("labels"))
+    Traceback (most recent call last):
+    mycelia.dataset.errors.DataError: there are not as many labels as images...
     """
     if len(images) != len(labels):
         given = {"labels in": str(path), "images": len(images), "labels": len(labels)}

@@ -141,7 +141,9 @@ class Samples:
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise unless a value is one of those there are.
 
-    >>> one_of("task", "Detection", ("Detection", "Segmentation"))
+    >>> one_of("task", "Detect", ("Detection", "Segmentation"))
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: task is one of ['Detection', 'Segmentation'], and was 'Detect'...
     """
     if value not in allowed:
         raise ArgumentError(f"{name} is one of {list(allowed)}, and was {value!r}")

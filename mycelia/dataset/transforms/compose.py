@@ -72,7 +72,8 @@ class Compose(TensorOperation):
     def release_resource(self) -> None:
         """Give back what a worker holds for the transform: nothing, as transforms are plain functions here.
 
-        >>> Compose([abs]).release_resource()
+        >>> Compose([abs]).release_resource() is None
+        True
         """
 
 

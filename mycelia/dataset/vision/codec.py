@@ -288,6 +288,8 @@ def write_file(filename: str, data: Any) -> None:
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     write_file(file.name, np.array([7], np.uint8))
+    ...     list(Path(file.name).read_bytes())
+    [7]
     """
     row = as_array(data)
     if row.ndim != 1 or row.dtype != np.uint8:
@@ -306,5 +308,7 @@ def write_png(filename: str, image: Any, compression_level: int = 6) -> None:
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     write_png(file.name, np.zeros((2, 2), np.uint8))
+    ...     Path(file.name).read_bytes()[1:4]
+    b'PNG'
     """
     write_file(filename, encode_png(image, compression_level))

@@ -54,7 +54,9 @@ def require_image(image: Array, name: str, channels: int | None = None, *, stack
 
     A `stack` of images may have more axes in front.
 
-    >>> require_image(np.zeros((2, 2, 3)), "Invert", 3)
+    >>> require_image(np.zeros((2, 2, 4)), "Invert", 3)
+    Traceback (most recent call last):
+    mycelia.errors.ShapeError: Invert needs 3 channels, last...
     """
     if image.ndim < 2 or (image.ndim > 3 and not stack):
         raise ShapeError(

@@ -211,6 +211,8 @@ class LearningRateScheduler(Callback):
     """Lets a function of the rate and the number of the step say, after each step, what the rate is to be.
 
     >>> halve = LearningRateScheduler(lambda rate, step: rate / 2 if step % 1000 == 0 else rate)
+    >>> halve.learning_rate_function(0.1, 1000)
+    0.05
     """
 
     def __init__(self, learning_rate_function: Callable[[float, int], float]) -> None:

@@ -128,6 +128,9 @@ def same_shape(metric: Metric, predictions: Array, labels: Array) -> None:
     """Complain about shapes that differ.
 
     >>> same_shape(Metric(), np.zeros(2), np.zeros(2))
+    >>> same_shape(Metric(), np.zeros(2), np.zeros(3))
+    Traceback (most recent call last):
+    mycelia.errors.ShapeError: Metric takes predictions and labels of one shape...
     """
     if predictions.shape != labels.shape:
         raise ShapeError(
