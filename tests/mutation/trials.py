@@ -41,8 +41,8 @@ TESTS = {
     "dataset": ("dataset",),
     "mindrecord": ("dataset/test_records.py", "dataset/test_hostile_files.py", "dataset/test_readers.py"),
 }
-MOST = 60  # tests of one file that are looked at
-SCOUT, PATIENCE, IDLE = 60.0, 12.0, 20.0  # seconds: of a file that is looked at, of tests of a fault, of a deadlock
+MOST = 40  # tests of one file that are looked at
+SCOUT, PATIENCE, IDLE = 8.0, 12.0, 20.0  # seconds: of a file that is looked at, of tests of a fault, of a deadlock
 
 
 class Trials:
@@ -65,6 +65,7 @@ class Trials:
         self.files: dict[str, list[pytest.Item]] = {}
         for item in session.items:
             self.files.setdefault(str(item.path.relative_to(ROOT)), []).append(item)
+        self.items = {item.nodeid: item for item in session.items}
         for file, items in self.files.items():
             self.files[file] = items[:: -(-len(items) // MOST)]
         self.functions: dict[str, list[FunctionType]] = {}
@@ -150,8 +151,7 @@ class Trials:
 
     def tried(self, fault: Fault, file: str, tests: Sequence[str], seconds: float) -> str:
         """The test that fails under a fault, or nothing."""
-        items = [item for item in self.files[file] if item.nodeid in tests]
-        items.sort(key=lambda item: tests.index(item.nodeid))
+        items = [self.items[test] for test in tests]
         target = ROOT / fault.path
         original, changed = target.read_bytes(), fault.source()
         answer = self.folder / "answer"
@@ -221,7 +221,7 @@ class Trials:
 
                 traceback.print_exc()
                 os._exit(70)
-        return _ended(child, 15 * seconds)
+        return _ended(child, 30 * seconds)
 
 
 _originals: dict[str, bytes] = {}  # modules as they were imported
@@ -251,7 +251,7 @@ def _ended(child: int, patience: float) -> int:
         if pid:
             end = os.waitstatus_to_exitcode(status)
             break
-        if pause >= 0.5:
+        if now - moved > 1:
             busy, used = _session(child)
             if busy or used != before:
                 before, moved = used, now
