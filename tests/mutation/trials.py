@@ -1,8 +1,8 @@
 """Try the tests on faults: each fault in a process of its own, forked where the tests have been collected already.
 
-First every file of tests is run as it is, with a mark at every fault: so it is known which tests reach which fault, and
-how long they take. Then the fault is sown, in the functions in memory and in the file, and the tests that reach it are
-run, the fastest first, until one fails, dies or does not end.
+The tests that stand near a module are ordered by how many words of the fault (of the names of its module and function,
+and of its line) are in their names. The fault is sown, in the functions in memory and in the file, and the first tests
+are run, until one fails, dies or does not end, or their time is up. A test that fails must pass without the fault.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import json
 import linecache
 import mmap
 import os
+import re
 import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -41,8 +42,7 @@ TESTS = {
     "dataset": ("dataset",),
     "mindrecord": ("dataset/test_records.py", "dataset/test_hostile_files.py", "dataset/test_readers.py"),
 }
-MOST = 40  # tests of one file that are looked at
-SCOUT, PATIENCE, IDLE = 8.0, 12.0, 20.0  # seconds: of a file that is looked at, of tests of a fault, of a deadlock
+PATIENCE, IDLE = 15.0, 20.0  # seconds: of processor time beyond what is given, and without any, of a deadlock
 
 
 class Trials:
@@ -50,7 +50,7 @@ class Trials:
 
     def __init__(self, faults: Sequence[Fault], folder: Path, budget: float) -> None:
         self.faults, self.folder, self.budget = list(faults), folder, budget
-        self.marks = mmap.mmap(-1, max(1, len(self.faults)))  # shared with all children
+        self.marks = mmap.mmap(-1, 1)  # shared with all children: whether the fault was come to
         self.failed = ""
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -62,138 +62,111 @@ class Trials:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        self.files: dict[str, list[pytest.Item]] = {}
-        for item in session.items:
-            self.files.setdefault(str(item.path.relative_to(ROOT)), []).append(item)
         self.items = {item.nodeid: item for item in session.items}
-        for file, items in self.files.items():
-            self.files[file] = items[:: -(-len(items) // MOST)]
+        self.words = {name: words(name) for name in self.items}
         self.functions: dict[str, list[FunctionType]] = {}
         for found in gc.get_objects():
             if type(found) is FunctionType:
                 self.functions.setdefault(found.__code__.co_filename, []).append(found)
-        self.mark()
+        self.good: dict[str, bool] = {}
         gc.collect()
         gc.freeze()
-        self.seen: dict[str, list[list[Any]]] = {}  # of a file: test, seconds, the faults that it reaches
-        for package in dict.fromkeys(f.package for f in self.faults):
-            self.run([(i, f) for i, f in enumerate(self.faults) if f.package == package], package)
+        done = {r["key"] for r in self.known()}
+        for fault in self.faults:
+            if fault.key not in done:
+                self.run(fault)
         return True
 
-    def run(self, faults: list[tuple[int, Fault]], package: str) -> None:
-        """Go through the tests of a package, nearest first, until every fault is caught or has been given up."""
-        done = {r["key"] for r in self.known()}
-        spent = {i: 0.0 for i, f in faults if f.key not in done}
-        tried: dict[int, list[str]] = {i: [] for i in spent}
-        near = [f"tests/{t}" for t in TESTS[package]]
-        own = list(dict.fromkeys(self.faults[i].path for i in spent))
-        for file in [*own, *dict.fromkeys(f for t in near for f in sorted(self.files) if f.startswith(t))]:
-            open_ = [i for i in spent if file not in own or self.faults[i].path == file]
-            if not open_ or file not in self.files:
-                continue
-            reached = self.reached(file)
-            for i in open_:
-                tests = sorted((t for t in reached if i in t[2] and t[1] < self.budget), key=lambda t: t[1])
-                while tests and sum(t[1] for t in tests) > max(1.0, min(self.budget - spent[i], self.budget / 3)):
-                    tests.pop()
-                if not tests:
-                    continue
-                verdict = self.tried(self.faults[i], file, [t[0] for t in tests], sum(t[1] for t in tests))
-                spent[i] += sum(t[1] for t in tests)
-                tried[i] += [t[0] for t in tests]
-                if verdict or spent[i] >= self.budget:
-                    self.note(self.faults[i], verdict, spent.pop(i), tried[i])
-        for i, seconds in spent.items():
-            self.note(self.faults[i], "", seconds, tried[i])
+    def run(self, fault: Fault) -> None:
+        """Try the tests that are likely to see a fault."""
+        tests = self.likely(fault)
+        for _ in range(3):
+            start = time.monotonic()
+            found, seconds, count = self.tried(fault, tests)
+            name = found.partition(": ")[0]
+            if not found or name not in self.items or self.passes(name):
+                break
+            tests = [t for t in tests if t != name]  # it fails anyway
+        reached = bool(self.marks[0])
+        record = {"key": fault.key, "fault": str(fault), "caught": found, "seconds": seconds, "count": count,
+                  "reached": reached, "tests": tests[:count]}  # fmt: skip
+        with (self.folder / "faults.jsonl").open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        said = found or f"MISSED by {count}, {'reached' if reached else 'not reached'}"
+        print(f"{said[:110]:60} {seconds:4.0f} of {time.monotonic() - start:4.0f} s  {fault}", flush=True)
+
+    def likely(self, fault: Fault) -> list[str]:
+        """All tests near a fault, the most likely first."""
+        text = (ROOT / fault.path).read_text().splitlines()
+        strong, weak = words(f"{fault.path} {fault.function}"), words(" ".join(text[fault.line - 1 : fault.line + 1]))
+        near = [f"tests/{t}" for t in TESTS[fault.package]]
+
+        def order(name: str) -> tuple[bool, float, int]:
+            mine = self.words[name]
+            place = next((i for i, t in enumerate(near) if name.startswith(t)), len(near))
+            return name.startswith(fault.path), 3 * len(strong & mine) + len(weak & mine) - 0.7 * place, -len(name)
+
+        return sorted(self.items, key=order, reverse=True)
+
+    def passes(self, name: str) -> bool:
+        """Whether a test passes without any fault."""
+        if name not in self.good:
+            item = self.items[name]
+
+            def child() -> None:
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+                os._exit(bool(self.failed))
+
+            self.good[name] = self.in_a_child(child, 60.0, "passing") == 0
+        return self.good[name]
 
     def known(self) -> list[dict[str, Any]]:
         """What was found before."""
         file = self.folder / "faults.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
-    def note(self, fault: Fault, verdict: str, seconds: float, tests: list[str]) -> None:
-        record = {"key": fault.key, "fault": str(fault), "caught": verdict, "seconds": seconds, "tests": tests[-40:],
-                  "count": len(tests)}  # fmt: skip
-        with (self.folder / "faults.jsonl").open("a") as file:
-            file.write(json.dumps(record) + "\n")
-        print(f"{verdict[:110] or f'MISSED by {len(tests)}':60} {seconds:4.0f} s  {fault}", flush=True)
-
-    # ---------------------------------------------------------------------------------------------- in a child
-
-    def reached(self, file: str) -> list[list[Any]]:
-        """The tests of a file that pass, with the time that they take and the faults that they reach."""
-        if file not in self.seen:
-            store = self.folder / "seen" / (file.replace("/", ".") + ".jsonl")
-            if not store.exists():
-                store.parent.mkdir(exist_ok=True)
-                start = time.monotonic()
-                self.in_a_child(lambda: self.scout(self.files[file], store.with_suffix(".part")), SCOUT, "scout")
-                if store.with_suffix(".part").exists():
-                    store.with_suffix(".part").rename(store)
-                print(f"looked at {file} in {time.monotonic() - start:.0f} s", flush=True)
-            number = {f.key: i for i, f in enumerate(self.faults)}
-            lines = store.read_text().splitlines() if store.exists() else []
-            self.seen[file] = [[t, s, {number[k] for k in keys if k in number}] for t, s, keys in map(_loaded, lines)]
-        return self.seen[file]
-
-    def scout(self, items: Sequence[pytest.Item], store: Path) -> None:
-        with store.open("w") as file:
-            for item, following in _pairs(items):
-                self.marks[:] = bytes(len(self.marks))
-                start, self.failed = _cpu(), ""
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
-                if not self.failed:
-                    keys = [self.faults[i].key for i, mark in enumerate(self.marks[:]) if mark]
-                    file.write(json.dumps([item.nodeid, _cpu() - start, keys]) + "\n")
-                    file.flush()
-                else:
-                    print("NOT USED:", self.failed, flush=True)
-
-    def tried(self, fault: Fault, file: str, tests: Sequence[str], seconds: float) -> str:
-        """The test that fails under a fault, or nothing."""
-        items = [self.items[test] for test in tests]
+    def tried(self, fault: Fault, tests: Sequence[str]) -> tuple[str, float, int]:
+        """The test that fails under a fault, or nothing; how long it took, and how many were run."""
         target = ROOT / fault.path
         original, changed = target.read_bytes(), fault.source()
         answer = self.folder / "answer"
-        answer.unlink(missing_ok=True)
+        answer.write_text(json.dumps([f"{fault.path}: the process ended", 0.0, 0]))
+        self.marks[:] = bytes(len(self.marks))
 
         def child() -> None:
-            self.install(fault.path, compile(changed, str(target), "exec", dont_inherit=True))
-            for item, following in _pairs(items):
-                answer.write_text(f"{item.nodeid}: did not end")
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            builtins.__reached__ = self.marks.__setitem__  # type: ignore[attr-defined]
+            self.install(fault.path, original, marked(fault, changed))
+            start = _cpu()
+            for count, name in enumerate(tests):
+                spent, item = _cpu() - start, self.items[name]
+                if spent > self.budget:
+                    answer.write_text(json.dumps(["", spent, count]))
+                    os._exit(0)
+                answer.write_text(json.dumps([f"{name}: did not end", spent, count]))
+                item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
                 if self.failed:
-                    answer.write_text(self.failed)
+                    answer.write_text(json.dumps([self.failed, _cpu() - start, count + 1]))
                     os._exit(1)
-            answer.unlink()
+            answer.write_text(json.dumps(["", _cpu() - start, len(tests)]))
 
         try:
             target.write_bytes(changed)
-            end = self.in_a_child(child, 4 * seconds + PATIENCE, "trial")
+            self.in_a_child(child, self.budget + PATIENCE, "trial")
         finally:
             target.write_bytes(original)
-        if end == 0:
-            return ""
-        return answer.read_text() if answer.exists() else f"{file}: ended with {end}"
+        found, seconds, count = json.loads(answer.read_text())
+        return found, seconds, count
 
-    def mark(self) -> None:
-        """From now on, whoever comes to a fault leaves a mark; also in the children that are forked."""
-        builtins.__reached__ = self.marks.__setitem__  # type: ignore[attr-defined]
-        self.codes = {f: f.__code__ for found in self.functions.values() for f in found}
-        for path in {f.path for f in self.faults}:
-            _originals[path] = (ROOT / path).read_bytes()
-            self.install(path, marked(path, [(i, f) for i, f in enumerate(self.faults) if f.path == path]))
-
-    def install(self, path: str, code: CodeType) -> None:
+    def install(self, path: str, original: bytes, code: CodeType) -> None:
         """From now on, the functions of a module run this code."""
         file = str(ROOT / path)
-        before, after = (list(codes(c)) for c in (compile(_originals[path], file, "exec", dont_inherit=True), code))
+        before, after = (list(codes(c)) for c in (compile(original, file, "exec", dont_inherit=True), code))
         names = {(c.co_qualname, c.co_firstlineno): c for c in after}
         new = {c: names.get((c.co_qualname, c.co_firstlineno), c) for c in before}
         if len(before) == len(after):
             new = dict(zip(before, after, strict=True))
         for function in self.functions.get(file, []):
-            changed = new.get(self.codes[function])
+            changed = new.get(function.__code__)
             if changed is not None and changed.co_freevars == function.__code__.co_freevars:
                 function.__code__ = changed
 
@@ -224,15 +197,14 @@ class Trials:
         return _ended(child, 30 * seconds)
 
 
-_originals: dict[str, bytes] = {}  # modules as they were imported
+def words(text: str) -> frozenset[str]:
+    """The words of names, without endings that come and go.
 
-
-def _loaded(line: str) -> Any:
-    return json.loads(line)
-
-
-def _pairs(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
-    return zip(items, [*items[1:], None], strict=True)
+    >>> sorted(words("mycelia/nn/padding.py _PadNd.construct"))
+    ['construct', 'mycelia', 'nd', 'nn', 'pad', 'padd', 'py']
+    """
+    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
+    return frozenset(re.sub(r"(ing|ed|es|s|er)$", "", w.lower()) or w for w in found if len(w) > 1)
 
 
 def _cpu() -> float:
@@ -295,34 +267,30 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(const)
 
 
-def marked(path: str, faults: Iterable[tuple[int, Fault]]) -> CodeType:
-    """A module that marks each fault when it comes to the statement where it would be."""
-    text = _originals[path]
+def marked(fault: Fault, text: bytes) -> CodeType:
+    """A module with a fault, and a mark that is left by whoever comes to the statement where it is."""
     tree = ast.parse(text)
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    blocks = [
-        block for node in ast.walk(tree) for block in (getattr(node, n, None) for n in ("body", "orelse", "finalbody"))
-        if isinstance(block, list)
-    ]  # fmt: skip
-    for i, fault in faults:
-        around = [
-            (block, s) for block in blocks for s in block
-            if starts[s.lineno - 1] + s.col_offset <= fault.start
-            and fault.end <= starts[(s.end_lineno or 1) - 1] + (s.end_col_offset or 0)
-        ]  # fmt: skip
-        block, statement = max(around, key=lambda q: starts[q[1].lineno - 1] + q[1].col_offset)
-        mark = ast.parse(f"__reached__({i}, 1)").body[0]
-        for node in ast.walk(mark):
-            ast.copy_location(node, statement)
-        block.insert(block.index(statement), mark)
-    return compile(ast.fix_missing_locations(tree), str(ROOT / path), "exec", dont_inherit=True)
+    found: tuple[int, list[ast.stmt], ast.stmt] | None = None
+    for node in ast.walk(tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            for s in block if isinstance(block, list) else ():
+                start, end = starts[s.lineno - 1] + s.col_offset, starts[s.end_lineno - 1] + s.end_col_offset
+                if start <= fault.start < end and (found is None or start > found[0]):
+                    found = start, block, s
+    assert found is not None, f"{fault} is in no statement"
+    mark = ast.parse("__reached__(0, 1)").body[0]
+    for node in ast.walk(mark):
+        ast.copy_location(node, found[2])
+    found[1].insert(found[1].index(found[2]), mark)
+    return compile(ast.fix_missing_locations(tree), str(ROOT / fault.path), "exec", dont_inherit=True)
 
 
 def try_all(faults: Sequence[Fault], folder: Path, budget: float) -> list[dict[str, Any]]:
     """Collect the tests once, and try them on all faults; what is known of all that were tried."""
-    near = {f"tests/{t}" for f in faults for t in TESTS[f.package]}
+    near = {f"tests/{t}" for f in faults for t in TESTS[f.package]} | {"tests/test_locks.py"}
     paths = [*sorted({f.path for f in faults}), *sorted(p for p in near if Path(p).parent.as_posix() not in near)]
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
