@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import fcntl
 import gc
 import json
 import linecache
@@ -296,6 +297,8 @@ def try_all(faults: Sequence[Fault], folder: Path, budget: float) -> list[dict[s
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ["PYTHONPATH"] = str(ROOT)
     os.chdir(ROOT)
+    alone = (ROOT / "build" / "mutation.lock").open("w")
+    fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)  # two faults at once would be seen as one
     plugin = Trials(faults, folder, budget)
     pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", *paths], plugins=[plugin])
     return plugin.known()
