@@ -1,12 +1,13 @@
 """Batches of records by machine code: what it reads and writes is its own, and it says where it cannot go on."""
 
+import gc
 import os
 
 import numpy as np
 import pytest
 
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord import FileWriter, MindPage, RecordFile
+from mycelia.mindrecord import FileWriter, MindPage, RecordFile, scratch
 from mycelia.mindrecord.batches import _gather, gathered
 from mycelia.mindrecord.foreign import unpacked
 from mycelia.mindrecord.layout import START, WORD, Column, weights
@@ -131,3 +132,17 @@ def test_categories_are_plain_numbers(tmp_path):
     told = page.read_category_info()["categories"]
     assert told == [{"id": i, "name": str(i), "count": c} for i, c in enumerate((3, 2, 2))]
     assert all(type(t["count"]) is int for t in told)
+
+
+def test_room_that_could_not_be_made_closes_no_other_file(monkeypatch):
+    closed = []
+
+    def refuse(*_):
+        raise OSError("no more files")
+
+    monkeypatch.setattr(scratch.os, "memfd_create", refuse)
+    monkeypatch.setattr(scratch.os, "close", closed.append)
+    with pytest.raises(OSError, match="no more files"):
+        scratch.Scratch()
+    gc.collect()
+    assert closed == []
