@@ -1,3 +1,0 @@
-"""Compiled code keeps to its memory, in every test."""
-
-from tests.fences import fences as fences
