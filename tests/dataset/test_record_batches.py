@@ -12,7 +12,7 @@ from mycelia.mindrecord.batches import _gather, gathered
 from mycelia.mindrecord.foreign import unpacked
 from mycelia.mindrecord.layout import START, WORD, Column, weights
 from mycelia.mindrecord.store import OwnStore
-from mycelia.mindrecord.tfrecord import _varint
+from mycelia.mindrecord.wire import number_at
 from tests.fences import beside_a_fence
 
 ROWS = 9
@@ -107,13 +107,13 @@ def varint(n: int) -> bytes:
 @pytest.mark.parametrize("n", [0, 1, 127, 128, 300, 2**31, 2**63 - 1, 2**63, 2**64 - 1])
 def test_numbers_of_64_bits_are_read_back(n):
     raw = b"\xff" + varint(n) + b"\x07"
-    assert _varint(memoryview(raw), 1) == (n, len(raw) - 1)
+    assert number_at(memoryview(raw), 1) == (n, len(raw) - 1)
 
 
 def test_a_number_beyond_64_bits_is_cut_or_refused():
-    assert _varint(memoryview(varint(2**64 + 5)), 0)[0] == 5  # the last byte has room for more
+    assert number_at(memoryview(varint(2**64 + 5)), 0)[0] == 5  # the last byte has room for more
     with pytest.raises(ValueError, match="longer than 64 bits"):
-        _varint(memoryview(b"\x80" * 10 + b"\x01"), 0)
+        number_at(memoryview(b"\x80" * 10 + b"\x01"), 0)
 
 
 @pytest.mark.parametrize("n", [*range(-32, 0), 0, 1, 127])
