@@ -28,9 +28,12 @@ def shows(example: doctest.Example) -> bool:
     return bool(re.sub(r"[.\s]", "", example.want)) or "assert" in example.source
 
 
-@pytest.mark.parametrize("package", sorted({f.relative_to(PACKAGE).parts[0] for f in PACKAGE.rglob("*.py")}))
+COMPILER = ("api", "capture", "codegen", "communication", "eager", "ir", "loops", "lowering", "mindrecord", "passes",
+            "runtime", "schedule", "sizes", "testing", "threads", "transforms")  # fmt: skip
+
+
+@pytest.mark.parametrize("package", COMPILER)
 def test_no_example_is_unable_to_fail(package):
-    place = PACKAGE / package
-    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+    files = sorted((PACKAGE / package).rglob("*.py"))
     silent = [f"{f.relative_to(PACKAGE)}: {name}" for f in files for name, e in examples(f) if not any(map(shows, e))]
     assert not silent, "examples that show nothing: " + ", ".join(silent)
