@@ -22,7 +22,7 @@ from mycelia import onednn
 from mycelia import primitives as p
 from mycelia.ir import Function, Sample, registry
 from mycelia.loops import Invoke, Moves, Operand, Strided
-from mycelia.loops.calls import DESCRIBED, described
+from mycelia.loops.calls import DESCRIBED, ConvolutionCall, described
 from mycelia.loops.meaning import called, narrowed, seen, wide
 from mycelia.lowering.steps import lower_step
 from mycelia.primitives.family import draw
@@ -33,6 +33,7 @@ from mycelia.stablehlo.rules import emit
 from mycelia.testing import all_samples, function_of, lower, obeys, optimise
 from mycelia.testing.samples import arrays
 from mycelia.types import TensorType, float32
+from tests.docs.test_pages import FILE, found
 from tests.loops.test_units import check_meaning, unit_of
 
 LAWS = ["execution_equals_reference", "gradient_equals_differences", "vmap_equals_a_loop"]
@@ -150,3 +151,14 @@ def test_it_is_a_library_call_whose_unit_is_data_and_means_what_machine_code_com
 def test_other_back_ends_have_it_too(smooth_pool):
     fn = Function.build(smooth_pool((2, 2), (2, 2), ((0, 0), (0, 0))), TensorType(float32, (1, 1, 4, 4)))
     assert "reduce_window" in module(fn).text
+
+
+def test_six_files_are_all_that_it_takes():
+    """The files above are where the rules of such ops lie: counted for one that is there."""
+    listed = FILE.findall(__doc__)
+    assert len(listed) == 6
+    assert all(map(found, listed))
+    by_call = [ConvolutionCall, *[rules.dispatch(ConvolutionCall) for rules in (called, bind)]]
+    by_op = [p.Conv, *[rules.dispatch(p.Conv) for rules in (lower_step, emit)]]
+    files = {rule.__module__.replace(".", "/") + ".py" for rule in (*by_call, *by_op)}
+    assert files == {name.replace("pooling", "convolution") for name in listed}
