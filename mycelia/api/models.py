@@ -35,7 +35,7 @@ from mycelia.transforms.vmap import batch, lockstep
 from mycelia.types import TensorType, cotangent_type, float64, uint32
 
 
-class Linear:
+class LinearizedCall:
     """One call of a function in a captured program, with its derivative beside it; see `api/staged.py`."""
 
     nested = True
@@ -51,7 +51,7 @@ class Linear:
             machine.refuse("gradients with respect to something else than parameters")
         if len({id(w) for w in self.weights}) < len(self.weights):
             machine.refuse("a weight is given twice")
-        args, kwargs = machine.all_items(args), named(machine, kwargs)
+        args, kwargs = machine.all_items(args), keywords_of(machine, kwargs)
         positions = machine.plain(machine.all_items(positions))
         marked, self.leaves, self.structures = self.marked(args, positions)
         base = machine.store
@@ -184,7 +184,7 @@ class Linear:
         whole = iter(self.pulled_whole(cotangents))
         pulled = [next(smooth) if m else next(whole) for m in self.wrt[:count_of]]
         tensors = iter([machine.store.tensor(v) for v in pulled])
-        by_argument = [rebuilt(machine, s, [next(tensors) for _ in range(count(s))]) for s in self.structures]
+        by_argument = [rebuilt(machine, s, [next(tensors) for _ in range(leaf_count(s))]) for s in self.structures]
         return machine.store.container(list, tuple(by_argument)), machine.store.container(list, tuple(tensors))
 
     def cotangents(self, given: Any) -> list[Value]:
@@ -237,13 +237,13 @@ class Linear:
         if name == "nested":
             return True
         assert name in ("back", "forward", "__enter__", "__exit__"), f"a derivative has no {name}"
-        return Bound(self, name)
+        return LinearizedMethod(self, name)
 
 
-class Bound:
-    """A method of a `Linear`."""
+class LinearizedMethod:
+    """A method of a `LinearizedCall`."""
 
-    def __init__(self, owner: Linear, name: str) -> None:
+    def __init__(self, owner: LinearizedCall, name: str) -> None:
         self.owner, self.name = owner, name
 
     def called(self, machine: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -259,12 +259,12 @@ def moved_positions(positions: dict[Any, Any], new: dict[Value, Value]) -> dict[
     return found
 
 
-def named(machine: Any, kwargs: Any) -> dict[str, Any]:
+def keywords_of(machine: Any, kwargs: Any) -> dict[str, Any]:
     items = machine.whole(kwargs)
     return dict(zip(items[::2], items[1::2], strict=True))
 
 
-def count(structure: Any) -> int:
+def leaf_count(structure: Any) -> int:
     return structure.leaves  # type: ignore[no-any-return]
 
 
@@ -298,7 +298,7 @@ def replaced(held: Any, new: dict[Value, Value]) -> Any:
 
 def model_linearize(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`staged.linearize(fn, args, kwargs, positions, weights, has_aux)`."""
-    return Linear(machine, *args)
+    return LinearizedCall(machine, *args)
 
 
 def model_missing(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -371,7 +371,7 @@ def mapped_call(
     )
     tensors = [x if is_tensor(x) else machine.native(Tensor, (x,), {}) for x in leaves]
     values = [machine.value(x) for x in tensors]
-    size = machine.real(vectorize._size, [Stand(v) for v in values], axes)
+    size = machine.real(vectorize._size, [ShapeStandIn(v) for v in values], axes)
     fronts = [v if a is None else p.moveaxis(v, a % len(v.shape), 0) for v, a in zip(values, axes, strict=True)]
     fronts, axes = [*fronts, p.iota(uint32, (size,), 0)], [*axes, 0]
     types = [TensorType(v.dtype, v.shape[a is not None :]) for v, a in zip(fronts, axes, strict=True)]
@@ -425,7 +425,7 @@ def data_sizes(t: Any) -> set[Any]:
     return {name for n in t.shape if type(n) is Sym and comes_from_data(n) for name in n.names()}
 
 
-class Stand:
+class ShapeStandIn:
     """The shape of a tensor, for those who ask for nothing else."""
 
     def __init__(self, value: Value) -> None:

@@ -169,7 +169,7 @@ class Native:
         self._recorded[wrt] = step
         with writing_down() as past:
             out, kept = step.forward(held)
-        place = put(tape, Node(step, kept, tuple(past)), tensors, held, out)
+        place = put(tape, TapeCall(step, kept, tuple(past)), tensors, held, out)
         live = zip(out, step.live, strict=True)
         return [wrap(o, tape, place + i if moves or tape.whole else -1) for i, (o, moves) in enumerate(live)]
 
@@ -219,7 +219,7 @@ def pushed(function: Function, moving: Mask, backend: Backend | None, wishes: Wi
     return Native(joint.with_results(joint.results[len(function.results) :]), backend=backend, wishes=wishes)
 
 
-class Node:
+class TapeCall:
     """One call of a compiled function, on the tape."""
 
     __slots__ = ("kept", "past", "step")

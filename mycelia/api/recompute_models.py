@@ -7,7 +7,7 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.api import recompute
-from mycelia.api.models import named, replaced, values_in
+from mycelia.api.models import keywords_of, replaced, values_in
 from mycelia.api.nested import enclosed, forked
 from mycelia.capture.calls import REGISTERED
 from mycelia.ir import Value, region
@@ -16,7 +16,7 @@ from mycelia.ir import Value, region
 def model_computed_again(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """`computed_again(block, args, kwargs)`: a call of the function that the block is, of all that it reads."""
     block, given, keywords = args
-    given, keywords = machine.all_items(given), named(machine, keywords)
+    given, keywords = machine.all_items(given), keywords_of(machine, keywords)
     base = machine.store
     with forked(machine) as inner, region() as inside:
         result = machine.call(block, given, keywords)

@@ -41,7 +41,7 @@ def in_lane(randomness: str, lane: Tensor) -> Iterator[None]:
 
 
 @contextmanager
-def asking() -> Iterator[list[Value]]:
+def collecting_conditions() -> Iterator[list[Value]]:
     """Inside the block what must hold, and is known only when the graph runs, is written into a list."""
     before, mode.asked = mode.asked, []
     try:
@@ -141,7 +141,7 @@ def vmap(
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
 
         def each(*flat: Tensor) -> Any:
-            with in_lane(randomness, flat[-1]), asking() as asked:
+            with in_lane(randomness, flat[-1]), collecting_conditions() as asked:
                 out = fn(*unflatten(structure, flat[:-1]))
             return out, tuple([wrap(p.reduce_any(p.logical_not(v))) for v in asked])
 

@@ -28,7 +28,7 @@ KEEP = (1 << 48) - 1
 FACTOR = 16381
 
 
-def walk(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int:
+def find_files(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int:
     """The plain files whose headers are in some bytes of an archive: how many, or why it is not for this walk.
 
     `told` gets where the next header would be, and whether the archive ends before. `known` holds how many endings
@@ -107,7 +107,7 @@ def walk(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int
     return count
 
 
-_walk = Routine(walk, options)
+_walk = Routine(find_files, options)
 
 
 @dataclass(frozen=True)

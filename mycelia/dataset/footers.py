@@ -19,7 +19,7 @@ MARK = b"PAR1"
 LONGEST = 1 << 28  # bytes of a footer that is looked at
 
 
-def number(data: Bytes, size: int, state: Longs) -> int:
+def varint(data: Bytes, size: int, state: Longs) -> int:
     """The whole number at state[0], which moves behind it; state[1] is set when there is none."""
     value, shift, byte, at = 0, 0, 0, state[0]  # of 64 bits, as what they begin with
     while at < size and shift < 63:
@@ -41,11 +41,11 @@ def passed(data: Bytes, size: int, state: Longs, kind: int) -> int:
     if kind == 3:
         state[0] += 1
     elif kind == 4 or kind == 5 or kind == 6:
-        number(data, size, state)
+        varint(data, size, state)
     elif kind == 7:
         state[0] += 8
     elif kind == 8:
-        length = number(data, size, state)
+        length = varint(data, size, state)
         if length > size:
             return 0
         state[0] += length
@@ -66,12 +66,12 @@ def find_schema(data: Bytes, size: int, state: Longs) -> int:
             return 0
         kind, step = head & 15, head >> 4
         if step == 0:
-            coded = number(data, size, state)
+            coded = varint(data, size, state)
             field = (coded >> 1) ^ -(coded & 1)
         else:
             field += step
         if field == 3 and kind == 6:
-            coded = number(data, size, state)
+            coded = varint(data, size, state)
             state[4] = (coded >> 1) ^ -(coded & 1)
             return 1 if state[3] > 0 and state[1] == 0 else 0
         if field == 2 and kind == 9:
@@ -93,7 +93,7 @@ def elements(data: Bytes, size: int, state: Longs) -> int:
     left = 0
     left += head >> 4
     if left == 15:
-        left = number(data, size, state)
+        left = varint(data, size, state)
     if head & 15 != 12 or state[1] != 0 or left > size:
         return 0
     depth = 0
@@ -110,7 +110,7 @@ def elements(data: Bytes, size: int, state: Longs) -> int:
                 left -= 1
         else:
             if head >> 4 == 0:
-                number(data, size, state)
+                varint(data, size, state)
             if kind == 12:
                 depth += 1
             elif passed(data, size, state, kind) == 0:

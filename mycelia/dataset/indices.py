@@ -43,7 +43,7 @@ class Indices:
     def tolist(self) -> list[int]:
         """All of them, as a list.
 
-        >>> run(2, 5).tolist()
+        >>> up_to(2, 5).tolist()
         [2, 3, 4]
         """
         listed: list[int] = self.at(np.arange(self.count)).tolist()
@@ -53,10 +53,10 @@ class Indices:
 Ordered = Array | Indices
 
 
-def run(start: int, end: int) -> Ordered:
+def up_to(start: int, end: int) -> Ordered:
     """The numbers from `start` up to `end`.
 
-    >>> run(1, 4).tolist(), type(run(0, 1 << 40)).__name__
+    >>> up_to(1, 4).tolist(), type(up_to(0, 1 << 40)).__name__
     ([1, 2, 3], 'Indices')
     """
     return np.arange(start, end) if end - start < LARGE else Indices(end - start, lambda at: at + start)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, run
+from mycelia.dataset.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.random import Generator, generator_for
 from mycelia.errors import ArgumentError
@@ -190,7 +190,7 @@ class SequentialSampler(Sampler):
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.start_index > count:
             raise DataError(f"start_index is {self.start_index}, and there are {count} rows")
-        return run(self.start_index, count)
+        return up_to(self.start_index, count)
 
 
 class RandomSampler(Sampler):
@@ -263,7 +263,7 @@ class DistributedSampler(Sampler):
         return self.shuffle
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
-        order = permutation(count, rng) if self.shuffle else run(0, count)
+        order = permutation(count, rng) if self.shuffle else up_to(0, count)
         return self.share(order)
 
     def share(self, order: Ordered) -> Ordered:

@@ -73,7 +73,7 @@ def pullback_of(op: Op, types: tuple[Type, ...], needed: tuple[bool, ...], live:
     """The pullback of `op` at inputs of these types, when the `live` results have cotangents."""
     function, flows = way_back(op, types, needed, live)
     any_type = all(_infix(v) for v in function.values() if not isinstance(v.op, Param))
-    return OpPullback(function, flows, written(function, flows), any_type)
+    return OpPullback(function, flows, as_python(function, flows), any_type)
 
 
 def way_back(
@@ -116,12 +116,12 @@ def _back(
     return op.vjp(tuple(next(known) if there else None for there in live), tuple(outs), *inputs)
 
 
-def written(fn: Function, flows: tuple[bool, ...]) -> Callable[..., Sequence[Any]]:
+def as_python(fn: Function, flows: tuple[bool, ...]) -> Callable[..., Sequence[Any]]:
     """`fn` as a Python function of arrays, which returns None for each place where nothing flows.
 
     >>> from mycelia.types import float32
     >>> twice = Function.build(lambda x: x + x, TensorType(float32, (2,)))
-    >>> written(twice, (False, True))(np.ones(2, "f"))
+    >>> as_python(twice, (False, True))(np.ones(2, "f"))
     (None, array([2., 2.], dtype=float32))
     """
     names: dict[Value, str] = {v: f"p{i}" for i, v in enumerate(fn.params)}

@@ -9,7 +9,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
-from mycelia.api.native import Node
+from mycelia.api.native import TapeCall
 from mycelia.errors import ArgumentError
 
 X = Tensor(np.random.default_rng(0).standard_normal((6, 8)).astype("f"))
@@ -185,8 +185,8 @@ def kept(block) -> int:
     run = next(c.cell_contents for c in back.__closure__ if hasattr(c.cell_contents, "recording"))
     records = run.recording.tape
     there = {id(a) for _, _, _, held, out in records for a in (*held, *(out if isinstance(out, tuple) else (out,)))}
-    stored = [a for step, *_ in records if isinstance(step, Node) for a in step.kept if id(a) not in there]
-    outputs = [out for step, _, _, _, out in records if step is not None and not isinstance(step, Node)]
+    stored = [a for step, *_ in records if isinstance(step, TapeCall) for a in step.kept if id(a) not in there]
+    outputs = [out for step, _, _, _, out in records if step is not None and not isinstance(step, TapeCall)]
     return sum(a.nbytes for a in (*stored, *outputs))
 
 

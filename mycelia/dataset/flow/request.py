@@ -463,10 +463,10 @@ def chained(requests: Sequence[Request]) -> Request:
     return requests[0] if len(requests) == 1 else Chain(tuple(requests))
 
 
-def numbers(values: Iterable[int]) -> Array:
+def index_array(values: Iterable[int]) -> Array:
     """Indices or positions as an array.
 
-    >>> numbers(range(3))
+    >>> index_array(range(3))
     array([0, 1, 2])
     """
     return np.fromiter(values, np.int64)
