@@ -56,6 +56,8 @@ class Convolution(Cell):
         first, second = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
         plane = (1, *self.kernel_size) if self.rank == 1 else self.kernel_size  # a line is held as a plane of one row
         shape = (first, second // group, *plane)
+        if self.rank == 1 and isinstance(weight_init, Tensor) and weight_init.ndim == 3:
+            weight_init = weight_init.reshape((*weight_init.shape[:2], 1, weight_init.shape[2]))
         self.weight = Parameter(
             initializer(HeUniform(math.sqrt(5)) if weight_init is None else weight_init, shape, dtype)
         )
