@@ -37,6 +37,10 @@ BLAS_UP_TO = 1 << 27
 GENERAL_FROM = 1 << 23
 GENERAL_SIDE = 32
 
+# Multiplications from which a call of the library is shared between threads: some ten microseconds of one. It is the
+# same on every machine, because the library is asked when a program is bound, far from the target it was written for.
+SHARED_CALL = 1 << 19
+
 LINE = 64  # bytes that come from memory together
 LINES_KEPT = 256  # lines that a core still has in its first cache when it comes to the next row of a kernel
 

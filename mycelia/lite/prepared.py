@@ -11,11 +11,11 @@ from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
 from mycelia.loops import Binding, LibraryCall, Tiles
-from mycelia.onednn.recorded import RecordedCalls, recorded
+from mycelia.onednn.recorded import SET_THREADS, RecordedCalls, Told, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
-from mycelia.runtime.recipes import PreparedCall, bind, forget, prepared
+from mycelia.runtime.recipes import PreparedCall, bind, forget, prepared, team
 from mycelia.runtime.stages import scheduled, written
 from mycelia.runtime.tiles import Tiled
 from mycelia.threads.openmp import at_most
@@ -67,7 +67,7 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
         )
     arrangement = arrange(Bound(binding, {}), ())
     forget()
-    with recorded() as record, at_most(options.threads):
+    with recorded() as record:
         calls = tuple(_call(c, options.threads, record) for c in binding.calls)
     return CProgram(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
 
@@ -79,7 +79,10 @@ def _call(call: LibraryCall, threads: int, record: RecordedCalls) -> StaticCall:
         address = {t.ctypes.data: t for t in made.tables}
         tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
         return StaticCall(words=np.array(made.words), tables=tables)
-    ready: PreparedCall = bind(call)
+    threads = team(call, threads)
+    record.calls.append(Told(SET_THREADS, (threads,)))
+    with at_most(threads):
+        ready: PreparedCall = bind(call)
     executions = []
     for p, where in ready.primitives:
         memories = zip(p.ports, where, strict=True)

@@ -15,7 +15,7 @@ from mycelia.loops.status import STOPPED
 from mycelia.onednn.constants import BEFORE_TILES, CPU_ENGINE, STREAM_IN_ORDER, TOLD_LATER
 from mycelia.onednn.library import SAID
 from mycelia.onednn.processor import TILES
-from mycelia.onednn.recorded import Argument, Thing, Told, prototype
+from mycelia.onednn.recorded import SET_THREADS, Argument, Thing, Told, prototype
 from mycelia.types import Array, TensorType
 
 TYPES = {
@@ -108,7 +108,7 @@ class CFile:
     def text(self) -> str:
         """All of it."""
         library = any(q.record.calls for q in self.programs)
-        names = sorted({c.name for q in self.programs for c in q.record.calls})
+        names = sorted({c.name for q in self.programs for c in q.record.calls} - {SET_THREADS})
         names += ["dnnl_engine_create", "dnnl_stream_create", "dnnl_memory_set_data_handle", "dnnl_primitive_execute"]
         names += ["dnnl_set_max_cpu_isa"]
         wanted = "\n".join(prototype(n) for n in dict.fromkeys(names)) if library else ""
@@ -345,6 +345,8 @@ def _told(call: Told) -> str:
     given = [_argument(a, dims) for a in call.arguments]
     if call.nbytes is not None:
         return f"if ({call.name}({', '.join(given)}) != {call.nbytes}u) return 4;"
+    if call.name == SET_THREADS:
+        return f"{call.name}({given[0]});"
     if call.name == "dnnl_primitive_desc_query_md":
         return f"if (!(o[{call.made}] = {call.name}({', '.join(given)}))) return 4;"
     if call.made is not None:

@@ -16,6 +16,7 @@ from mycelia.onednn.library import _CALLS, _VALUES, library
 ENGINE, STREAM = 0, 1  # the objects that there are before the first call
 ANSWERS = ("dnnl_memory_desc_query", "dnnl_primitive_desc_query", "dnnl_memory_desc_equal")  # asked by Python only
 SIZE = "dnnl_memory_desc_get_size"
+SET_THREADS = "omp_set_num_threads"  # not of this library: how many threads what follows is made for
 
 
 @dataclass(frozen=True)

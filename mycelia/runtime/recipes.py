@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache, singledispatch
 
 from mycelia import onednn
 from mycelia.codegen.records import Execution, list_of_words
-from mycelia.cost import GENERAL_FROM, GENERAL_SIDE
+from mycelia.cost import GENERAL_FROM, GENERAL_SIDE, SHARED_CALL
 from mycelia.loops import ConvolutionCall, LibraryCall, Matmul, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.tiles import Tiled, tiled
@@ -41,8 +41,12 @@ class PreparedCall:
 
 def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | Tiled]:
     """Calls made ready, each once for all programs: they take turns. It remembers how many threads it was made for."""
-    with at_most(threads):
-        return [_tiled(call, threads) if isinstance(call, Tiles) else _bound(call, threads) for call in calls]
+    return [_tiled(call, threads) if isinstance(call, Tiles) else _bound(call, team(call, threads)) for call in calls]
+
+
+def team(call: Matmul | ConvolutionCall, threads: int) -> int:
+    """How many threads share a call: little work is done before a second one has begun."""
+    return threads if call.multiplications >= SHARED_CALL else 1
 
 
 _tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
@@ -50,7 +54,8 @@ _tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megab
 
 @lru_cache(maxsize=256)  # of which code for its sizes takes 60 KB each; programs keep what they use
 def _bound(call: LibraryCall, threads: int) -> PreparedCall:
-    made = bind(call)
+    with at_most(threads):
+        made = bind(call)
     for primitive, _ in made.primitives:
         primitive.settle()
     return made

@@ -66,12 +66,22 @@ def test_a_size_has_the_same_bits_whatever_came_between() -> None:
             np.testing.assert_array_equal(a.asnumpy(), b.asnumpy(), f"{n} rows")
 
 
+def product(m: int, k: int, n: int) -> Matmul:
+    return Matmul(*[Strided(shape, (shape[1], 1), float32) for shape in ((m, k), (k, n), (m, n))])
+
+
 def test_a_call_made_ready_keeps_no_descriptor() -> None:
-    x, y, out = (Strided(shape, (shape[1], 1), float32) for shape in ((9, 30), (30, 41), (9, 41)))
-    for n in (1, 2):
-        (call,) = prepared([Matmul(x, y, out)], n)
+    for m, k, n in ((9, 30, 41), (300, 300, 7), (256, 256, 256)):
+        (call,) = prepared([product(m, k, n)], 2)
         ((primitive, _),) = call.primitives
         assert not primitive.made.descriptor.address
-        a, b, c = (np.ones(s.shape, "float32") for s in (x, y, out))
+        a, b, c = (np.ones(shape, "float32") for shape in ((m, k), (k, n), (m, n)))
         primitive.run(a, b, c)
         np.testing.assert_array_equal(c, a @ b)
+
+
+def test_little_work_is_not_shared_between_threads() -> None:
+    small, large = product(32, 8, 8), product(200, 200, 20)
+    for call, shared in ((small, False), (large, True)):
+        (alone,), (together,) = (prepared([call], threads) for threads in (1, 2))
+        assert (alone is not together) == shared
