@@ -244,10 +244,12 @@ def tape_closed(tape: Tape) -> Iterator[None]:
         tape.open = before
 
 
-def with_tensors(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+def with_tensors(
+    leaves: Sequence[Any], tensors: Sequence[Any], is_one: Callable[[Any], bool] = lambda x: isinstance(x, Tensor)
+) -> list[Any]:
     """The leaves, with other tensors where there were tensors."""
     new = iter(tensors)
-    return [next(new) if isinstance(x, Tensor) else x for x in leaves]
+    return [next(new) if is_one(x) else x for x in leaves]
 
 
 def wrong_number(bprop: Callable[..., Any], found: Any, wanted: int) -> ArgumentError:

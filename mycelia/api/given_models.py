@@ -48,7 +48,9 @@ def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], o
     leaves, nest = flattened(machine, machine.all_items(items))
     originals = [machine.value(x) for x in leaves if is_tensor(x)]
     n = len(originals)
-    forward = EnclosedCall(machine, originals, construct, lambda new: rebuilt(machine, nest, with_tensors(leaves, new)))
+    forward = EnclosedCall(
+        machine, originals, construct, lambda new: rebuilt(machine, nest, given.with_tensors(leaves, new, is_tensor))
+    )
     new = dict(zip(forward.params, originals, strict=True))
     machine.positions = machine.positions | moved_positions(forward.positions, new)
     if not forward.function.results:
@@ -57,9 +59,9 @@ def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], o
     m = len(outs)
 
     def call(machine: Any, tensors: list[Any]) -> tuple[Any, ...]:
-        arguments = rebuilt(machine, nest, with_tensors(leaves, tensors[:n]))
+        arguments = rebuilt(machine, nest, given.with_tensors(leaves, tensors[:n], is_tensor))
         out, dout = (
-            rebuilt(machine, forward.shape, with_tensors(forward.found, t))
+            rebuilt(machine, forward.shape, given.with_tensors(forward.found, t, is_tensor))
             for t in (tensors[n : n + m], tensors[n + m :])
         )
         return (*machine.all_items(arguments), out, dout)
@@ -78,13 +80,7 @@ def model_with_gradient(machine: Any, fn: FunctionType, args: tuple[Any, ...], o
         machine.refuse("gradients that do not fit the arguments")
     parts = given.Closure(forward.function, forward.captured), given.Closure(back.function, back.captured)
     made = [machine.store.tensor(v) for v in given.one_value(*parts, originals, gradients)]
-    return rebuilt(machine, forward.shape, with_tensors(forward.found, made))
-
-
-def with_tensors(leaves: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
-    """The leaves, with other tensors where there were tensors."""
-    new = iter(tensors)
-    return [next(new) if is_tensor(x) else x for x in leaves]
+    return rebuilt(machine, forward.shape, given.with_tensors(forward.found, made, is_tensor))
 
 
 REGISTERED[given.with_gradient.__code__] = model_with_gradient

@@ -85,7 +85,7 @@ class OnDisk:
         return Path(self.folder, self.word, key[:2], f"{key}.row")
 
 
-def name_of(place: Path) -> bytes:
+def row_name(place: Path) -> bytes:
     """What a row is kept by: a file that was moved to the name of another one is not believed."""
     return f"{place.parent.parent.name}/{place.stem}".encode()
 
@@ -96,14 +96,14 @@ def read(place: Path) -> Row | None:
         with os.fdopen(opened(place), "rb") as file:
             size = believed(os.fstat(file.fileno()).st_size, "a kept row", file=str(place))
             whole = memoryview(file.read(size))
-        return row_of(whole, name_of(place))
+        return row_of(whole, row_name(place))
     except (OSError, RecordError):
         return None  # it is made again
 
 
 def write(place: Path, row: Row) -> None:
     """Put a row into its file, whole or not at all."""
-    content = bytes_of(row, name_of(place))
+    content = bytes_of(row, row_name(place))
     part = place.with_name(f"{place.name}.{os.getpid()}.{threading.get_ident()}.{next(_numbers)}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

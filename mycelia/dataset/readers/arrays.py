@@ -52,10 +52,10 @@ def within(labels: Array, low: int, high: int, path: Path) -> Array:
     return labels
 
 
-def alike(images: Array, labels: Array, path: Path) -> None:
+def check_counts(images: Array, labels: Array, path: Path) -> None:
     """Raise unless there are as many labels as images.
 
-    >>> alike(np.zeros((2, 5)), np.zeros(3), Path("labels"))
+    >>> check_counts(np.zeros((2, 5)), np.zeros(3), Path("labels"))
     Traceback (most recent call last):
     mycelia.dataset.errors.DataError: there are not as many labels as images...
     """
@@ -80,7 +80,7 @@ def _idx_pair(folder: str | Path, stems: list[str], classes: int) -> Data:
     for stem in stems:
         images.append(idx_file(folder, *(f"{stem}-images{mark}idx3-ubyte" for mark in ("-", ".")))[1][..., np.newaxis])
         path, numbers = idx_file(folder, *(f"{stem}-labels{mark}idx1-ubyte" for mark in ("-", ".")))
-        alike(images[-1], numbers, path)
+        check_counts(images[-1], numbers, path)
         labels.append(within(numbers, 0, classes - 1, path).astype(np.uint32))
     return ArrayData({"image": np.concatenate(images), "label": np.concatenate(labels)})
 
@@ -131,7 +131,7 @@ class QMnistDataset(Reader):
         for part in parts:
             images.append(idx_file(dataset_dir, f"{part}-images-idx3-ubyte")[1][..., np.newaxis])
             path, numbers = idx_file(dataset_dir, f"{part}-labels-idx2-int")
-            alike(images[-1], numbers, path)
+            check_counts(images[-1], numbers, path)
             labels.append(numbers.astype(np.uint32))
         image, label = np.concatenate(images), np.concatenate(labels)
         cut = {"test10k": slice(0, 10000), "test50k": slice(10000, None)}.get(str(usage), slice(None))
@@ -194,7 +194,7 @@ class STL10Dataset(Reader):
                 continue
             path = Path(file_of(dataset_dir, f"{part}_y.bin"))
             classes = array_of(path)
-            alike(images[-1], classes, path)
+            check_counts(images[-1], classes, path)
             labels.append(within(classes, 1, 10, path).astype(np.int32) - 1)
         return ArrayData({"image": np.ascontiguousarray(np.concatenate(images)), "label": np.concatenate(labels)})
 
@@ -217,7 +217,7 @@ class SVHNDataset(Reader):
             if pictures.ndim != 4:
                 raise DataError("X is not (32, 32, 3, count)", given={"file": str(path), "shape": pictures.shape})
             images.append(pictures.transpose(3, 0, 1, 2))
-            alike(images[-1], numbers.ravel(), path)
+            check_counts(images[-1], numbers.ravel(), path)
             labels.append(within(numbers.ravel(), 0, 10, path).astype(np.uint32) % 10)
         return ArrayData({"image": np.ascontiguousarray(np.concatenate(images)), "label": np.concatenate(labels)})
 

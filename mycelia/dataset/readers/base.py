@@ -193,10 +193,10 @@ def file_of(folder: str | Path, *names: str) -> str:
 Decrypt = Callable[[str], bytes] | None
 
 
-def pixels(decoded: bool | None, decrypt: Decrypt = None) -> Load:
+def image_loader(decoded: bool | None, decrypt: Decrypt = None) -> Load:
     """How images are loaded: as they are stored, or decoded; `decrypt` reads the bytes of a file in its own way.
 
-    >>> pixels(False) is raw
+    >>> image_loader(False) is raw
     True
     """
     if decrypt is None:

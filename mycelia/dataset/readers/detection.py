@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan import Data
-from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, one_of, pixels, text, u32
+from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, image_loader, one_of, text, u32
 from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, numbered, parsed_line, text_of
 from mycelia.types import Array
@@ -41,7 +41,7 @@ class VOCDataset(Reader):
         folder = "Segmentation" if task == "Segmentation" else "Main"
         names = [line.split()[0] for line in lines_of(root / "ImageSets" / folder / f"{usage}.txt")]
         photo = [str(root / "JPEGImages" / f"{n}.jpg") for n in names]
-        load = pixels(decode, decrypt)
+        load = image_loader(decode, decrypt)
         if task == "Segmentation":
             masks = [str(root / "SegmentationClass" / f"{n}.png") for n in names]
             rows: list[Any] = list(zip(photo, masks, names, strict=True))
@@ -134,7 +134,7 @@ class CocoDataset(Reader):
                 rows.append((str(Path(dataset_dir, name)), *made, Path(name).stem))
         entries = ("id", "isthing") if task == "Panoptic" else ("id",)
         classes = {c["name"]: [c[k] for k in entries] for c in told.get("categories", [])}
-        samples = _named(("image", *columns), rows, (pixels(decode, decrypt), *loaders), extra_metadata)
+        samples = _named(("image", *columns), rows, (image_loader(decode, decrypt), *loaders), extra_metadata)
         samples.class_indexing = classes
         return samples
 
@@ -176,7 +176,7 @@ class KITTIDataset(Reader):
 
     def open(self, dataset_dir: str, usage: str | None, decode: bool) -> Data:  # type: ignore[override]
         part = {"train": "training", "test": "testing"}[usage or "train"]
-        root, load = Path(dataset_dir), pixels(decode)
+        root, load = Path(dataset_dir), image_loader(decode)
         photos = files_in(root / "data_object_image_2" / part / "image_2")
         if part == "testing":
             return Samples(("image",), [(str(p),) for p in photos], (load,))
@@ -218,13 +218,13 @@ class WIDERFaceDataset(Reader):
         if usage == "test":
             listed = lines_of(root / "wider_face_split" / "wider_face_test_filelist.txt")
             tested = [(str(root / "WIDER_test" / "images" / n.strip()),) for n in listed]
-            return Samples(("image",), tested, (pixels(decode),))
+            return Samples(("image",), tested, (image_loader(decode),))
         parts = {"train": ["train"], "valid": ["val"]}.get(str(usage), ["train", "val"])
         for part in parts:
             told = root / "wider_face_split" / f"wider_face_{part}_bbx_gt.txt"
             rows += sorted(self._marked(told, root / f"WIDER_{part}" / "images"), key=lambda row: row[0])
         names = ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")
-        return Samples(names, rows, (pixels(decode), *[i32] * 7))
+        return Samples(names, rows, (image_loader(decode), *[i32] * 7))
 
     def _marked(self, path: Path, folder: Path) -> list[tuple[Any, ...]]:
         """The images of a list: a name, how many faces, and a line for each; or one of zeros without faces."""

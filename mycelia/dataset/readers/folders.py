@@ -18,9 +18,9 @@ from mycelia.dataset.readers.base import (
     Samples,
     files_in,
     i32,
+    image_loader,
     one_of,
     paths_in,
-    pixels,
     subfolders,
     text,
     u32,
@@ -60,7 +60,7 @@ class ImageFolderDataset(Reader):
             raise ArgumentError(f"class_indexing names folders that are missing: {absent}", given={"there are": names})
         folders = [(Path(dataset_dir, name), classes[name]) for name in names if name in classes]
         rows = [(path, number) for folder, number in folders for path in paths_in(folder, endings)]
-        return Samples(("image", "label"), rows, (pixels(decode, decrypt), i32), classes)
+        return Samples(("image", "label"), rows, (image_loader(decode, decrypt), i32), classes)
 
 
 class ManifestDataset(Reader):
@@ -89,7 +89,7 @@ class ManifestDataset(Reader):
             numbers = [classes[n] for n in names if n in classes]
             if numbers:
                 rows.append((path, numbers[0] if len(numbers) == 1 else numbers))
-        return Samples(("image", "label"), rows, (pixels(decode), i32), classes)
+        return Samples(("image", "label"), rows, (image_loader(decode), i32), classes)
 
     @staticmethod
     def _marks(line: str) -> tuple[str, str, list[str]]:
@@ -105,7 +105,9 @@ class Caltech256Dataset(Reader):
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         folders = subfolders(dataset_dir)
         rows = [(path, i) for i, folder in enumerate(folders) for path in paths_in(folder)]
-        return Samples(("image", "label"), rows, (pixels(decode), i32), {f.name: i for i, f in enumerate(folders)})
+        return Samples(
+            ("image", "label"), rows, (image_loader(decode), i32), {f.name: i for i, f in enumerate(folders)}
+        )
 
 
 class SUN397Dataset(Reader):
@@ -116,7 +118,7 @@ class SUN397Dataset(Reader):
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         names = [line.strip().lstrip("/") for line in lines_of(Path(dataset_dir, "ClassName.txt"))]
         rows = [(path, i) for i, name in enumerate(names) for path in paths_in(Path(dataset_dir, name))]
-        return Samples(("image", "label"), rows, (pixels(decode), u32), {n: i for i, n in enumerate(names)})
+        return Samples(("image", "label"), rows, (image_loader(decode), u32), {n: i for i, n in enumerate(names)})
 
 
 class Food101Dataset(Reader):
@@ -129,7 +131,7 @@ class Food101Dataset(Reader):
         parts = ["train", "test"] if usage in (None, "all") else [usage]
         listed = [line.strip() for part in parts for line in lines_of(Path(dataset_dir, "meta", f"{part}.txt"))]
         rows = [(str(Path(dataset_dir, "images", f"{name}.jpg")), name.split("/")[0]) for name in listed]
-        return Samples(("image", "label"), rows, (pixels(decode), text))
+        return Samples(("image", "label"), rows, (image_loader(decode), text))
 
 
 class Places365Dataset(Reader):
@@ -159,7 +161,7 @@ class Places365Dataset(Reader):
             return str(Path(dataset_dir, folder, path.lstrip("/"))), int(label)
 
         rows = parsed(Path(dataset_dir, name), row, "the name of an image and its class, from 0")
-        return Samples(("image", "label"), rows, (pixels(decode), u32))
+        return Samples(("image", "label"), rows, (image_loader(decode), u32))
 
 
 class RenderedSST2Dataset(Reader):
@@ -178,7 +180,7 @@ class RenderedSST2Dataset(Reader):
             for name, number in classes.items()
             for path in paths_in(Path(dataset_dir, part, name))
         ]
-        return Samples(("image", "label"), rows, (pixels(decode), u32), classes)
+        return Samples(("image", "label"), rows, (image_loader(decode), u32), classes)
 
 
 class OmniglotDataset(Reader):
@@ -192,7 +194,7 @@ class OmniglotDataset(Reader):
         characters = [c for alphabet in subfolders(root) for c in subfolders(alphabet)]
         rows = [(path, i) for i, folder in enumerate(characters) for path in paths_in(folder)]
         names = {f"{c.parent.name}/{c.name}": i for i, c in enumerate(characters)}
-        return Samples(("image", "label"), rows, (pixels(decode), i32), names)
+        return Samples(("image", "label"), rows, (image_loader(decode), i32), names)
 
 
 class LSUNDataset(Reader):
@@ -207,7 +209,7 @@ class LSUNDataset(Reader):
         usage = usage or "all"
         if usage == "test":
             rows = [(path, 0) for path in paths_in(Path(dataset_dir, "test"))]
-            return Samples(("image", "label"), rows, (pixels(decode), u32))
+            return Samples(("image", "label"), rows, (image_loader(decode), u32))
         endings = {"train": ("_train",), "valid": ("_valid", "_val"), "all": ("_train", "_valid", "_val")}[usage]
         there = [f for f in subfolders(dataset_dir) if f.name.endswith(endings)]
         known = sorted({f.name.rsplit("_", 1)[0] for f in there})
@@ -222,7 +224,7 @@ class LSUNDataset(Reader):
             if f.name.rsplit("_", 1)[0] in numbers
             for path in files_in(f)
         ]
-        return Samples(("image", "label"), rows, (pixels(decode), u32), numbers)
+        return Samples(("image", "label"), rows, (image_loader(decode), u32), numbers)
 
 
 class Flowers102Dataset(Reader):
@@ -250,5 +252,7 @@ class Flowers102Dataset(Reader):
             rows.append((photo, label) if task == "Classification" else (photo, mask, label))
         classes = {name: i for i, name in enumerate(FLOWERS)}
         if task == "Classification":
-            return Samples(("image", "label"), rows, (pixels(decode), u32), classes)
-        return Samples(("image", "segmentation", "label"), rows, (pixels(decode), pixels(decode), u32), classes)
+            return Samples(("image", "label"), rows, (image_loader(decode), u32), classes)
+        return Samples(
+            ("image", "segmentation", "label"), rows, (image_loader(decode), image_loader(decode), u32), classes
+        )

@@ -20,8 +20,8 @@ from mycelia.dataset.readers.base import (
     files_in,
     i64,
     image,
+    image_loader,
     one_of,
-    pixels,
     subfolders,
     text,
     u32,
@@ -67,7 +67,7 @@ class CelebADataset(Reader):
             marked = [m for m in marked if m[0] in wanted]
         folder = root / "img_align_celeba" if (root / "img_align_celeba").is_dir() else root
         rows = [(str(folder / n), m) for n, m in marked if not extensions or Path(n).suffix in extensions]
-        return Samples(("image", "attr"), rows, (pixels(decode, decrypt), u32))
+        return Samples(("image", "attr"), rows, (image_loader(decode, decrypt), u32))
 
 
 def _pair(line: str) -> tuple[str, str]:
@@ -101,7 +101,7 @@ class Caltech101Dataset(Reader):
                 rows.append((str(path), *(cells[c] for c in cells if target in (c, "all"))))
         loaders = {"category": i64, "annotation": _outline}
         chosen = [c for c in loaders if target in (c, "all")]
-        kept = (pixels(decode), *(loaders[c] for c in chosen))
+        kept = (image_loader(decode), *(loaders[c] for c in chosen))
         return Samples(("image", *chosen), rows, kept, classes)
 
 
@@ -124,7 +124,7 @@ class FlickrDataset(Reader):
         for name, caption in parsed(annotation_file, self._caption, "name#number, a tab, and a caption"):
             captions[name].append(caption)
         rows = [(str(Path(dataset_dir, name)), told) for name, told in captions.items()]
-        return Samples(("image", "annotation"), rows, (pixels(decode), text))
+        return Samples(("image", "annotation"), rows, (image_loader(decode), text))
 
     @staticmethod
     def _caption(line: str) -> tuple[str, str]:
@@ -152,7 +152,7 @@ class SBUDataset(Reader):
             path = root / "sbu_images" / address[23:].replace("/", "_")
             if path.is_file():
                 rows.append((str(path), caption.strip()))
-        return Samples(("image", "caption"), rows, (pixels(decode), text))
+        return Samples(("image", "caption"), rows, (image_loader(decode), text))
 
 
 class LFWDataset(Reader):
@@ -164,7 +164,7 @@ class LFWDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, task: str | None, usage: str | None, image_set: str | None, decode: bool
     ) -> Data:
-        root, load = Path(dataset_dir), pixels(decode)
+        root, load = Path(dataset_dir), image_loader(decode)
         one_of("task", task or "people", ("people", "pairs"))
         one_of("image_set", image_set or "funneled", ("original", "funneled", "deepfunneled"))
         folder = root / {"original": "lfw", "deepfunneled": "lfw-deepfunneled"}.get(image_set or "", "lfw_funneled")
@@ -234,7 +234,7 @@ class DIV2KDataset(Reader):
             inner = small if mark or scale == 8 else small / f"X{scale}"
             large = files_in(root / f"DIV2K_{part}_HR")
             rows += [(str(path), str(inner / f"{path.stem}x{scale}{mark}.png")) for path in large]
-        return Samples(("hr_image", "lr_image"), rows, (pixels(decode), pixels(decode)))
+        return Samples(("hr_image", "lr_image"), rows, (image_loader(decode), image_loader(decode)))
 
 
 class CityscapesDataset(Reader):
@@ -263,8 +263,8 @@ class CityscapesDataset(Reader):
                 for path in files_in(city):
                     stem = path.name.removesuffix("_leftImg8bit.png")
                     rows.append((str(path), str(root / marks / part / city.name / f"{stem}_{marks}_{endings[task]}")))
-        target = _json_text if task == "polygon" else pixels(decode)
-        return Samples(("image", "task"), rows, (pixels(decode), target))
+        target = _json_text if task == "polygon" else image_loader(decode)
+        return Samples(("image", "task"), rows, (image_loader(decode), target))
 
 
 def _json_text(path: str) -> Array:
@@ -291,7 +291,7 @@ class SBDataset(Reader):
         lists = ["train", "val"] if usage == "all" else [usage]
         names = [n.strip() for part in lists for n in lines_of(root / f"{part}.txt")]
         rows = [(str(root / "img" / f"{n}.jpg"), str(root / "cls" / f"{n}.mat")) for n in names]
-        return Samples(("image", "task"), rows, (pixels(decode), _edges if task == "Boundaries" else _regions))
+        return Samples(("image", "task"), rows, (image_loader(decode), _edges if task == "Boundaries" else _regions))
 
 
 def _edges(path: str) -> Array:

@@ -8,24 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from mycelia.dataset.text.base import Token, Tokenizer
 from mycelia.dataset.text.modes import JiebaMode
-from mycelia.dataset.transforms.validators import flag, integer, member, text
+from mycelia.dataset.transforms.validators import existing_file, flag, integer, member, text
 from mycelia.errors import ArgumentError
 
 IMPOSSIBLE = -3.14e100
 STATES = "BEMS"  # the beginning, end, middle of a word, or a word of a single character
 SEPARATORS = re.compile("([ \t\n\uff0c\u3002])")
 LATIN = re.compile("[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*|[\x00-\x7f]")
-
-
-def existing(name: str, path: Any) -> Path:
-    """The path of a file that is there."""
-    if not Path(text(name, path)).is_file():
-        raise ArgumentError("there is no such dictionary file", given={name: path})
-    return Path(path)
 
 
 @dataclass(frozen=True)
@@ -138,8 +130,8 @@ class JiebaTokenizer(Tokenizer):
     ) -> None:
         self.mode = member("mode", mode, JiebaMode)
         self.with_offsets = flag("with_offsets", with_offsets)
-        self.model = MarkovModel.read(existing("hmm_path", hmm_path))
-        self.dictionary = Dictionary(existing("mp_path", mp_path))
+        self.model = MarkovModel.read(existing_file("hmm_path", hmm_path, "dictionary file"))
+        self.dictionary = Dictionary(existing_file("mp_path", mp_path, "dictionary file"))
 
     def add_word(self, word: str, freq: int | None = None) -> None:
         """One more word for the dictionary."""
@@ -152,7 +144,7 @@ class JiebaTokenizer(Tokenizer):
         if isinstance(user_dict, Mapping):
             words = dict(user_dict)
         else:
-            lines = existing("user_dict", user_dict).read_text(encoding="utf8").splitlines()
+            lines = existing_file("user_dict", user_dict, "dictionary file").read_text(encoding="utf8").splitlines()
             words = {p[0]: int(p[1]) for p in map(str.split, lines) if len(p) == 2 and p[1].isdigit()}
         for word, frequency in words.items():
             self.add_word(word, frequency)

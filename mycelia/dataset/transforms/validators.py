@@ -6,6 +6,7 @@ import enum
 import math
 import numbers
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -63,6 +64,18 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise DTypeError(f"{name} must be a str, not {type(value).__name__}", given={name: repr(value)})
     return value
+
+
+def existing_file(name: str, value: Any, what: str = "file") -> Path:
+    """The path of a file that is there.
+
+    >>> import os
+    >>> existing_file("filename", os.__file__).name
+    'os.py'
+    """
+    if not Path(text(name, value)).is_file():
+        raise ArgumentError(f"there is no such {what}", given={name: value})
+    return Path(value)
 
 
 def member(name: str, value: Any, kind: type[E]) -> E:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
-from mycelia.dataset.transforms.validators import integer, number, sequence, text
+from mycelia.dataset.transforms.validators import existing_file, integer, number, sequence, text
 from mycelia.dataset.vision.codec import encoded
 from mycelia.errors import ArgumentError
 
@@ -25,13 +24,6 @@ def open_video(source: Any) -> Any:
         return av.open(source)
     except (av.error.FFmpegError, OSError) as error:
         raise ArgumentError(f"not a video that can be read: {error}", given={"source": source}) from None
-
-
-def existing(filename: Any) -> str:
-    """The path of a file that is there."""
-    if not Path(text("filename", filename)).is_file():
-        raise ArgumentError("there is no such file", given={"filename": filename})
-    return str(filename)
 
 
 def check_unit(pts_unit: Any) -> None:
@@ -73,7 +65,7 @@ def read_video(
     start, end = number("start_pts", start_pts, 0), math.inf if end_pts is None else number("end_pts", end_pts, 0)
     if end < start:
         raise ArgumentError("end_pts lies before start_pts", given={"start_pts": start_pts, "end_pts": end_pts})
-    with open_video(existing(filename)) as container:
+    with open_video(str(existing_file("filename", filename))) as container:
         rates: dict[str, Any] = {}
         if container.streams.video:
             rates["video_fps"] = float(container.streams.video[0].average_rate)
@@ -85,7 +77,7 @@ def read_video(
 def read_video_timestamps(filename: str, pts_unit: str = "pts") -> tuple[list[Any], float | None]:
     """The timestamps of all frames, and the frames per second; without a video stream, none."""
     check_unit(pts_unit)
-    with open_video(existing(filename)) as container:
+    with open_video(str(existing_file("filename", filename))) as container:
         if not container.streams.video:
             return [], None
         stream = container.streams.video[0]
@@ -112,7 +104,7 @@ class VideoDecoder:
     """Single frames of a video, by index, and what is known of it."""
 
     def __init__(self, source: str) -> None:
-        self.source = existing(source)
+        self.source = str(existing_file("filename", source))
         self._known = self._look()
 
     @property
