@@ -9,9 +9,10 @@ from typing import Any
 from mycelia.api.native import Native
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Piece
+from mycelia.capture.holding import dies_aloud
 from mycelia.capture.pieces import NOT_RUN, UNFIT, Failed
-from mycelia.capture.program import Builder, Program, Result
-from mycelia.capture.slots import DATA, restore
+from mycelia.capture.program import Builder, New, Outside, Program, Result
+from mycelia.capture.slots import DATA, fetch, restore
 from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
 from mycelia.capture.world import Array, Read
@@ -56,7 +57,8 @@ class Way:
         self.value, self.writes, self.flags = plan.outcome, plan.writes, plan.flags
         self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
         called = plan.called
-        self.targets = [world.index[id(obj)] for obj, slot, _ in plan.writes if slot == DATA and id(obj) in world.index]
+        self.targets = [obj.number for obj, slot, _ in plan.writes if slot == DATA]
+        self.replaced = [(obj.number, slot) for obj, slot, _ in plan.writes if slot != DATA]
         self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
@@ -131,6 +133,9 @@ class Way:
         if (self.targets or self.native.asks) and not self.fits(found):
             return NOT_RUN
         objects, _, inputs, _ = found
+        old = [fetch(objects[n], slot) for n, slot in self.replaced]  # it lives until all is written
+        if old and any(map(dies_aloud, old)):
+            return NOT_RUN  # code of the user would run between two writes
         words: list[Any] = []
         try:
             if self.short is not None and not recording():
@@ -165,11 +170,11 @@ class Way:
         """
         plan = self.program.plan
         value = plan.outcome.value if isinstance(plan.outcome, Exit) and plan.outcome.kind == "return" else None
-        if type(value) is not Tensor or id(value) in plan.kin or self.keeps or self.unknown:
+        if type(value) is not New or value.kind is not Tensor or value.key in plan.kin or self.keeps or self.unknown:
             return None
-        slots = plan.slots.get(id(value), [])
-        found = [(self.program.world.index.get(id(obj)), new) for obj, slot, new in self.writes if slot == DATA]
-        plain = [(n, new.place) for n, new in found if n is not None and new.__class__ is Result]
+        slots = plan.slots[value.key]
+        found = [(obj.number, new) for obj, slot, new in self.writes if slot == DATA]
+        plain = [(n, new.place) for n, new in found if new.__class__ is Result]
         made = len(slots) == 1 and slots[0][0] == DATA and isinstance(slots[0][1], Result)
         return (slots[0][1].place, plain) if made and len(plain) == len(self.writes) else None
 
@@ -205,7 +210,7 @@ class Way:
         objects, hosts, _, sizes = found
         if results is NOT_RUN or any(results[i] for i in self.flags):
             return NOT_RUN
-        build = Builder(self.program.world, self.program.plan, objects, hosts, results, sizes)
+        build = Builder(self.program.plan, objects, hosts, results, sizes)
         value = build(self.value)
         if value.kind == "raise":
             return NOT_RUN  # Python runs it, and raises what is to be raised
@@ -273,7 +278,7 @@ def _argument(world: Any, read: Read) -> bool:
     return len(path) > 0 and path[0][0] in ("arg", "kwarg")
 
 
-def _words(obj: Any, slot: Any) -> str:
+def _words(obj: Outside, slot: Any) -> str:
     if slot == DATA:
-        return getattr(obj, "name", "a tensor")
-    return f"{type(obj).__name__}.{slot[1]}" if slot[0] == "attr" else f"a {type(obj).__name__}"
+        return obj.name
+    return f"{obj.kind}.{slot[1]}" if slot[0] == "attr" else f"a {obj.kind}"

@@ -28,7 +28,7 @@ class Refusal:
 
     def __init__(self, reason: Break) -> None:
         self.why, self.at = reason.why, reason.at
-        self.guard: Any = guard_of(reason.world, ()) if reason.world is not None else lambda root: None
+        self.guard: Any = guard_of(reason.world, (), frozenset()) if reason.world is not None else lambda root: None
 
     def attempt(self, root: Any) -> Any:
         """NOT_RUN for a call that the guard accepts."""

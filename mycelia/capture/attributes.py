@@ -19,8 +19,9 @@ from types import (
 from typing import Any
 
 from mycelia.capture import models
-from mycelia.capture.machine import DictView, Items, Method, distributes
-from mycelia.capture.slots import CONTAINERS, MAPPINGS
+from mycelia.capture.holding import Weak
+from mycelia.capture.machine import Items, Method, DictView, distributes
+from mycelia.capture.slots import CONTAINERS, MAPPINGS, Member
 from mycelia.capture.tensors import Tensors
 from mycelia.capture.texts import LateText
 from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom
@@ -41,6 +42,7 @@ FIELDS: dict[type, frozenset[str]] = {  # plain data in types of Python itself
 TENSOR_TYPES = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "device"))
 GENERIC = (object.__getattribute__, SimpleNamespace.__getattribute__)  # which find attributes as Python says
 USUAL = (object.__setattr__, object.__delattr__, SimpleNamespace.__setattr__, SimpleNamespace.__delattr__)
+MOST = 4096  # classes that are remembered
 CLOSED = frozenset((Method, DictView, Items, LateText, CellType))  # whose attributes are nobody's business
 DATA_DESCRIPTORS = (property, MemberDescriptorType, GetSetDescriptorType)
 
@@ -241,7 +243,7 @@ class Attributes(Tensors):
                 raise UserError(AttributeError(f"property {name!r} of {type(obj).__name__!r} object has no getter"))
             return self.call(getter, (obj,), {})
         if kind is MemberDescriptorType:
-            own = self.read(obj, ("member", found))
+            own = self.read(obj, ("member", self.member(found)))
             if own is MISSING:
                 raise UserError(
                     AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)
@@ -270,6 +272,12 @@ class Attributes(Tensors):
             return found
         self.refuse(f"{type(obj).__name__}.{name} is a {kind.__name__}")
 
+    def member(self, descriptor: Any) -> Member:
+        """The slot that a descriptor stands for, at every call."""
+        for name in ("__objclass__", "__name__"):
+            self.read(descriptor, ("field", name))
+        return Member.of(descriptor)
+
     def method(self, fn: Any, obj: Any) -> Any:
         """A function bound to an object: a new method each time."""
         if type(fn) is FunctionType:
@@ -293,12 +301,23 @@ def _called(*args: Any) -> Any:
 
 def has_dict(obj: Any) -> bool:
     """Whether an object has a dictionary of its own, and no code of its class stands before it."""
-    return gives_dict(type(obj))  # type: ignore[arg-type]  # classes are hashable
+    return gives_dict(type(obj))
 
 
-@functools.lru_cache(maxsize=4096)
+_known: dict[int, tuple[Any, bool]] = {}  # classes, which it does not keep alive, and whether they do
+
+
 def gives_dict(cls: type) -> bool:
     """Whether instances of a class have a plain dictionary."""
+    found = _known.get(id(cls))
+    if found is None or found[0]() is not cls:
+        if len(_known) > MOST:
+            _known.clear()
+        found = _known[id(cls)] = Weak(cls), _gives_dict(cls)
+    return found[1]
+
+
+def _gives_dict(cls: type) -> bool:
     if cls.__dictoffset__ == 0 and not cls.__flags__ & 1 << 4:
         return False
     return not any(

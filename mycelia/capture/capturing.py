@@ -18,7 +18,7 @@ from mycelia.capture.program import Finisher, Program, interpreter
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.sizing import Naming, Place
 from mycelia.capture.slots import Call, PieceRoot, fetch
-from mycelia.capture.statements import FALLS, Exit, raises
+from mycelia.capture.statements import FALLS, Exit
 from mycelia.capture.values import Break, Either, UserError
 from mycelia.capture.world import Array, Constant, Nest, Object, Path, Read, World
 from mycelia.eager.tape import set_aside
@@ -34,11 +34,20 @@ def capture(call: Call, varying: frozenset[Path], naming: Naming | None = None) 
     world = World(call, varying, naming=naming)
     machine = interpreter(world)
     try:
-        with sizes_needed(machine):
+        with forgetting(machine), sizes_needed(machine):
             return _captured(call, world, machine)
     except Break as reason:
         reason.world = world
         raise
+
+
+@contextmanager
+def forgetting(machine: Interpreter) -> Iterator[None]:
+    """After the block an interpreter knows nothing: its parts know each other, and would live on with all they saw."""
+    try:
+        yield
+    finally:
+        vars(machine).clear()
 
 
 @contextmanager
@@ -61,12 +70,11 @@ def _captured(call: Call, world: World, machine: Interpreter) -> Program:
         try:
             outcome = Exit("return", machine.call(fn, args, kwargs))
         except UserError as raised:
-            outcome = raises(raised.error)
             raise Break(f"it raises {raised.error!r}", machine.here()) from None
         except RecursionError:
             raise Break("a call of itself does not end", machine.here()) from None
         plan = Finisher(machine).plan(outcome, around.effects)
-        return Program(world, plan, guard_of(world, plan.inputs))
+        return Program(world, plan, guard_of(world, plan.inputs, plan.needed))
 
 
 @dataclass
@@ -87,7 +95,14 @@ def capture_piece(
     world = World(root, varying, naming=naming)
     machine = interpreter(world)
     machine.effectful = False  # Python runs them, one statement after the other
-    with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
+    with (
+        forgetting(machine),
+        _no_collection(),
+        set_aside(),
+        located(None),
+        watched(machine.regions.again),
+        region() as around,
+    ):
         cells = {n: world.read(root, ("cell", n)) for n in root.cells}
         frame = Frame(cells, world.read(root, ("globals", None)), code)
         machine.file = code.co_filename
@@ -112,7 +127,7 @@ def capture_piece(
                 del around.effects[happened:]
                 break
             machine.commit(base)
-    return Piece(Program(world, plan, guard_of(world, plan.inputs)), end, why, at)
+    return Piece(Program(world, plan, guard_of(world, plan.inputs, plan.needed)), end, why, at)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from types import CellType
 from typing import Any
 
@@ -19,21 +20,21 @@ class Comprehensions(Expressions):
         first = self.eval(node.generators[0].iter, frame)
         cells = frame.cells | {n: self.store.make(CellType()) for n in names}
         inner = Frame(cells, frame.globals, self.comprehension_code(node, frame), frame.function, frame.first)
+        self.loops_of(node, inner, each, 0, first)
 
-        def go(depth: int, over: Any) -> None:
-            loop = node.generators[depth]
-            if loop.is_async:
-                self.refuse("an asynchronous comprehension")
-            for item in self.iterate(over):
-                self.assign(loop.target, item, inner)
-                if not self.kept(loop.ifs, inner):
-                    continue
-                if depth + 1 < len(node.generators):
-                    go(depth + 1, self.eval(node.generators[depth + 1].iter, inner))
-                else:
-                    each(inner)
-
-        go(0, first)
+    def loops_of(self, node: Any, inner: Frame, each: Any, depth: int, over: Any) -> None:
+        """The loops of a comprehension from one on."""
+        loop = node.generators[depth]
+        if loop.is_async:
+            self.refuse("an asynchronous comprehension")
+        for item in self.iterate(over):
+            self.assign(loop.target, item, inner)
+            if not self.kept(loop.ifs, inner):
+                continue
+            if depth + 1 < len(node.generators):
+                self.loops_of(node, inner, each, depth + 1, self.eval(node.generators[depth + 1].iter, inner))
+            else:
+                each(inner)
 
     def comprehension_code(self, node: Any, frame: Frame) -> Any:
         """The code of the frame itself: functions inside are looked for below it."""
@@ -73,23 +74,22 @@ class Comprehensions(Expressions):
         first = self.iterate(self.eval(node.generators[0].iter, frame))
         cells = frame.cells | {n: self.store.make(CellType()) for n in names}
         inner = Frame(cells, frame.globals, frame.code, frame.function, frame.first)
-        file = self.file
-
-        def go(depth: int, over: Any) -> Any:
-            loop = node.generators[depth]
-            for item in over:
-                before, self.file = self.file, file
-                self.assign(loop.target, item, inner)
-                if self.kept(loop.ifs, inner):
-                    if depth + 1 < len(node.generators):
-                        more = self.iterate(self.eval(node.generators[depth + 1].iter, inner))
-                        yield from go(depth + 1, more)
-                    else:
-                        value = self.eval(node.elt, inner)
-                        self.file = before
-                        yield value
-                self.file = before
-
         if any(g.is_async for g in node.generators):
             self.refuse("an asynchronous generator")
-        return Items(self, go(0, first))
+        return Items(self, self.generated(node, inner, self.file, 0, first))
+
+    def generated(self, node: ast.GeneratorExp, inner: Frame, file: str, depth: int, over: Any) -> Iterator[Any]:
+        """The items that the loops of a generator from one on give."""
+        loop = node.generators[depth]
+        for item in over:
+            before, self.file = self.file, file
+            self.assign(loop.target, item, inner)
+            if self.kept(loop.ifs, inner):
+                if depth + 1 < len(node.generators):
+                    more = self.iterate(self.eval(node.generators[depth + 1].iter, inner))
+                    yield from self.generated(node, inner, file, depth + 1, more)
+                else:
+                    value = self.eval(node.elt, inner)
+                    self.file = before
+                    yield value
+            self.file = before

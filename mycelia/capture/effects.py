@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.capture.holding import held, there
 from mycelia.capture.machine import KINDS, Method, distributes
 from mycelia.capture.methods import Methods
 from mycelia.capture.models import TEXT
@@ -155,10 +156,12 @@ class Effects(Methods):
         if isinstance(fn, Method) and not self.store.is_fresh(fn.owner) and not is_atom(fn.owner):
             return getattr(self.pinned(fn.owner), fn.name)
         if not self.store.is_fresh(fn):
-            return self.pinned(fn) if callable(fn) else self.refuse("something that is no function is called")
+            if not callable(fn):
+                self.refuse("something that is no function is called")
+            return Known(self.pinned(fn, weakly=True))
         if type(fn) is MethodType:
             func, owner = (self.whole(fn, ("field", name)) for name in ("__func__", "__self__"))
-            return MethodType(self.alone(func), self.pinned(owner))
+            return Known(self.alone(func), self.pinned(owner, weakly=True))
         if type(fn) is not FunctionType:
             self.refuse("a Python function that the program makes is called")
         fields = {n: self.whole(fn, ("field", n)) for n in ("__code__", "__globals__", "__defaults__", "__closure__")}
@@ -181,11 +184,26 @@ class Effects(Methods):
             return CellType(held)
         return CellType(self.alone(held) if isinstance(held, FunctionType) else self.pinned(held))
 
-    def pinned(self, thing: Any) -> Any:
-        """An object from outside that must be the very same at every call."""
+    def pinned(self, thing: Any, weakly: bool = False) -> Any:
+        """An object from outside that must be the very same at every call. Where it is not known weakly, it must be
+        one that the function itself holds.
+        """
         if is_atom(thing) or isinstance(thing, BuiltinFunctionType | np.ufunc):
             return thing
         if self.store.is_fresh(thing) or isinstance(thing, tuple | functools.partial):
             self.refuse(f"a Python function that the program calls knows a {type(thing).__name__} of the program")
-        self.store.world.pin(thing)
+        self.store.world.pin(thing, weakly)
         return thing
+
+
+class Known:
+    """A Python function from outside as a program calls it, alone or as a method: the program does not keep it."""
+
+    def __init__(self, fn: Any, *owner: Any) -> None:
+        self.parts = [kept if (kept := held(x)) is not None else x for x in (fn, *owner)]
+        self.__name__ = getattr(fn, "__name__", type(fn).__name__)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Call it: the guard says that it is there."""
+        fn, *owner = map(there, self.parts)
+        return fn(*owner, *arrays)

@@ -141,30 +141,29 @@ class Expressions(Making):
             return self.call(method, (x,), {})
         return self.refuse(f"{fn.__name__} of a {type(x).__name__}")
 
-    def eval_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Any:
-        def go(i: int) -> Any:
-            x = self.eval(node.values[i], frame)
-            if i == len(node.values) - 1:
-                return x
-            sides = (lambda: go(i + 1)), (lambda: x)
-            return self.decide(x, *(sides if isinstance(node.op, ast.And) else sides[::-1]))
-
-        return go(0)
+    def eval_BoolOp(self, node: ast.BoolOp, frame: Frame, i: int = 0) -> Any:
+        """The values from one on."""
+        x = self.eval(node.values[i], frame)
+        if i == len(node.values) - 1:
+            return x
+        sides = (lambda: self.eval_BoolOp(node, frame, i + 1)), (lambda: x)
+        return self.decide(x, *(sides if isinstance(node.op, ast.And) else sides[::-1]))
 
     def eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Any:
         test = self.eval(node.test, frame)
         return self.decide(test, lambda: self.eval(node.body, frame), lambda: self.eval(node.orelse, frame))
 
     def eval_Compare(self, node: ast.Compare, frame: Frame) -> Any:
-        def go(i: int, x: Any) -> Any:
-            y = self.eval(node.comparators[i], frame)
-            self.node = node
-            found = self.compare(node.ops[i], x, y)
-            if i == len(node.ops) - 1:
-                return found
-            return self.decide(found, lambda: go(i + 1, y), lambda: found)
+        return self.compared(node, frame, 0, self.eval(node.left, frame))
 
-        return go(0, self.eval(node.left, frame))
+    def compared(self, node: ast.Compare, frame: Frame, i: int, x: Any) -> Any:
+        """The comparisons from one on, of which `x` is the left side."""
+        y = self.eval(node.comparators[i], frame)
+        self.node = node
+        found = self.compare(node.ops[i], x, y)
+        if i == len(node.ops) - 1:
+            return found
+        return self.decide(found, lambda: self.compared(node, frame, i + 1, y), lambda: found)
 
     def compare(self, op: ast.cmpop, x: Any, y: Any) -> Any:
         if isinstance(op, ast.Is | ast.IsNot):

@@ -10,7 +10,8 @@ where it finds another one, the guard that follows the pattern decides (`Otherwi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from functools import partial
 from gc import get_referents
 from itertools import groupby
 from operator import is_
@@ -19,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.capture.slots import CONTENTS, DATA, ITEMS, MAPPINGS, Slot, contents, fetch, member, pairs
+from mycelia.capture.holding import Gone, Weak, held, lasts, there
+from mycelia.capture.slots import CONTENTS, DATA, ITEMS, MAPPINGS, Slot, contents, fetch, pairs
 from mycelia.capture.values import EXACT, MISSING, Break, HostNumber, same
 from mycelia.capture.world import (
     Array,
@@ -36,6 +38,7 @@ from mycelia.capture.world import (
     Varying,
     World,
 )
+from mycelia.eager import Tensor
 from mycelia.eager.convert import scalar
 from mycelia.runtime.seen import Seen, identities
 from mycelia.sizes import Sym, is_static
@@ -54,15 +57,19 @@ SETTLED: set[CodeType] = set()  # of functions that our library makes: nobody se
 
 
 class Writer:
-    """The text of one guard. With `otherwise`, it expects the objects that were met, and asks that one about others."""
+    """The text of one guard. With `otherwise`, it expects the objects that were met, and asks that one about others.
+
+    It keeps nothing alive that does not last (`holding`): an object is known by its identity, which is worth something
+    as long as no object that the guard knows has died. That is asked at the end: then all that was compared was there.
+    """
 
     def __init__(self, world: World, otherwise: Otherwise | None = None) -> None:
         self.world, self.exact = world, otherwise is not None
         self.known: dict[str, Any] = {
             "MISSING": MISSING, "NOTHING": (), "same": same, "fetch": fetch, "pairs": pairs, "contents": contents,
-            "member": member, "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes,
-            "otherwise": otherwise, "identities": identities, "keys": dict.keys,
-            "values": dict.values,
+            "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes, "there": there,
+            "otherwise": otherwise, "identities": identities, "keys": dict.keys, "values": dict.values, "id": id,
+            "referents": get_referents, "dead": False,
         }  # fmt: skip
         self.names: dict[int, str] = {}
         self.lines: list[str] = []
@@ -71,13 +78,20 @@ class Writer:
         self.temporaries = 0
         self.met = {0}
         self.tuples: set[int] = set()
-        self.fixed: dict[int, str] = {}  # names of objects that are the same ones at each call
+        self.same: set[int] = set()  # objects that are the same ones at each call
+        self.fixed: dict[int, str] = {}  # names of those that last
+        self.how: dict[int, tuple[int | str, str]] = {}  # where others are found that nobody has asked for yet
         self.settled: set[int] = set()  # cells that hold what they held
         self.classes: list[Object] = []  # objects that are the same ones, and may have changed their class
         self.dicts: set[int] = set()
         self.proxies: dict[int, Any] = {}  # of classes
         self.held: list[Array] = []  # arrays of tensors that are no arguments: they come again
         self.sizes: dict[Any, int] = {}
+        self.waiting: dict[int, Any] = {}  # tensors that are to be compared with those that were met
+        self.afterwards: list[str] = []  # what is read of them then
+        self.watched: dict[int, Any] = {}
+        self.known["watched"] = self.watched  # as long as the guard
+        self.ended = partial(_ended, self.known)
 
     def name(self, value: Any) -> str:
         """A name for a constant, which keeps it alive."""
@@ -85,6 +99,26 @@ class Writer:
             self.names[id(value)] = name = f"k{len(self.names)}"
             self.known[name] = value
         return self.names[id(value)]
+
+    def identity(self, thing: Any) -> int:
+        """The identity of an object; when it dies, the guard does."""
+        if id(thing) not in self.watched:
+            self.watched[id(thing)] = thing if lasts(thing) else Weak(thing, self.ended)
+        return id(thing)
+
+    def identities(self, things: Sequence[Any]) -> str | None:
+        """A name for the identities of several; None if one of them can die without our knowing."""
+        if any(held(thing) is None and thing is not None for thing in things):
+            return None
+        for thing in things:
+            self.identity(thing)
+        return self.name(identities(tuple(things)))
+
+    def is_not(self, source: str, thing: Any) -> str:
+        """The condition that something else than this thing is there."""
+        if lasts(thing) or held(thing) is None:  # what is pinned, and cannot be known weakly
+            return f"{source} is not {self.name(thing)}"
+        return f"id({source}) != {self.identity(thing)}"
 
     def temporary(self) -> str:
         self.temporaries += 1
@@ -110,36 +144,54 @@ class Writer:
             self.lines.append(f"    if {' or '.join(self.conditions)}: return {self.then}")
             self.conditions = []
 
+    def compare(self) -> None:
+        """Expect the tensors that wait for it to be the very ones that were met, all at once; and read their data."""
+        if self.waiting:
+            wanted, self.waiting = self.waiting, {}
+            names = ", ".join(f"o{n}" for n in wanted)
+            self.unless_other(f"identities(({names},)) != {self.identities(list(wanted.values()))}")
+        for line in self.afterwards:
+            self.write(line)
+        self.afterwards.clear()
+
     def known_as(self, number: int) -> str:
-        """The name of an object."""
-        return self.fixed.get(number) or f"o{number}"
+        """The name of an object; from now on it has one."""
+        if number in self.waiting:
+            self.compare()
+        if number in self.fixed:
+            return self.fixed[number]
+        if number in self.how:
+            base, rest = self.how.pop(number)
+            self.write(f"o{number} = {base if isinstance(base, str) else self.known_as(base)}{rest}")
+        return f"o{number}"
 
     def read(self, step: Read) -> None:
-        slot, parent = step.slot, self.known_as(step.parent)
+        slot = step.slot
         if self.is_final(step.parent, slot) and self.follows(step.expect):
-            self.settle(step.expect, self.is_settled(step.parent))
-        elif (held := self.tuple_in(step)) is not None:
-            self.unless_other(f"{self.source(step.parent, slot)} is not {self.name(held)}")
-            self.settle(step.expect, ours=False)
-        elif (found := self.members_of(step)) is not None:
-            self.members(self.world.objects[step.parent], found)
-            self.settle(step.expect, ours=False)
+            rest = ".cell_contents" if slot == CONTENTS else f".{slot[1]}"
+            self.settle(step.expect, self.is_settled(step.parent), step.parent, rest)
+        elif slot[0] == "constant":
+            self.reached(step)
+        elif self.same_tuple(step) or self.same_members(step):
+            pass
         elif slot[0] == "copied":
             assert isinstance(step.expect, Array), "an array is copied"
-            self.array(parent, step.expect, copied=True)
+            self.array(self.known_as(step.parent), step.expect, copied=True)
         elif slot[0] == "itself":
             assert isinstance(step.expect, Content), "an array is looked into"
-            self.unless(f"not equal_bytes({parent}, {self.name(step.expect.array)})")
+            self.unless(f"not equal_bytes({self.known_as(step.parent)}, {self.name(step.expect.array)})")
         elif slot[0] in ("attr", "key") and isinstance(step.expect, Constant) and step.expect.value is MISSING:
             mapping = self.mapping(step.parent, slot[0])
             if mapping is not None:
                 self.unless(f"{slot[1]!r} in {mapping}")
         elif slot == DATA and isinstance(step.expect, Array) and is_static(step.expect.type.shape) \
                 and not self.is_given(step.parent):  # fmt: skip
-            self.write(f"i{step.expect.input} = {parent}._data")
+            waits = step.parent in self.waiting
+            line = f"i{step.expect.input} = {f'o{step.parent}' if waits else self.known_as(step.parent)}._data"
+            self.afterwards.append(line) if waits else self.write(line)
             self.held.append(step.expect)
         elif slot == CONTENTS and not (isinstance(step.expect, Constant) and step.expect.value is MISSING):
-            self.expect(f"{parent}.cell_contents", step.expect)  # an empty cell ends the guard
+            self.expect(f"{self.known_as(step.parent)}.cell_contents", step.expect)  # an empty cell ends the guard
         else:
             self.expect(self.source(step.parent, slot), step.expect)
 
@@ -160,7 +212,7 @@ class Writer:
 
     def is_final(self, parent: int, slot: Slot) -> bool:
         """Whether a slot holds what it held, because the object is the one that was met."""
-        if not self.exact or parent not in self.fixed:
+        if not self.exact or parent not in self.same:
             return False
         if slot[0] == "field":
             kind, code = (type(self.world.objects[parent]), slot[1]), slot[1] == "__code__"
@@ -173,81 +225,131 @@ class Writer:
             return all(map(self.follows, expect.parts))
         return isinstance(expect, Constant | Object)
 
-    def tuple_in(self, step: Read) -> tuple[Any, ...] | None:
-        """The tuple that a slot holds, if it is the one that was met, and always the same."""
+    def reached(self, step: Read) -> None:
+        """A class, a module or a thing of ours that is reached by name."""
+        assert isinstance(step.expect, Object), "what is reached by name is an object"
+        thing, number = step.slot[1], step.expect.number
+        if thing is None or (type(thing) is not Weak and held(thing) is None):
+            raise Gone  # it cannot be known
+        self.met.add(number)
+        self.same.add(number)
+        if type(thing) is not Weak and lasts(thing):
+            self.fixed[number] = self.name(thing)
+        else:
+            thing = there(thing)
+            self.identity(thing)
+            self.write(f"o{number} = {self.name(Weak(thing))}()")
+
+    def same_tuple(self, step: Read) -> bool:
+        """Expect a tuple of the very things that were met, if there is one: all are compared at once."""
         nest = step.expect
-        if step.parent not in self.fixed or not isinstance(nest, Nest) or not nest.parts or not self.follows(nest):
-            return None
-        if nest.number is not None and self.is_exact(nest.number):
-            return self.world.objects[nest.number]  # type: ignore[no-any-return]  # that is what a nest stands for
-        if step.slot == ("field", "__mro__") and self.exact:
-            found: tuple[Any, ...] = fetch(self.world.objects[step.parent], step.slot)
-            expected = [p.value if isinstance(p, Constant) else self for p in nest.parts]
-            return found if len(found) == len(expected) and all(map(is_, found, expected)) else None
-        return None
+        if not self.exact or not isinstance(nest, Nest) or not nest.parts or not self.is_exact(step.parent):
+            return False
+        is_mro = step.slot == ("field", "__mro__")
+        if not is_mro and nest.number is None:
+            return False
+        things = self.things(nest.parts)
+        if things is None:
+            return False
+        if is_mro:
+            found = fetch(self.world.objects[step.parent], step.slot)
+            if len(found) != len(things) or not all(map(is_, found, things)):
+                return False
+            if all(map(lasts, things)):
+                self.unless_other(f"{self.source(step.parent, step.slot)} is not {self.name(found)}")
+                return True
+        wanted = self.identities(things)
+        if wanted is None:
+            return False
+        t = self.temporary()
+        self.write(f"{t} = {self.source(step.parent, step.slot)}")
+        if not is_mro:
+            self.unless(self.is_not(f"{t}.__class__", nest.kind))
+        self.unless_other(f"identities({t}) != {wanted}")
+        self.settle(nest, False, t, "")
+        return True
 
-    def members_of(self, step: Read) -> list[Any] | None:
-        """What a container holds, if it is long and of things that are expected to be the same ones."""
-        kind, nest = type(self.world.objects[step.parent]), step.expect
-        if step.slot != ITEMS or kind not in LISTED or not isinstance(nest, Nest) or len(nest.parts) < LONG:
+    def things(self, parts: Sequence[Any]) -> list[Any] | None:
+        """The very things that are expected; None if there are others among them."""
+        if not all(isinstance(part, Constant | Object) for part in parts):
             return None
-        if not self.exact or step.parent not in self.fixed:
-            return None
-        found = []
-        for part in nest.parts:
-            if isinstance(part, Object):
-                found.append(self.world.objects[part.number])
-            elif isinstance(part, Constant) and type(part.value) is str:
-                found.append(part.value)
-            else:
-                return None
-        return found
+        return [part.value if isinstance(part, Constant) else self.world.objects[part.number] for part in parts]
 
-    def members(self, container: Any, known: list[Any]) -> None:
-        """Expect these very things in a container: all are compared at once."""
-        if type(container) is MappingProxyType:
-            (container,) = get_referents(container)  # which is always the same, and was looked at
-        name = self.name(container)
-        parts = (
-            {name: known} if type(container) is list else {f"keys({name})": known[::2], f"values({name})": known[1::2]}
-        )
-        for source, things in parts.items():
-            expected = tuple(things)
-            self.name(expected)  # as long as they live, nothing else has their identities
-            self.unless_other(f"identities(tuple({source})) != {self.name(identities(expected))}")
+    def same_members(self, step: Read) -> bool:
+        """Expect a container of the very things that were met, if it is long: all are compared at once."""
+        nest = step.expect
+        if not self.exact or step.slot != ITEMS or not isinstance(nest, Nest) or not self.is_exact(step.parent):
+            return False
+        kind = type(self.world.objects[step.parent])
+        if kind not in LISTED or len(nest.parts) < LONG:
+            return False
+        if any(isinstance(p, Constant) and type(p.value) is not str for p in nest.parts):
+            return False  # numbers are compared by value
+        things = self.things(nest.parts)
+        if things is None:
+            return False
+        o, n = self.known_as(step.parent), 1 if kind is list else 2
+        if kind is MappingProxyType:  # what it is a view of stays the same, but may be of any class
+            o = self.temporary()
+            self.write(f"{o} = referents({self.known_as(step.parent)})[0]")
+            self.unless(f"type({o}) is not dict")
+        sources = (o,) if kind is list else (f"keys({o})", f"values({o})")
+        wanted = [self.identities(things[i::n]) for i in range(n)]
+        if None in wanted:
+            return False
+        for i, source in enumerate(sources):
+            t = self.temporary()
+            self.write(f"{t} = tuple({source})")
+            self.unless_other(f"identities({t}) != {wanted[i]}")
+            self.unpack(nest.parts[i::n], t)
+        return True
 
-    def settle(self, expect: Any, ours: bool) -> None:
-        """Know the objects of a slot that holds what it held."""
+    def unpack(self, parts: Sequence[Any], t: str) -> None:
+        """Know the objects in a tuple, which are the very ones that were met, by their names."""
+        names: list[str] = []
+        for part in parts:
+            new = isinstance(part, Object) and part.number not in self.met
+            self.settle(part, False, t, f"[{len(names)}]")
+            names.append(f"o{part.number}" if new and self.how.pop(part.number, None) is not None else "_")
+        if any(name != "_" for name in names):
+            self.write(f"{', '.join(names)}, = {t}")
+
+    def settle(self, expect: Any, ours: bool, base: int | str, rest: str) -> None:
+        """Know the objects of a slot that holds what it held, and where they are found."""
         if isinstance(expect, Nest):
             if expect.number is not None:
                 self.tuples.add(expect.number)
-                self.fix(expect.number)
-            for part in expect.parts:
-                self.settle(part, ours)
-        elif isinstance(expect, Object) and expect.number not in self.met:
-            self.met.add(expect.number)
-            self.fix(expect.number)
-            self.keep_class(expect)
+                self.how[expect.number] = base, rest
+            for i, part in enumerate(expect.parts):
+                self.settle(part, ours, base, f"{rest}[{i}]")
+        elif isinstance(expect, Object) and expect.number in self.met:
+            if expect.number not in self.same:
+                found = base if isinstance(base, str) else self.known_as(base)
+                self.unless(f"{found}{rest} is not {self.known_as(expect.number)}")
+        elif isinstance(expect, Object):
+            self.meet(expect, base, rest)
             if ours:
                 self.settled.add(expect.number)
 
-    def keep_class(self, expect: Object) -> None:
-        """An object that is the one that was met may have got another class; not if that is one of Python's own."""
-        if expect.type.__flags__ & MUTABLE:
+    def meet(self, expect: Object, base: int | str, rest: str) -> None:
+        """An object is the very one that was met."""
+        self.met.add(expect.number)
+        self.same.add(expect.number)
+        thing = self.world.objects[expect.number]
+        if lasts(thing):
+            self.fixed[expect.number] = self.name(thing)
+        else:
+            self.how[expect.number] = base, rest
+        if expect.type.__flags__ & MUTABLE:  # it may have got another class; not one of Python's own
             self.classes.append(expect)
-
-    def fix(self, number: int) -> str:
-        """The name of an object that is the one that was met."""
-        name = self.fixed[number] = self.name(self.world.objects[number])
-        return name
 
     def source(self, parent: int, slot: Slot) -> str:
         """An expression for what a slot holds now."""
         kind, name = slot
-        o = self.known_as(parent)
         if kind in ("attr", "key"):
             mapping = self.mapping(parent, kind)
             return f"{mapping}[{name!r}]" if mapping is not None else "MISSING"
+        o = self.known_as(parent)
         if kind == "field":
             return f"{o}.{name}"
         if kind == "data":
@@ -259,25 +361,19 @@ class Writer:
         if kind == "fn":
             return f"{o}.fn"
         if kind == "items":
-            kind_of = type(self.world.objects[parent])
-            return f"pairs({o})" if kind_of in MAPPINGS else f"tuple({o})"
+            return f"pairs({o})" if self.world.kind(parent) in MAPPINGS else f"tuple({o})"
         if kind == "contents":
             return f"contents({o})"
-        if kind == "member":
-            return f"member({o}, {self.name(name)})"
-        if kind == "constant":
-            return self.name(name)
         return f"fetch({o}, {self.name(slot)})"
 
     def mapping(self, parent: int, kind: str) -> str | None:
         """An expression for what holds the attributes or variables of an object: a key that is missing ends a guard."""
-        obj = self.world.objects[parent]
         if kind == "key":
-            return self.known_as(parent) if type(obj) is dict else None
-        if isinstance(obj, type):
-            if id(obj) not in self.proxies:
-                self.proxies[id(obj)] = obj.__dict__
-            return self.name(self.proxies[id(obj)])
+            return self.known_as(parent) if self.world.kind(parent) is dict else None
+        if parent in self.fixed and isinstance(cls := self.known[self.fixed[parent]], type):
+            if id(cls) not in self.proxies:
+                self.proxies[id(cls)] = cls.__dict__
+            return self.name(self.proxies[id(cls)])
         if parent not in self.dicts:
             self.dicts.add(parent)
             self.write(f"d{parent} = {self.known_as(parent)}.__dict__")
@@ -285,7 +381,7 @@ class Writer:
 
     def expect(self, source: str, expect: Any) -> None:
         if isinstance(expect, Constant):
-            self.constant(source, expect.value)
+            self.constant(source, there(expect.value))
         elif isinstance(expect, Object):
             self.object(source, expect)
         elif isinstance(expect, Array):
@@ -298,8 +394,9 @@ class Writer:
         elif isinstance(expect, Nest):
             t = self.temporary()
             self.write(f"{t} = {source}")
-            kind = "tuple" if expect.kind is tuple else self.name(expect.kind)
-            self.unless(f"{t}.__class__ is not {kind} or len({t}) != {len(expect.parts)}")
+            kind = there(expect.kind)
+            other = f"{t}.__class__ is not tuple" if kind is tuple else self.is_not(f"{t}.__class__", kind)
+            self.unless(f"{other} or len({t}) != {len(expect.parts)}")
             if expect.number is not None:
                 self.write(f"o{expect.number} = {t}")
                 self.tuples.add(expect.number)
@@ -309,10 +406,11 @@ class Writer:
             raise AssertionError(f"nobody expects {expect}")
 
     def constant(self, source: str, value: Any) -> None:
-        wanted = self.name(value)
         if type(value) not in EXACT:
-            self.unless(f"{source} is not {wanted}")
-        elif type(value) is bool:
+            self.unless(self.is_not(source, value))
+            return
+        wanted = self.name(value)
+        if type(value) is bool:
             self.unless(f"{source} is not {value}")
         elif type(value) in (int, str, bytes) or (type(value) is float and value and value == value):
             self.write(f"t = {source}")
@@ -324,15 +422,20 @@ class Writer:
         if expect.number in self.met:
             self.unless(f"{source} is not {self.known_as(expect.number)}")
             return
+        if self.is_exact(expect.number) and held(thing := self.world.objects[expect.number]) is not None:
+            if lasts(thing):
+                self.unless_other(self.is_not(source, thing))
+            elif isinstance(thing, Tensor):
+                self.write(f"o{expect.number} = {source}")
+                self.waiting[expect.number] = thing
+            else:
+                self.unless_other(self.is_not(f"o{expect.number} := {source}", thing))
+            self.meet(expect, "", "")
+            self.how.pop(expect.number, None)
+            return
         self.met.add(expect.number)
-        if source in self.known:  # a constant
-            self.fix(expect.number)
-        elif self.is_exact(expect.number):
-            self.unless_other(f"{source} is not {self.fix(expect.number)}")
-            self.keep_class(expect)
-        else:
-            self.write(f"o{expect.number} = {source}")
-            self.unless(f"type(o{expect.number}) is not {self.name(expect.type)}")
+        self.write(f"o{expect.number} = {source}")
+        self.unless(self.is_not(f"type(o{expect.number})", there(expect.type)))
 
     def array(self, source: str, expect: Array, copied: bool = False) -> None:
         t = f"i{expect.input}"
@@ -371,7 +474,8 @@ class Writer:
             known = ", ".join(f"{self.name(name)}: n{self.sizes[name]}" for name in step.size.names())
             self.write(f"h{step.step} = {self.name(step.size)}.at({{{known}}})")
         elif isinstance(step, Pinned):
-            self.unless(f"{self.known_as(step.number)} is not {self.name(step.thing)}")
+            if step.number not in self.same:
+                self.unless(self.is_not(self.known_as(step.number), there(step.thing)))
         elif isinstance(step, Check):
             self.constant(f"h{step.step}", step.value)
         else:
@@ -379,40 +483,46 @@ class Writer:
             self.write(f"i{step.input} = scalar(h{step.step}, {self.name(step.type.dtype.numpy)})")
 
     def different(self) -> None:
-        """Objects with different numbers are different: those of one type might not be. Mostly they are those that the
-        capture has met.
-        """
+        """Objects with different numbers are different: those of one type might not be."""
         groups: dict[type, list[int]] = {}
-        for n in sorted(self.met):
-            groups.setdefault(type(self.world.objects[n]), []).append(n)
+        for n in sorted(self.met - {0}):
+            groups.setdefault(self.world.kind(n), []).append(n)
         for group in groups.values():
-            moving = [n for n in group if n not in self.fixed]
-            if moving and len(group) > 1:
-                as_met = " and ".join(f"o{n} is {self.name(self.world.objects[n])}" for n in moving)
-                names = ", ".join(map(self.known_as, group))
-                self.unless(f"not ({as_met}) and len(set(map(id, ({names})))) != {len(group)}")
+            moving = [n for n in group if n not in self.same]
+            names = [self.known_as(n) for n in moving]
+            if len(moving) == 2:
+                self.unless(f"{names[0]} is {names[1]}")
+            elif len(moving) > 2:
+                self.unless(f"len(set(map(id, ({', '.join(names)})))) != {len(moving)}")
+            others = [there(self.world.objects[n]) for n in group if n in self.same] if moving else []
+            if others:
+                there_before = self.name(frozenset(map(self.lasting_identity, others)))
+                self.unless(" or ".join(f"id({name}) in {there_before}" for name in names))
 
-    def objects(self) -> list[str]:
-        """All objects by number, where those that are the same ones at each call are put in together."""
+    def lasting_identity(self, thing: Any) -> int:
+        """The identity of an object that is there; one without weak references is held by one that is watched."""
+        return id(thing) if held(thing) is None else self.identity(thing)
+
+    def objects(self, needed: Set[int]) -> str:
+        """The objects by number that a program asks for."""
         found: list[str] = []
-        for fixed, run in groupby(range(len(self.world.objects)), lambda n: n in self.fixed):
-            if fixed:
-                found.append(f"*{self.name(tuple([self.world.objects[n] for n in run]))}")
+        for asked, run in groupby(range(len(self.world.objects)), lambda n: n in needed):
+            numbers = list(run)
+            if asked:
+                found += [self.known_as(n) if n in self.met or n in self.tuples else "None" for n in numbers]
             else:
-                found += [f"o{n}" if n in self.met or n in self.tuples else "None" for n in run]
-        return found
+                found.append(f"*{self.name((None,) * len(numbers))}")
+        return ", ".join(found)
 
-    def compiled(self, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
+    def compiled(self, inputs: Sequence[int], needed: Set[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
-        objects = ", ".join(self.objects())
-        hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
-        given = ", ".join(f"i{n}" for n in inputs)
+        self.compare()
         self.different()
         if self.classes:
-            known = self.name(tuple([self.world.objects[x.number] for x in self.classes]))
-            expected = self.name(identities(tuple([x.type for x in self.classes])))
-            self.unless_other(f"identities(tuple(map(type, {known}))) != {expected}")
+            known = ", ".join(self.known_as(x.number) for x in self.classes)
+            expected = self.identities([x.type for x in self.classes])
+            self.unless_other(f"identities(tuple(map(type, ({known},)))) != {expected}")
         if self.held:
             kept = Kept([(x.type.dtype.numpy, x.type.shape) for x in self.held])
             self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")
@@ -421,10 +531,24 @@ class Writer:
             self.write(f"sizes = {{{sizes}}}")
             scope = next(iter(self.sizes)).scope
             self.unless(f"not {self.name(scope)}.holds(sizes)")
+        objects = self.objects(needed)
+        hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
+        given = ", ".join(f"i{n}" for n in inputs)
+        if self.watched:
+            self.unless_other("dead") if self.exact else self.unless("dead")
         self.write(f"return ({objects},), ({hosts}{',' if hosts else ''}), [{given}], {'sizes' if sizes else None}")
         text = "\n".join(["def guard(o0):", "  try:", *self.lines, "  except (Exception, Break):", "    return None"])
         exec(compile(text, "<guards>", "exec"), self.known)
         return self.known["guard"]  # type: ignore[no-any-return]
+
+
+def _ended(known: dict[str, Any], _: object) -> None:
+    """An object that a guard knows by its identity is no more."""
+    known["dead"] = True
+
+
+def _never(root: Any) -> None:
+    """A guard that knows of something that cannot come again."""
 
 
 class Kept:
@@ -447,19 +571,34 @@ class Kept:
 class Otherwise:
     """The guard that follows the pattern of objects, written when some other object is met."""
 
-    def __init__(self, world: World, inputs: Sequence[int]) -> None:
-        self.world, self.inputs = world, inputs
+    def __init__(self, world: World, inputs: Sequence[int], needed: Set[int]) -> None:
+        self.world, self.inputs, self.needed = world, inputs, needed
         self.guard: Callable[[Any], Found | None] | None = None
 
     def __call__(self, root: Any) -> Found | None:
         if self.guard is None:
-            self.guard = Writer(self.world).compiled(self.inputs)
+            self.guard = written(Writer(self.world), self.inputs, self.needed)
         return self.guard(root)
 
 
-def guard_of(world: World, inputs: Sequence[int]) -> Callable[[Any], Found | None]:
-    """The guard of a capture: None where it does not hold, else the objects, numbers and inputs of the program."""
-    return Writer(world, Otherwise(world, inputs)).compiled(inputs)
+def written(writer: Writer, inputs: Sequence[int], needed: Set[int]) -> Callable[[Any], Found | None]:
+    """A guard, of which something may be gone already."""
+    try:
+        return writer.compiled(inputs, needed)
+    except Gone:
+        return _never
+
+
+def guard_of(world: World, inputs: Sequence[int], needed: Set[int]) -> Callable[[Any], Found | None]:
+    """The guard of a capture: None where it does not hold, else the objects that are `needed`, by number, the numbers
+    and the inputs of the program. The capture lets go of what it has met.
+    """
+    read = {r.parent for r in world.reads if isinstance(r, Read) and isinstance(r.expect, Array)}
+    tensors = {n for n, x in enumerate(world.objects) if isinstance(x, Tensor)}
+    needed = frozenset({0, *needed, *read, *tensors})
+    guard = written(Writer(world, Otherwise(world, inputs, needed)), inputs, needed)
+    world.release()
+    return guard
 
 
 def equal_bytes(array: Any, copy: np.ndarray[Any, Any]) -> bool:

@@ -133,22 +133,20 @@ class Statement:
         try:
             return run(self.suites, root, Exit) or FALLS
         except NameError as error:
-            found = self.unbound(error)
-            if found is error:
+            if not self.is_unbound(error):
                 raise
-        raise found
+            told = unbound_local(error)
+        try:
+            raise told
+        finally:
+            del told  # which knows this frame
 
-    def unbound(self, error: NameError) -> NameError:
-        """An error about a free variable of this statement, told about the local one that it is to the user."""
+    def is_unbound(self, error: NameError) -> bool:
+        """Whether an error is about a free variable of this statement, which is a local one to the user."""
         trace = error.__traceback__ and error.__traceback__.tb_next
         here = trace is not None and trace.tb_next is None and trace.tb_frame.f_code is self.code
         local = here and error.name not in self.suite.code.co_freevars
-        if not local or type(error) is not NameError or "free variable" not in str(error):
-            return error
-        text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
-        told = UnboundLocalError(text).with_traceback(error.__traceback__)
-        told.__context__ = error.__context__
-        return told
+        return local and type(error) is NameError and "free variable" in str(error)
 
     def visit(self, stmt: ast.stmt) -> ast.stmt:
         """The same statement with its blocks run as suites, and `return v` made an outcome."""
@@ -183,6 +181,14 @@ class Statement:
             if hasattr(node, "lineno"):
                 ast.copy_location(node, stmts[0])
         return tree.body
+
+
+def unbound_local(error: NameError) -> UnboundLocalError:
+    """An error about a free variable, told about a local one."""
+    text = str(error).replace("free variable", "local variable").replace(" in enclosing scope", "")
+    told = UnboundLocalError(text).with_traceback(error.__traceback__)
+    told.__context__ = error.__context__
+    return told
 
 
 def named(code: CodeType, old: str, new: str) -> CodeType:

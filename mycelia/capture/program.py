@@ -12,7 +12,8 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.attributes import Super
-from mycelia.capture.machine import DictView, Items, Machine, Method
+from mycelia.capture.holding import held, lasts, there
+from mycelia.capture.machine import Items, Machine, Method, DictView
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
 from mycelia.capture.sharing import Link
@@ -48,12 +49,30 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Outside:
+    """An object from outside, by its number, and what to call it when speaking of it."""
+
+    number: int
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class New:
+    """An object that the program makes: a new one of this class at every run."""
+
+    key: int
+    kind: Any
+    args: tuple[Any, ...] = ()  # of an exception
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a program does with its results."""
 
     outcome: Any
-    writes: tuple[tuple[Any, Slot, Any], ...]  # of objects outside
-    slots: dict[int, list[tuple[Slot, Any]]]  # of objects that the program makes
+    writes: tuple[tuple[Outside, Slot, Any], ...]  # of objects outside
+    slots: dict[int, list[tuple[Slot, Any]]]  # of objects that the program makes, by their keys
     function: Function
     inputs: tuple[int, ...]  # the inputs of the world that the function takes
     flags: tuple[int, ...] = ()  # results that say that a position does not exist
@@ -61,6 +80,7 @@ class Plan:
     fallible: bool = False  # whether it may turn out, when it has run, that Python must run it
     called: tuple[p.Callee, ...] = ()  # functions of Python that it calls
     kin: dict[int, Link] = field(default_factory=dict)  # of tensors that the program makes: what they share memory with
+    needed: frozenset[int] = frozenset()  # the numbers of objects outside that it mentions
 
 
 class Finisher:
@@ -71,6 +91,8 @@ class Finisher:
         self.world = self.store.world
         self.places: dict[Value, int] = {}
         self.slots: dict[int, list[tuple[Slot, Any]]] = {}
+        self.new: dict[int, New] = {}
+        self.needed: set[int] = set()
         self.differences: dict[int, list[tuple[Slot, Any]]] = {}
         self.texts = False  # whether Python writes texts when the program has run
 
@@ -82,7 +104,7 @@ class Finisher:
             elif slot != DATA or value is not self.world.seen.get((id(obj), slot)):
                 outside.append((obj, slot, value))
         planned = self.converted(outcome)
-        writes = tuple((obj, slot, self.converted(value, slot)) for obj, slot, value in outside)
+        writes = tuple((self.outside(obj), slot, self.converted(value, slot)) for obj, slot, value in outside)
         kin = self.kin()
         early, flags = self.positions()
         regions = self.machine.regions
@@ -108,7 +130,7 @@ class Finisher:
         return Plan(
             planned,
             writes,
-            self.slots,
+            {self.new[k].key: slots for k, slots in self.slots.items()},
             function,
             tuple(inputs),
             flags,
@@ -116,6 +138,7 @@ class Finisher:
             fails or self.texts,
             called,
             kin,
+            frozenset(self.needed),
         )
 
     def kin(self) -> dict[int, Link]:
@@ -134,7 +157,8 @@ class Finisher:
         found = [sharing.above(fresh[k], self.stays) for k in self.slots if k in sharing.links]
         if any(link is not None and not link.fixed for link in found):
             raise Break("a result is a part of a tensor, and only the program knows which")
-        return {id(link.view): link for link in found if link is not None}
+        links = [(self.new[id(link.view)], link) for link in found if link is not None]
+        return {new.key: Link(new, self.converted(x.base), x.how, x.put, x.fixed) for new, x in links}
 
     def stays(self, x: Any) -> bool:
         """Whether somebody holds an object when the program has run."""
@@ -172,13 +196,13 @@ class Finisher:
         if isinstance(value, Exit):
             return value if value is FALLS else Exit(value.kind, self.converted(value.value))
         if id(value) in self.world.tuples:
+            self.needed.add(self.world.tuples[id(value)][1])
             return Given(self.world.tuples[id(value)][1])
         if isinstance(value, tuple):
             parts = [self.converted(v) for v in value]
             return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
         if isinstance(value, Method | DictView):
-            self.reach(value.owner)
-            return value
+            return type(value)(self.converted(value.owner), value.name)
         if isinstance(value, LateText):
             self.texts = True
             return replaced(value, self.result)
@@ -186,31 +210,41 @@ class Finisher:
             raise Break("an iterator or a value of a loop stays alive")
         if type(value) is Sym and comes_from_data(value):
             return Number(self.result(p.full(value, int64, ())), int)  # type: ignore[arg-type]  # a result in its place
-        if isinstance(value, HostNumber) or is_atom(value):
+        if isinstance(value, HostNumber):
             return value
-        if type(value) is slice:
-            return value
-        self.reach(value)
-        return value
+        if type(value) is slice and not lasts(value):
+            raise Break("a slice of objects stays alive")
+        if is_atom(value):
+            return held(value)
+        return self.made(value) if id(value) in self.world.fresh else self.outside(value)
+
+    def outside(self, obj: Any) -> Any:
+        """An object that the program has not made."""
+        number = self.world.index.get(id(obj))
+        if number is None:
+            kept = held(obj)
+            return obj if kept is None else kept
+        self.needed.add(number)
+        return Outside(number, type(obj).__name__, getattr(obj, "name", "a tensor") if is_tensor(obj) else "")
 
     def either(self, value: Either, slot: Slot | None) -> Any:
         cond = self.result(value.cond)
         sides = [self.converted(side, slot) for side in (value.yes, value.no)]
         return Either(cond, *sides)  # type: ignore[arg-type]  # a result in its place
 
-    def reach(self, obj: Any) -> None:
+    def made(self, obj: Any) -> New:
         """An object that outlives the program: what it holds is needed too."""
-        if id(obj) not in self.world.fresh or id(obj) in self.slots:
-            return
+        if id(obj) in self.new:
+            return self.new[id(obj)]
         wraps = any(slot == ("attr", "__wrapped__") for slot, _ in self.differences.get(id(obj), ()))
         if isinstance(obj, FunctionType) and (wraps or is_annotated(obj)):
             raise Break("a function with annotations outlives its call")
-        if isinstance(obj, BaseException):
-            self.slots[id(obj)] = []
-            return
-        self.slots[id(obj)] = []
-        for slot, value in self.differences.get(id(obj), []):
-            self.slots[id(obj)].append((slot, self.converted(value, slot)))
+        args = obj.args if isinstance(obj, BaseException) else ()
+        self.new[id(obj)] = new = New(len(self.new), held(type(obj)), args)
+        self.slots[id(obj)] = slots = []
+        for slot, value in () if isinstance(obj, BaseException) else self.differences.get(id(obj), ()):
+            slots.append((slot, self.converted(value, slot)))
+        return new
 
 
 def is_annotated(fn: FunctionType) -> bool:
@@ -257,19 +291,19 @@ def check_calls(called: Sequence[p.Callee], others: bool) -> None:
 class Builder:
     """Real objects for the values of a program: those outside are themselves, new ones are new at every run."""
 
-    def __init__(
-        self, world: World, plan: Plan, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any
-    ) -> None:
-        self.world, self.plan, self.objects, self.hosts, self.results = world, plan, objects, hosts, results
+    def __init__(self, plan: Plan, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any) -> None:
+        self.plan, self.objects, self.hosts, self.results = plan, objects, hosts, results
         self.sizes = sizes
-        self.made: dict[int, Any] = {}
+        self.done: dict[int, Any] = {}
 
     def __call__(self, value: Any) -> Any:
         kind = value.__class__
         if kind is Result:
             return self.results[value.place]
-        if kind is Given:
+        if kind is Outside or kind is Given:
             return self.objects[value.number]
+        if kind is New:
+            return self.new(value)
         if kind is Either:
             return self(value.yes if self.results[value.cond.place] else value.no)
         if kind is LateText:
@@ -289,30 +323,27 @@ class Builder:
             return found() if kind is DictView else found
         if isinstance(value, tuple):
             return tuple.__new__(kind, [self(v) for v in value])
-        number = self.world.index.get(id(value))
-        if number is not None:
-            return self.objects[number]
-        return self.new(value) if id(value) in self.world.fresh else value
+        return there(value)
 
-    def new(self, blank: Any) -> Any:
-        if id(blank) not in self.made:
-            slots = self.plan.slots[id(blank)]
-            if isinstance(blank, BaseException):
-                return self.made.setdefault(id(blank), type(blank)(*blank.args))
-            fields = {name: self(value) for (kind, name), value in slots if kind == "field"}
-            self.made[id(blank)] = out = self.blank(blank, fields)
+    def new(self, blank: New) -> Any:
+        if blank.key not in self.done:
+            slots, kind = self.plan.slots[blank.key], there(blank.kind)
+            if issubclass(kind, BaseException):
+                return self.done.setdefault(blank.key, kind(*blank.args))
+            fields = {name: self(value) for (of, name), value in slots if of == "field"}
+            self.done[blank.key] = out = self.blank(kind, fields)
             for slot, value in slots:
                 if slot[0] == "field":
                     continue
-                held = self(value)
-                if held is not MISSING:
-                    self.fill(out, slot, held)
-            if (link := self.plan.kin.get(id(blank))) is not None:
+                holds = self(value)
+                if holds is not MISSING:
+                    self.fill(out, slot, holds)
+            if (link := self.plan.kin.get(blank.key)) is not None:
                 linked(self(link.base), out, link.how, link.put)
-        return self.made[id(blank)]
+        return self.done[blank.key]
 
-    def blank(self, like: Any, fields: dict[str, Any]) -> Any:
-        if type(like) is FunctionType:
+    def blank(self, kind: type, fields: dict[str, Any]) -> Any:
+        if kind is FunctionType:
             fn = FunctionType(
                 fields["__code__"], fields["__globals__"], fields["__name__"], fields["__defaults__"],
                 fields["__closure__"],
@@ -320,17 +351,17 @@ class Builder:
             fn.__kwdefaults__, fn.__qualname__ = fields["__kwdefaults__"], fields["__qualname__"]
             fn.__doc__, fn.__module__ = fields["__doc__"], fields["__module__"]
             return fn
-        if type(like) is MethodType:
+        if kind is MethodType:
             return MethodType(fields["__func__"], fields["__self__"])
-        if type(like) is CellType:
+        if kind is CellType:
             return CellType()
-        if type(like) is functools.partial:
+        if kind is functools.partial:
             return functools.partial(fields["func"], *fields["args"], **fields["keywords"])
-        if is_tensor(like):
+        if issubclass(kind, Tensor):
             out = Tensor.__new__(Tensor)
             out._tape = None
             return out
-        return object.__new__(type(like)) if type(like) not in BLANKS else type(like)()
+        return object.__new__(kind) if kind not in BLANKS else kind()
 
     def fill(self, out: Any, slot: Slot, value: Any) -> None:
         if slot[0] == "attr" and not isinstance(out, type):
@@ -368,14 +399,14 @@ class Program:
             return found  # what is wrong shows after the run, and then everything must be as it was
         place_of = {i: k for k, i in enumerate(self.plan.inputs)}
         by_tensor = {
-            id(self.world.objects[r.parent]): r.expect.input
+            r.parent: r.expect.input
             for r in self.world.reads
             if getattr(r, "slot", None) == DATA and isinstance(r.expect, Data)
         }
         for obj, slot, value in self.plan.writes:
-            if slot != DATA or value.__class__ is not Result or id(obj) not in by_tensor:
+            if slot != DATA or value.__class__ is not Result or obj.number not in by_tensor:
                 continue
-            param = place_of.get(by_tensor[id(obj)])
+            param = place_of.get(by_tensor[obj.number])
             fn = self.plan.function
             if param is not None and fn.types[param] == fn.result_types[value.place] and param not in found.values():
                 found.setdefault(value.place, param)

@@ -67,9 +67,10 @@ class Setting(Attributes):
                 self.refuse(f"{cls.__name__}.{name} cannot be set")
             self.call(setter, (obj, *value), {})
         elif type(found) is MemberDescriptorType:
-            if not value and self.read(obj, ("member", found)) is MISSING:
+            slot = "member", self.member(found)
+            if not value and self.read(obj, slot) is MISSING:
                 raise UserError(AttributeError(name))
-            self.store.write(obj, ("member", found), value[0] if value else MISSING)
+            self.store.write(obj, slot, value[0] if value else MISSING)
         elif found is not MISSING and self.has_set(found):
             setter = self.lookup(type(found), "__set__" if value else "__delete__")
             if type(setter) is not FunctionType:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from dataclasses import dataclass, field
 from gc import get_referents
 from itertools import chain
 from types import CellType, MappingProxyType
 from typing import Any
 
+from mycelia.capture.holding import held, there
 from mycelia.capture.values import MISSING, Break
 
 Slot = tuple[str, Any]
@@ -62,9 +64,9 @@ def fetch(obj: Any, slot: Slot) -> Any:
     if kind == "dict":
         return pairs(vars(obj))
     if kind == "member":  # of a class with __slots__
-        return member(obj, name)
+        return name.read(obj)
     if kind == "constant":
-        return name
+        return there(name)
     if kind == "cell":
         return obj.cells[name]
     assert kind == "globals", f"there is no slot {kind}"
@@ -94,12 +96,44 @@ def contents(cell: CellType) -> Any:
         return MISSING
 
 
-def member(obj: Any, descriptor: Any) -> Any:
-    """What a slot of a class with `__slots__` holds."""
-    try:
-        return descriptor.__get__(obj)
-    except AttributeError:
-        return MISSING
+@dataclass(frozen=True)
+class Member:
+    """A slot of a class with `__slots__`, by its name: the class is not kept alive.
+
+    >>> class Point:
+    ...     __slots__ = ("x",)
+    >>> point = Point()
+    >>> Member.of(Point.x).write(point, 3)
+    >>> Member.of(Point.x).read(point), Member.of(Point.x) == Member.of(Point.x)
+    (3, True)
+    """
+
+    name: str
+    number: int  # the identity of the class
+    owner: Any = field(compare=False, repr=False)
+
+    @staticmethod
+    def of(descriptor: Any) -> Member:
+        """The slot that a descriptor stands for."""
+        cls, name = descriptor.__objclass__, descriptor.__name__
+        if vars(cls).get(name) is not descriptor:
+            raise Break(f"the slot {name} of {cls.__name__} has another name")
+        return Member(name, id(cls), held(cls))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read(self, obj: Any) -> Any:
+        """What the slot holds."""
+        try:
+            return vars(there(self.owner))[self.name].__get__(obj)
+        except AttributeError:
+            return MISSING
+
+    def write(self, obj: Any, value: Any) -> None:
+        """Let the slot hold something else."""
+        descriptor = vars(there(self.owner))[self.name]
+        descriptor.__delete__(obj) if value is MISSING else descriptor.__set__(obj, value)
 
 
 def restore(obj: Any, slot: Slot, value: Any) -> None:
@@ -123,7 +157,7 @@ def restore(obj: Any, slot: Slot, value: Any) -> None:
     elif kind == "key":
         obj.pop(name, None) if value is MISSING else dict.__setitem__(obj, name, value)
     elif kind == "member":
-        name.__delete__(obj) if value is MISSING else name.__set__(obj, value)
+        name.write(obj, value)
     elif kind == "attr":
         _set_attribute(obj, name, value)
     else:

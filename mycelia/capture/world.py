@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.capture.holding import held, lasts, there
 from mycelia.capture.sizing import Naming, Shapes
 from mycelia.capture.slots import DATA, ITEMS, Slot, fetch
 from mycelia.capture.values import MISSING, Break, HostNumber, is_atom
@@ -31,7 +32,7 @@ class Object:
     """The object with this number: a new one if the number is new, else the same. So aliases are guarded exactly."""
 
     number: int
-    type: type
+    type: Any
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Nest:
     """A tuple of these, of this class; it has a number, so that who is given it gets this very tuple."""
 
     parts: tuple[Any, ...]
-    kind: type = tuple
+    kind: Any = tuple
     number: int | None = None
 
 
@@ -146,6 +147,21 @@ class World:
         self.touched: set[int] = set()  # objects from outside that the program writes to
         self.shapes: Shapes = {}
         self.tuples: dict[int, tuple[Any, int]] = {}  # as the program sees them: themselves, and their numbers
+        self.types: list[Any] = []  # of the objects, once these are let go
+
+    def kind(self, number: int) -> type:
+        """The class of an object when it was met."""
+        return there(self.types[number]) if self.types else type(self.objects[number])
+
+    def release(self) -> None:
+        """Let go of all that would die without us. What is kept of it are numbers, types and weak references."""
+        known: dict[type, Any] = {t: held(t) for t in set(map(type, self.objects))}
+        self.types = [known[type(x)] for x in self.objects]
+        self.objects = list(map(held, self.objects))
+        self.reads = list(map(kept, self.reads))
+        self.root = None
+        for table in (self.index, self.seen, self.fresh, self.tuples):
+            table.clear()
 
     def number(self, obj: Any) -> int:
         """Classes, modules and things of ours may be reached by name; every other object was read from a slot."""
@@ -183,6 +199,8 @@ class World:
             host = HostNumber(self.step(), raw)
             return host, Varying(host.step, kind)
         if is_atom(raw):
+            if kind is slice and not lasts(raw):
+                raise Break("a slice of objects")
             return raw, Constant(raw)
         if isinstance(raw, tuple):
             return self.nest(raw, path)
@@ -282,9 +300,15 @@ class World:
             self.reads.append(Given(len(self.inputs) - 1, x.step, kind))
         return self.given[key]
 
-    def pin(self, thing: Any) -> None:
-        """From now on the program is for this very object."""
+    def pin(self, thing: Any, weakly: bool = True) -> None:
+        """From now on the program is for this very object. What cannot be known weakly, or must not, is kept: that is
+        right for things that the function itself holds, as variables around it.
+        """
         number = self.number(thing)
+        path = self.paths[number]
+        given = len(path) > 0 and path[0] != "constant" and path[0][0] != "fn"
+        if given and (not weakly or held(thing) is None) and not lasts(thing):
+            raise Break(f"a program would have to keep a {type(thing).__name__} that it was given")
         if number not in self.pinned:
             self.pinned.add(number)
             self.reads.append(Pinned(number, thing))
@@ -296,6 +320,23 @@ class World:
             copy = self.seen[key] = array.copy()
             self.reads.append(Read(self.number(array), ("itself", None), Content(copy)))
         return self.seen[key]  # type: ignore[no-any-return]
+
+
+def kept(step: Any) -> Any:
+    """A guard, or what it expects, that keeps nothing alive."""
+    if isinstance(step, Object):
+        return step if lasts(step.type) else Object(step.number, held(step.type))
+    if isinstance(step, Constant):
+        return step if lasts(step.value) else Constant(held(step.value))
+    if isinstance(step, Nest):
+        return Nest(tuple(map(kept, step.parts)), held(step.kind), step.number)
+    if isinstance(step, Read):
+        slot = step.slot if step.slot[0] != "constant" else ("constant", held(step.slot[1]))
+        return Read(step.parent, slot, kept(step.expect))
+    if isinstance(step, Pinned):
+        thing = held(step.thing)
+        return Pinned(step.number, step.thing if thing is None else thing)
+    return step
 
 
 def hides_itself(kind: type) -> bool:

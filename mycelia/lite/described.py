@@ -8,7 +8,8 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.capturing import capture
-from mycelia.capture.program import Result
+from mycelia.capture.holding import there
+from mycelia.capture.program import New, Result
 from mycelia.capture.slots import DATA, Call
 from mycelia.capture.statements import Exit
 from mycelia.capture.values import Break
@@ -62,7 +63,7 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
         ) from None  # fmt: skip
     world, plan = program.world, program.plan
     owners = {
-        r.expect.input: world.objects[r.parent]
+        r.expect.input: there(world.objects[r.parent])
         for r in world.reads
         if isinstance(r, Read) and r.slot == DATA and isinstance(r.expect, Array)
     }
@@ -79,13 +80,14 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
         )
     writes = []
     for obj, slot, value in plan.writes:
-        if slot != DATA or not isinstance(value, Result) or id(obj) in places:
+        tensor = there(world.objects[obj.number])
+        if slot != DATA or not isinstance(value, Result) or id(tensor) in places:
             raise ArgumentError(
                 f"{name} changes something else than a tensor that is kept between calls",
-                given={"changed": f"{type(obj).__name__}: {slot[0]} {slot[1]}"},
+                given={"changed": f"{obj.kind}: {slot[0]} {slot[1]}"},
                 hint="in an exported function parameters change, and nothing else",
             )
-        writes.append((obj, value.place))
+        writes.append((tensor, value.place))
     return CFunction(
         name, plan.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
         _results(name, plan), tuple(writes), plan.flags, plan.asking,
@@ -115,11 +117,12 @@ def _results(name: str, plan: Any) -> tuple[int, ...]:
         raise ArgumentError(f"{name} may raise, or return different things", hint="return tensors on every way")
     found = []
     for leaf in outcome.value:
-        held = plan.slots.get(id(leaf), [])
-        place = next((v for slot, v in held if slot == DATA), None)
-        if not isinstance(leaf, Tensor) or not isinstance(place, Result):
+        is_new = isinstance(leaf, New)
+        place = next((v for slot, v in plan.slots[leaf.key] if slot == DATA), None) if is_new else None
+        if not isinstance(place, Result):
+            kind = leaf.kind.__name__ if is_new else type(leaf).__name__
             raise ArgumentError(
-                f"{name} returns a {type(leaf).__name__}, and C gets tensors",
+                f"{name} returns a {kind}, and C gets tensors",
                 hint="an exported function returns tensors, alone or in tuples, lists and dictionaries",
             )
         found.append(place.place)
