@@ -8,6 +8,7 @@ same objects. A program that says `sys.modules["mindspore"] = mycelia` first may
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -47,6 +48,7 @@ PATHS: dict[str, str] = {
     "ops.math_ops": "ops.primitive",
     "ops.nn_ops": "ops.primitive",
     "ops.tensor_method": "ops.functional",
+    "train.data_sink": "train.sinking",
 }
 """A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
 
@@ -103,6 +105,10 @@ class Paths:
         top, _, rest = name.partition(".")
         if not rest or sys.modules.get(top) is not sys.modules.get("mycelia"):
             return None
+        package, _, child = name.rpartition(".")
+        above = getattr(sys.modules.get(package), "__name__", package)
+        if above != package and above.startswith("mycelia") and top == "mycelia":  # below one that stands for another
+            return ModuleSpec(name, Stand(f"{above}.{child}"), is_package=True)
         if top != "mycelia" or (means(rest) and PathFinder.find_spec(name, path) is None):  # a file of ours comes first
             return ModuleSpec(name, Stand(f"mycelia.{rest}"), is_package=True)
         return None
@@ -120,7 +126,13 @@ class Stand(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put what it stands for in its place."""
-        if not module.__name__.startswith("mycelia."):  # ours under another name: one module, two names
+        self.load(module)
+        package, _, child = module.__name__.rpartition(".")
+        keep(sys.modules[package], child)
+
+    def load(self, module: ModuleType) -> None:
+        """Find what it stands for."""
+        if module.__name__ != self.path:  # ours under another name: one module, two names
             sys.modules[module.__name__] = import_module(self.path)
             return
         sources = [import_module(f"mycelia.{s}") for s in means(module.__name__.removeprefix("mycelia.")).split()]
@@ -134,6 +146,36 @@ class Stand(Loader):
             f"The names of {', '.join(s.__name__ for s in sources)}, as MindSpore's paths have them."
         )
         vars(module)["__getattr__"] = among(module.__name__, sources)
+
+
+class Keeping(ModuleType):
+    """A module that keeps what it has under a name when Python, having loaded a module below it, puts that there."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        with _lock:
+            names = _kept.get(id(self), [])
+            if name not in names or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+                return
+            names.remove(name)
+            if not names:
+                object.__setattr__(self, "__class__", ModuleType)
+
+
+_kept: dict[int, list[str]] = {}  # the names that modules keep, by the identities of the modules
+_lock = threading.Lock()
+
+
+def keep(module: ModuleType, name: str) -> None:
+    """Python is about to put a module under a name of another one: what is public there, and no module, stays."""
+    found = vars(module).get(name)
+    if found is None and name in getattr(module, "__all__", ()):
+        found = getattr(module, name)
+    if found is None or isinstance(found, ModuleType) or type(module) not in (ModuleType, Keeping):
+        return
+    with _lock:
+        _kept.setdefault(id(module), []).append(name)
+        object.__setattr__(module, "__class__", Keeping)
 
 
 def means(path: str) -> str:

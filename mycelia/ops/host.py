@@ -24,7 +24,7 @@ def pyfunc(fn: Callable[..., Any], like: Any, *args: Any, stateful: bool = True)
 
     Its results have no gradient.
 
-    >>> from mycelia.api.jit import jit
+    >>> from mycelia.api import jit
     >>> seen = []
     >>> @jit
     ... def doubled(x):

@@ -86,3 +86,32 @@ def test_an_old_name_warns_once():
 def test_they_cost_no_import():
     assert mycelia.nn.layer is mycelia.nn.layer
     assert run("print('mycelia.nn.layer' in sys.modules)") == "False\n"
+
+
+@pytest.mark.parametrize("order", ["paths", "paths[::-1]"])
+def test_no_import_hides_a_name(order):
+    """Python puts a module that was loaded into the package above it: not in the place of a function of that name."""
+    paths = [p.replace("*", "anything") for p in PATHS]
+    run(
+        "from importlib import import_module",
+        "from types import FunctionType, ModuleType",
+        "import mycelia.dataset, mycelia.amp, mycelia.mint",
+        "ours = [n for n in list(sys.modules) if n.startswith('mycelia.')]",
+        "packages = [m for n, m in list(sys.modules.items()) if n.startswith('mycelia') and hasattr(m, '__all__')]",
+        "public = [(m, n, getattr(m, n)) for m in packages for n in m.__all__]",
+        "assert len(public) > 2000 and all(type(m) is ModuleType for m in packages)",
+        f"paths = [f'{{top}}.{{p}}' for p in {paths!r} for top in ('mindspore', 'mycelia')]",
+        "paths += [f'mindspore.{n[8:]}' for n in ours] + ['mycelia.common.api.jit', 'mycelia.train.data_sink']",
+        f"for path in {order}: import_module(path)",
+        "hidden = [f'{m.__name__}.{n}' for m, n, x in public if getattr(m, n) is not x]",
+        "assert not hidden, hidden",
+        "assert all(type(m) is ModuleType for m in packages)",
+    )
+
+
+def test_data_sink_is_found_where_mindspore_has_it():
+    run(
+        "from mindspore.train.data_sink import data_sink",
+        "import mycelia.train.data_sink",
+        "assert data_sink is mycelia.data_sink is mycelia.train.data_sink",
+    )
