@@ -34,7 +34,7 @@ class Interpreted:
         self.fallback, self.dynamic, self.backend, self.subject = fallback, dynamic, backend, subject
         self.wishes = wishes
         self.ways: dict[Any, Ways] = {}
-        self.suites: dict[CodeType, Suite] = {}
+        self.suites: dict[CodeType, Suite | None] = {}
         self.python = 0  # calls that Python ran alone
         self.capturing = threading.RLock()  # threads that need the same program wait for the first
 
@@ -120,8 +120,20 @@ class Interpreted:
         if root is None:
             return self.by_python(call)
         if code not in self.suites:
-            self.suites[code] = suite_of(node, code, self)
-        return self.suites[code].run(root).value
+            self.suites[code] = self.suite(node, code)
+        suite = self.suites[code]
+        return self.by_python(call) if suite is None else suite.run(root).value
+
+    def suite(self, node: Any, code: CodeType) -> Suite | None:
+        """The statements of a function, of which Python can run the first; None if that shows a mistake of ours."""
+        try:
+            suite = suite_of(node, code, self)
+            suite.statement(0)
+            return suite
+        except Exception as error:
+            with concerning(self.subject):
+                fault("a function runs in Python, because its statements could not be prepared", error)
+            return None
 
     def way(self, piece: Piece, place: int) -> PieceWay:
         return PieceWay(piece, place, self.backend, self.wishes)
@@ -139,7 +151,7 @@ class Interpreted:
 
     def pieces(self) -> list[PieceWay]:
         """The programs of statements between which Python runs others."""
-        found = [piece for suite in self.suites.values() for piece in suite.pieces()]
+        found = [piece for suite in self.suites.values() if suite is not None for piece in suite.pieces()]
         return [piece for piece in found if piece.program.plan.function.results]
 
     def show(self, stage: str, fn: Any) -> str:

@@ -87,7 +87,7 @@ class Way:
         if recording():
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
-        changes = bool(self.writes)
+        changes, found = bool(self.writes), None
         if self.sized:
             with Arena.turn.of(changes):
                 found = self.guard(root)
@@ -95,9 +95,15 @@ class Way:
                     return UNFIT
                 if self.native.ready(found[2]):
                     return self.run(found)
-            self.native.prepare(found[2])
-        elif not self.idle:
-            self.native.prepare()
+        try:
+            if found is not None:
+                self.native.prepare(found[2])
+            elif not self.idle:
+                self.native.prepare()
+        except MyceliaError:
+            raise
+        except Exception as error:
+            return Failed(error)
         with Arena.turn.of(changes):
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
@@ -108,7 +114,7 @@ class Way:
         if Poll.has_told(error):
             raise error
         ours = isinstance(error, LibraryFailed) or not isinstance(error, MyceliaError)
-        return Failed(error) if ours else NOT_RUN
+        return Failed(error, ours)
 
     def run(self, found: Any) -> Any:
         """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it
@@ -180,7 +186,9 @@ class Way:
 
     def shortly(self, short: tuple[int, list[tuple[int, int]]], objects: Sequence[Any], results: Any) -> Any:
         """The outcome of such a program."""
-        if results is NOT_RUN or (self.flags and any(results[i] for i in self.flags)):
+        if results.__class__ is not tuple and results.__class__ is not list:
+            return results
+        if self.flags and any(results[i] for i in self.flags):
             return NOT_RUN
         only, plain = short
         for n, place in plain:
@@ -203,12 +211,14 @@ class Way:
         except MyceliaError as error:
             if self.shows or self.unknown or Poll.has_told(error):
                 raise
-            return NOT_RUN
+            return Failed(error, ours=False)
 
     def finished(self, found: Any, results: Any) -> Any:
         """The result and the writes; NOT_RUN if the program turns out to raise."""
         objects, hosts, _, sizes = found
-        if results is NOT_RUN or any(results[i] for i in self.flags):
+        if results.__class__ is not tuple and results.__class__ is not list:
+            return results
+        if any(results[i] for i in self.flags):
             return NOT_RUN
         build = Builder(self.program.plan, objects, hosts, results, sizes)
         value = build(self.value)

@@ -20,7 +20,8 @@ from mycelia.capture.capturing import capture_piece
 from mycelia.capture.slots import PieceRoot
 from mycelia.capture.source import Definition
 from mycelia.capture.statements import FALLS, Exit
-from mycelia.degradations import Subject, concerning, fault
+from mycelia.degradations import Instead, Subject, concerning, degrade, fault
+from mycelia.errors import origin
 
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
@@ -34,13 +35,17 @@ class Failed:
 
     kind = "raise"
 
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    def __init__(self, error: Exception, ours: bool = True) -> None:
+        self.error, self.ours = error, ours
 
     def was_ours(self, subject: Subject) -> None:
         """Python has run the call, and has raised nothing."""
         with concerning(subject):
-            fault("Python runs a call, because its program has failed", self.error)
+            if self.ours:
+                fault("Python runs a call, because its program has failed", self.error)
+            else:
+                said = str(self.error).splitlines()[0] if str(self.error) else type(self.error).__name__
+                degrade(Instead.PYTHON, f"its program has stopped, and Python has not: {said}", origin(self.error))
 
 
 def variables(code: CodeType) -> list[str]:
@@ -71,12 +76,21 @@ class Suite:
         end, done = self.attempt(place, root)
         if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
             return done, end
-        if place not in self.statements:
-            self.statements[place] = Statement(self.stmts[place], self)
-        outcome = self.statements[place](root)
+        outcome = self.statement(place)(root)
         if isinstance(done, Failed):
             done.was_ours(self.runner.subject)
         return outcome, place + 1
+
+    def statement(self, place: int) -> Statement:
+        """One statement as Python runs it: with its blocks as suites, or as it stands, should we fail at that."""
+        if place not in self.statements:
+            try:
+                self.statements[place] = Statement(self.stmts[place], self)
+            except Exception as error:
+                self.statements[place] = Statement(self.stmts[place], self, with_blocks=False)
+                with concerning(self.runner.subject):
+                    fault("Python runs a statement whole, because its blocks could not be prepared", error)
+        return self.statements[place]
 
     def attempt(self, place: int, root: PieceRoot) -> tuple[int, Any]:
         """The statement behind a program that begins here, and what it gives; UNFIT or NOT_RUN if there is none."""
@@ -111,14 +125,15 @@ class Suite:
 class Statement:
     """One statement, run by Python on the real cells, with its blocks as suites."""
 
-    def __init__(self, stmt: ast.stmt, suite: Suite) -> None:
+    def __init__(self, stmt: ast.stmt, suite: Suite, with_blocks: bool = True) -> None:
         self.suites: list[Suite] = []
         self.suite = suite
         names = [n for n in variables(suite.code) if n.isidentifier()]
         globals_ = sorted({n for s in suite.unit for d in ast.walk(s) if isinstance(d, ast.Global) for n in d.names})
         own = [n for n in names if n != "__class__"]
         scope: list[ast.stmt] = [ast.Nonlocal(own)] * bool(own) + [ast.Global(globals_)] * bool(globals_)
-        body = [] if isinstance(stmt, ast.Global | ast.Nonlocal) else [self.visit(copy.deepcopy(stmt))]
+        visit = self.visit if with_blocks else Plain().visit
+        body = [] if isinstance(stmt, ast.Global | ast.Nonlocal) else [visit(copy.deepcopy(stmt))]
         inner = ast.FunctionDef("statement", _arguments([".suites", ".root", ".exit"]), [*scope, *body, ast.Pass()], [])
         outer = ast.FunctionDef("frame", _arguments(names), [inner], [])
         module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
@@ -151,12 +166,9 @@ class Statement:
     def visit(self, stmt: ast.stmt) -> ast.stmt:
         """The same statement with its blocks run as suites, and `return v` made an outcome."""
         if isinstance(stmt, ast.Return):
-            value = stmt.value or ast.Constant(None)
-            stmt.value = ast.Call(ast.Name(".exit", ast.Load()), [ast.Constant("return"), value], [])
-            return stmt
+            return outcome_of("return", stmt.value or ast.Constant(None))
         if isinstance(stmt, ast.Break | ast.Continue):
-            kind = ast.Constant("break" if isinstance(stmt, ast.Break) else "continue")
-            return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [kind], []))
+            return outcome_of("break" if isinstance(stmt, ast.Break) else "continue")
         if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return stmt
         if isinstance(stmt, ast.AnnAssign):  # in a function the annotation is never evaluated
@@ -181,6 +193,46 @@ class Statement:
             if hasattr(node, "lineno"):
                 ast.copy_location(node, stmts[0])
         return tree.body
+
+
+class Plain(ast.NodeTransformer):
+    """A statement as it stands, where only what leaves it is an outcome."""
+
+    def __init__(self) -> None:
+        self.loops = 0  # around, inside the statement
+
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """What returns inside of a function does not leave the statement."""
+        return node
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        return outcome_of("return", node.value or ast.Constant(None))
+
+    def visit_Break(self, node: ast.Break) -> ast.stmt:
+        return node if self.loops else outcome_of("break")
+
+    def visit_Continue(self, node: ast.Continue) -> ast.stmt:
+        return node if self.loops else outcome_of("continue")
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        return ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+
+    def visit_For(self, node: Any) -> Any:
+        """A loop, which what is inside it leaves first."""
+        self.loops += 1
+        node.body = [self.visit(stmt) for stmt in node.body]
+        self.loops -= 1
+        node.orelse = [self.visit(stmt) for stmt in node.orelse]
+        return node
+
+    visit_While = visit_For
+
+
+def outcome_of(kind: str, *value: ast.expr) -> ast.Return:
+    """The statement that leaves others with an outcome."""
+    return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [ast.Constant(kind), *value], []))
 
 
 def unbound_local(error: NameError) -> UnboundLocalError:
