@@ -20,7 +20,7 @@ from typing import Any
 
 from mycelia.capture import models
 from mycelia.capture.holding import Weak
-from mycelia.capture.machine import Items, Method, DictView, distributes
+from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS, Member
 from mycelia.capture.tensors import Tensors
 from mycelia.capture.texts import LateText

@@ -13,7 +13,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.capture.attributes import Super
 from mycelia.capture.holding import held, lasts, there
-from mycelia.capture.machine import Items, Machine, Method, DictView
+from mycelia.capture.machine import DictView, Items, Machine, Method
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
 from mycelia.capture.sharing import Link

@@ -1,4 +1,4 @@
-"""A mistake of ours at any place of a call: the result is Python's, everything happens once, and the report tells it."""
+"""A mistake of ours at any place of a call: the result is Python's, all happens once, and the report tells it."""
 
 import itertools
 import time
