@@ -87,9 +87,7 @@ class Interpreted:
         if out is NOT_RUN or out is UNFIT:
             return self.by_python(call)
         if isinstance(out, Failed):
-            value = self.by_python(call)
-            out.was_ours(self.subject)
-            return value
+            return out.instead(lambda: self.by_python(call), self.subject)
         if isinstance(out, Replay):
             with replaying(out.past):
                 return self.by_python(call)

@@ -13,6 +13,7 @@ import copy
 import functools
 import inspect
 import operator
+from collections.abc import Callable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -37,6 +38,15 @@ class Failed:
 
     def __init__(self, error: Exception, ours: bool = True) -> None:
         self.error, self.ours = error, ours
+
+    def instead(self, python: Callable[[], Any], subject: Subject) -> Any:
+        """What Python gives; afterwards nobody holds the error any more, which holds all that the program has seen."""
+        try:
+            outcome = python()
+            self.was_ours(subject)
+            return outcome
+        finally:
+            del self.error
 
     def was_ours(self, subject: Subject) -> None:
         """Python has run the call, and has raised nothing."""
@@ -76,10 +86,10 @@ class Suite:
         end, done = self.attempt(place, root)
         if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
             return done, end
-        outcome = self.statement(place)(root)
+        statement = self.statement(place)
         if isinstance(done, Failed):
-            done.was_ours(self.runner.subject)
-        return outcome, place + 1
+            return done.instead(lambda: statement(root), self.runner.subject), place + 1
+        return statement(root), place + 1
 
     def statement(self, place: int) -> Statement:
         """One statement as Python runs it: with its blocks as suites, or as it stands, should we fail at that."""
