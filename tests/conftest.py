@@ -1,5 +1,6 @@
-"""What all tests share: examples that repeat, faults that show, threads that do not spin while others compute."""
+"""What all tests share: examples that repeat, faults that show, threads that do not spin, garbage that is soon seen."""
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -30,6 +31,15 @@ import mycelia  # noqa: E402  # now, or pytest would load the first module that 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what is said about mistakes anew")
+
+
+def pytest_collection_finish() -> None:
+    """Tests that were collected and modules that were imported stay: a million objects, which nobody need look through
+    each time garbage is collected. And to capture and compile makes many objects, of which most stay for a while.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

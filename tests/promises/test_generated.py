@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,38 +17,44 @@ from tests.promises.generator.writer import Writer
 PACK = 60  # programs to a test, which one other process judges
 
 
-def check(seeds: range, pure: bool) -> None:
-    """Judge the programs of these seeds; the complaint shows a small program."""
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    """One process for all packs: to start another takes as long as many programs."""
     with Judge() as judge:
-        for seed in seeds:
-            writer = Writer(seed, pure)
-            text, native = writer.program(), writer.native
-            verdict = judge(text, native)
-            if verdict.bad:
-                small = shrink(text, lambda smaller: judge(smaller, native).kind == verdict.kind, most=100)  # noqa: B023
-                raise AssertionError(f"seed {seed}: {verdict.kind}\n{small}\n{judge(small, native).words}")
+        yield judge
+
+
+def check(judge: Judge, seeds: range, pure: bool) -> None:
+    """Judge the programs of these seeds; the complaint shows a small program."""
+    for seed in seeds:
+        writer = Writer(seed, pure)
+        text, native = writer.program(), writer.native
+        verdict = judge(text, native)
+        if verdict.bad:
+            small = shrink(text, lambda smaller: judge(smaller, native).kind == verdict.kind, most=100)  # noqa: B023
+            raise AssertionError(f"seed {seed}: {verdict.kind}\n{small}\n{judge(small, native).words}")
 
 
 @pytest.mark.parametrize("first", range(0, 420, PACK))
-def test_generated_programs_do_under_jit_what_they_do_in_python(first: int) -> None:
-    check(range(first, first + PACK), pure=False)
+def test_generated_programs_do_under_jit_what_they_do_in_python(judge: Judge, first: int) -> None:
+    check(judge, range(first, first + PACK), pure=False)
 
 
 @pytest.mark.parametrize("first", range(0, 120, PACK))
-def test_gradients_and_batches_of_generated_functions_are_those_of_python(first: int) -> None:
-    check(range(first, first + PACK), pure=True)
+def test_gradients_and_batches_of_generated_functions_are_those_of_python(judge: Judge, first: int) -> None:
+    check(judge, range(first, first + PACK), pure=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1_000_000, 1_028_000, 500))
-def test_many_generated_programs_do_under_jit_what_they_do_in_python(first: int) -> None:
-    check(range(first, first + 500), pure=False)
+def test_many_generated_programs_do_under_jit_what_they_do_in_python(judge: Judge, first: int) -> None:
+    check(judge, range(first, first + 500), pure=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1_000_000, 1_002_000, 500))
-def test_gradients_and_batches_of_many_generated_functions_are_those_of_python(first: int) -> None:
-    check(range(first, first + 500), pure=True)
+def test_gradients_and_batches_of_many_generated_functions_are_those_of_python(judge: Judge, first: int) -> None:
+    check(judge, range(first, first + 500), pure=True)
 
 
 def test_a_seed_always_gives_the_same_program() -> None:
@@ -56,7 +63,7 @@ def test_a_seed_always_gives_the_same_program() -> None:
 
 def test_programs_that_hang_or_kill_their_process_are_seen() -> None:
     loop = "def main():\n    if J.__name__ != 'eager':\n        while True: pass"
-    with Judge(limit=2.0) as judge:
+    with Judge(limit=1.0, plain=1.0) as judge:
         assert judge(loop).kind == "hang"
         assert judge(loop.replace("while True: pass", "__import__('os').abort()")).kind == "crash"
         assert judge("def main():\n    while True: pass").kind == "endless"

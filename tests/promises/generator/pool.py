@@ -36,8 +36,8 @@ class Verdict:
 class Judge:
     """A process with a capture, and perhaps with a fault in it."""
 
-    def __init__(self, fault: str = "", limit: float = LIMIT) -> None:
-        self.fault, self.limit = fault, limit
+    def __init__(self, fault: str = "", limit: float = LIMIT, plain: float = PLAIN) -> None:
+        self.fault, self.limit, self.plain = fault, limit, plain
         self.process: subprocess.Popen[bytes] | None = None
         self.judged, self.rest = 0, b""
 
@@ -103,7 +103,7 @@ class Judge:
         self.process.stdin.flush()
         stage, answer = "", self.line(self.limit)
         while answer in ("e", "j"):
-            stage, answer = answer, self.line(PLAIN if answer == "e" else self.limit)
+            stage, answer = answer, self.line(self.plain if answer == "e" else self.limit)
         if answer:
             found: dict[str, Any] = json.loads(answer)
             words = found["difference"]
