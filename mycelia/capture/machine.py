@@ -10,7 +10,7 @@ from types import CellType, CodeType
 from typing import Any, NoReturn
 
 from mycelia import primitives as p
-from mycelia.capture.positions import exist_anyway
+from mycelia.capture.positions import exist_anyway, known_to_exist
 from mycelia.capture.regions import Regions
 from mycelia.capture.sharing import Sharing
 from mycelia.capture.slots import CONTAINERS, DATA
@@ -237,7 +237,7 @@ class Machine:
 
     def asked(self, index: Value, extent: Any) -> None:
         """Positions must exist where we are; without an extent, something must hold."""
-        if not index.closed and not exist_anyway(index, extent):
+        if not exist_anyway(index, extent) and not known_to_exist(index, extent):
             self.positions.setdefault((index, extent, tuple(self.path.items())), self.here())
 
     def check_effects(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.ir import Value
+from mycelia.ir import Value, constant
 from mycelia.sizes import Sym, divided, known_equal, known_less
 
 
@@ -13,6 +13,17 @@ def exist_anyway(index: Value, extent: Any) -> bool:
     """Whether positions were found by looking for them, in something no larger than what they are looked up in."""
     bound = below(index)
     return bound is not None and extent is not None and (known_equal(bound, extent) or known_less(bound, extent))
+
+
+def known_to_exist(index: Value, extent: Any) -> bool:
+    """Whether positions that depend on nothing exist; without an extent, whether something that must hold does."""
+    if not index.closed:
+        return False
+    numbers = constant(index)
+    if extent is None:
+        return bool(numbers.all())
+    within = type(extent) is int and (numbers.size == 0 or -extent <= int(numbers.min()) <= int(numbers.max()) < extent)
+    return bool(within)
 
 
 def below(index: Value) -> Any:
