@@ -382,7 +382,6 @@ class ProgramReader(KernelReader):
             "reverse" in said,
             said.get("reading", ()),
             said.get("writing", ()),
-            "parallel" in said,
         )
 
     def _said(self) -> tuple[str, Any]:

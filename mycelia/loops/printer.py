@@ -173,7 +173,7 @@ class Writer:
         if step.length is not None:
             said.append(f"length={step.length if isinstance(step.length, Buffer) else self.dim(step.length)}")
         said += [f"while={step.predicate}"] if step.predicate is not None else []
-        said += [word for word in ("reverse", "parallel") if getattr(step, word)]
+        said += ["reverse"] if step.reverse else []
         for word, streams in (("reading", step.reading), ("writing", step.writing)):
             said += [f"{word}=({', '.join(map(self._stream, streams))})"] if streams else []
         head = f"repeat[{', '.join(said)}] {{"

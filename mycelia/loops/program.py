@@ -128,7 +128,6 @@ class Repeat:
     reverse: bool
     reading: tuple[Stream, ...]
     writing: tuple[Stream, ...]
-    parallel: bool = False
 
     def reads(self) -> tuple[Buffer, ...]:
         blocks = [b for b in (self.condition, self.body) if b]

@@ -16,7 +16,7 @@ Every op here has a tuple of results. Functions inside are closed. Types must be
         static_length=n: no length operand; a tensor element T[s] lies in a tensor T[n, s] (axis 0);
             an element of another type lies in a SequenceType.
     Map(body, constants, size, sums=0)(*constants, *xs) -> *ys, *summed
-        body(*constants, *elements) -> *elements of ys, *terms; in parallel, any order.
+        body(*constants, *elements) -> *elements of ys, *terms; in any order.
         a tensor element T[s] lies in T[size, s]; another in a SequenceType. The last `sums` results are added up over
         all elements (zero if there are none); tensors, or sequences and frames, which add with null as zero.
     Recurse(definitions: ((name, Function), ...), entry)(*xs) -> *results of the entry
