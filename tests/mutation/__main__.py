@@ -28,6 +28,8 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--budget", type=float, default=25.0, help="seconds of tests for a fault")
     options.add_argument("--fault", action="append", help="a fault, as it was printed")
+    options.add_argument("--first", type=lambda text: text.split(","), default=[], help="tests that are tried first")
+    options.add_argument("--missed", action="store_true", help="try those again that were missed")
     options.add_argument("--folder", type=Path, default=ROOT / "build" / "mutation")
     options.add_argument("--list", action="store_true", help="only say which faults these are")
     given = options.parse_args()
@@ -35,7 +37,7 @@ def main() -> None:
     if given.fault:
         keys = [key.rsplit(":", 1) for key in given.fault]
         faults = [faults_of(ROOT / path)[int(number)] for path, number in keys]
-        try_all(faults, given.folder / "again", given.budget)
+        try_all(faults, given.folder / "again", given.budget, given.first)
         return
     if given.list:
         for fault in chosen(given.count, packages, given.seed):
@@ -43,6 +45,7 @@ def main() -> None:
         return
     if len(packages) > 1:  # each in a process that has collected its tests only
         rest = ["--seed", str(given.seed), "--budget", str(given.budget), "--folder", str(given.folder)]
+        rest += [*(["--first", ",".join(given.first)] if given.first else []), *["--missed"][: given.missed]]
         for package in packages:
             command = [sys.executable, "-u", "-m", "tests.mutation", str(given.count), "--only", package, *rest]
             subprocess.run(command, cwd=ROOT, check=False)
@@ -53,7 +56,11 @@ def main() -> None:
         print(f"{caught} of {len(said)} faults are caught ({caught / len(said):.1%})")
         return
     faults = chosen(given.count, packages, given.seed)
-    known = try_all(faults, given.folder / given.only, given.budget)
+    folder = given.folder / given.only
+    if given.missed:
+        found = [json.loads(line) for line in (folder / "faults.jsonl").read_text().splitlines()]
+        (folder / "faults.jsonl").write_text("".join(json.dumps(r) + "\n" for r in found if r["caught"]))
+    known = try_all(faults, folder, given.budget, given.first)
     print(f"{given.only}: {sum(bool(r['caught']) for r in known)} of {len(faults)}", flush=True)
 
 

@@ -43,14 +43,15 @@ TESTS = {
     "dataset": ("dataset",),
     "mindrecord": ("dataset/test_records.py", "dataset/test_hostile_files.py", "dataset/test_readers.py"),
 }
+LOCKS = "tests/test_locks.py"
 PATIENCE, IDLE = 15.0, 20.0  # seconds: of processor time beyond what is given, and without any, of a deadlock
 
 
 class Trials:
     """Runs instead of the tests. `folder` keeps what was found, so that it can be gone on with."""
 
-    def __init__(self, faults: Sequence[Fault], folder: Path, budget: float) -> None:
-        self.faults, self.folder, self.budget = list(faults), folder, budget
+    def __init__(self, faults: Sequence[Fault], folder: Path, budget: float, first: Sequence[str] = ()) -> None:
+        self.faults, self.folder, self.budget, self.first = list(faults), folder, budget, tuple(first)
         self.marks = mmap.mmap(-1, 1)  # shared with all children: whether the fault was come to
         self.failed = ""
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,11 +102,13 @@ class Trials:
         text = (ROOT / fault.path).read_text().splitlines()
         strong, weak = words(f"{fault.path} {fault.function}"), words(" ".join(text[fault.line - 1 : fault.line + 1]))
         near = [f"tests/{t}" for t in TESTS[fault.package]]
+        first = (LOCKS,) if fault.rule == "lock" else self.first
 
-        def order(name: str) -> tuple[bool, float, int]:
+        def order(name: str) -> tuple[bool, bool, float, int]:
             mine = self.words[name]
             place = next((i for i, t in enumerate(near) if name.startswith(t)), len(near))
-            return name.startswith(fault.path), 3 * len(strong & mine) + len(weak & mine) - 0.7 * place, -len(name)
+            likely = 3 * len(strong & mine) + len(weak & mine) - 0.7 * place
+            return name.startswith(first), name.startswith(fault.path), likely, -len(name)
 
         return sorted(self.items, key=order, reverse=True)
 
@@ -289,9 +292,9 @@ def marked(fault: Fault, text: bytes) -> CodeType:
     return compile(ast.fix_missing_locations(tree), str(ROOT / fault.path), "exec", dont_inherit=True)
 
 
-def try_all(faults: Sequence[Fault], folder: Path, budget: float) -> list[dict[str, Any]]:
+def try_all(faults: Sequence[Fault], folder: Path, budget: float, first: Sequence[str]) -> list[dict[str, Any]]:
     """Collect the tests once, and try them on all faults; what is known of all that were tried."""
-    near = {f"tests/{t}" for f in faults for t in TESTS[f.package]} | {"tests/test_locks.py"}
+    near = {f"tests/{t}" for f in faults for t in TESTS[f.package]} | {LOCKS, *first}
     paths = [*sorted({f.path for f in faults}), *sorted(p for p in near if Path(p).parent.as_posix() not in near)]
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -299,6 +302,6 @@ def try_all(faults: Sequence[Fault], folder: Path, budget: float) -> list[dict[s
     os.chdir(ROOT)
     alone = (ROOT / "build" / "mutation.lock").open("w")
     fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)  # two faults at once would be seen as one
-    plugin = Trials(faults, folder, budget)
+    plugin = Trials(faults, folder, budget, first)
     pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:xdist", *paths], plugins=[plugin])
     return plugin.known()
