@@ -1,0 +1,119 @@
+"""Ops remember how they went by the types of what they were given: each part of a type tells calls apart."""
+
+import operator
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+from mycelia import Parameter, Tensor, ops
+from mycelia.eager.dispatch import signature
+from mycelia.eager.random import Generator
+from mycelia.errors import DTypeError
+
+DTYPES = ["float32", "float64", "int32", "uint8", "bool"]
+SHAPES = [(), (1,), (3,), (2, 1), (2, 3)]
+
+
+def test_each_part_of_the_types_is_a_part_of_the_signature():
+    arrays = [np.zeros(shape, dtype) for shape in SHAPES for dtype in DTYPES]
+    for count in (1, 2, 3):
+        chosen = list(product(arrays[:: 2 * count - 1], repeat=count))
+        signatures = {signature(x) for x in chosen}
+        assert len(signatures) == len(chosen)
+
+
+def outcomes(cases):
+    """What calls give, one after the other in one process: types and numbers."""
+    found = {}
+    for name, dx, dy, sx, sy in cases:
+        x, y = Tensor(np.full(sx, 1).astype(dx)), Tensor(np.full(sy, 1).astype(dy))
+        out = getattr(ops, name)(x, y)
+        found[name, dx, dy, sx, sy] = out.dtype, out.shape, out.asnumpy().tolist()
+    return found
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "less", "equal"])
+def test_what_an_op_gives_does_not_depend_on_what_it_was_given_before(name):
+    types = list(product(DTYPES[:4], repeat=2))
+    cases = [(name, dx, dy, sx, sy) for dx, dy in types for sx, sy in ((SHAPES[2], SHAPES[4]), (SHAPES[4], SHAPES[0]))]
+    forth = outcomes(cases)
+    for (_, dx, dy, sx, sy), (dtype, shape, numbers) in forth.items():
+        assert shape == np.broadcast_shapes(sx, sy)
+        wanted = {"add": 2, "mul": 1, "maximum": 1, "less": False, "equal": True}[name]
+        assert np.array_equal(numbers, np.full(shape, wanted))
+        if name in ("less", "equal"):
+            assert dtype == ms.bool_
+        elif "float64" in (dx, dy):
+            assert dtype == ms.float64
+        elif "float32" in (dx, dy):
+            assert dtype == ms.float32
+
+
+def test_gradients_are_those_of_what_is_asked_for_however_it_was_asked_before():
+    x, y = Tensor([2.0, 3.0]), Tensor([5.0, 7.0])
+    wanted = {0: [5.0, 7.0], 1: [2.0, 3.0]}
+    for order in permutations([0, 1, (0, 1), (1, 0)]):
+        for at in order:
+            got = ms.grad(lambda a, b: a * b, at)(x, y)
+            if isinstance(at, int):
+                assert got.tolist() == wanted[at]
+            else:
+                assert [g.tolist() for g in got] == [wanted[i] for i in at]
+
+
+def test_results_that_are_not_used_have_no_part_in_a_gradient():
+    x = Tensor([3.0, 1.0, 2.0])
+    first = ms.grad(lambda x: ops.topk(x, 2)[0].sum())
+    both = ms.grad(lambda x: (ops.topk(x, 2)[0] * ops.topk(x, 2)[1].astype(ms.float32)).sum())
+    split = ms.grad(lambda x: ops.split(x, 1, 0)[1].sum())
+    other = ms.grad(lambda x: (ops.split(x, 1, 0)[0] * 2 + ops.split(x, 1, 0)[2]).sum())
+    for _ in range(2):
+        assert first(x).tolist() == [1.0, 0.0, 1.0]
+        assert both(x).tolist() == [0.0, 0.0, 2.0]
+        assert split(x).tolist() == [0.0, 1.0, 0.0]
+        assert other(x).tolist() == [2.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.float64, ms.bfloat16, ms.int32, ms.bool_])
+def test_a_parameter_of_numbers_with_a_point_takes_others_and_stays_what_it_is(dtype):
+    w = Parameter([0.0, 0.0], name="w")
+    w.set_data(Tensor([1, 0], dtype))
+    assert w.dtype == ms.float32
+    assert w.tolist() == [1.0, 0.0]
+    whole = Parameter(Tensor([0, 0], ms.int32), name="n")
+    if dtype.is_float:
+        with pytest.raises(DTypeError, match="without loss"):
+            whole.set_data(Tensor([1, 0], dtype))
+    else:
+        assert whole.set_data(Tensor([1, 0], dtype)).tolist() == [1, 0]
+
+
+def test_the_state_of_a_generator_may_be_bytes_that_lie_apart():
+    state = Generator().manual_seed(12345678901).get_state().asnumpy()
+    apart = np.zeros((16, 2), np.uint8)
+    apart[:, 0] = state.view(np.uint8)
+    other = Generator()
+    other.set_state(Tensor.from_numpy(apart)[:, 0])
+    assert other.get_state().tolist() == state.tolist()
+
+
+def test_streams_that_were_split_have_seeds_of_64_bits():
+    streams = Generator().manual_seed(4).split(40)
+    seeds = [s.initial_seed() for s in streams]
+    assert len(set(seeds)) == 40
+    assert any(seed >= 1 << 32 for seed in seeds)
+    assert len({seed >> 32 for seed in seeds}) > 30
+    assert len({seed & 0xFFFFFFFF for seed in seeds}) > 30
+
+
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"])
+@pytest.mark.parametrize("kind", [Parameter, Tensor])
+def test_operators_in_place_compute_what_numpy_computes(name, kind):
+    x = np.array([5.0, -7.0, 8.0], "f")
+    w = kind(Tensor(x.copy()), name="w") if kind is Parameter else Tensor(x.copy())
+    got, want = getattr(operator, name)(w, 2.0), getattr(operator, name)(x.copy(), np.float32(2.0))
+    np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-6)
+    if kind is Parameter and name in ("iadd", "isub", "imul", "itruediv"):
+        assert got is w  # it is the same parameter, with other numbers
