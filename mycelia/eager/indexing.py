@@ -186,7 +186,7 @@ class _Axes:
 
     slices: tuple[slice, ...]  # one for each axis of x; FULL where an int or an index tensor stands
     arrays: tuple[tuple[int, Tensor], ...]  # axis of x -> index tensor
-    layout: tuple[str, ...]  # what the index says in order: "slice", "new", "array"
+    layout: tuple[str, ...]  # in order: "slice", "new", "array", or "dots", which may stand for no axis
 
 
 def _spread(x: Tensor, parts: tuple[Any, ...]) -> _Axes:
@@ -205,7 +205,7 @@ def _spread(x: Tensor, parts: tuple[Any, ...]) -> _Axes:
             layout.append("new")
         elif i is Ellipsis:
             slices += [FULL] * (x.ndim - used)
-            layout += ["slice"] * (x.ndim - used)
+            layout += ["dots", *["slice"] * (x.ndim - used)]
         elif isinstance(i, slice):
             slices.append(i)
             layout.append("slice")
@@ -450,7 +450,7 @@ def _with_new_axes(x: Tensor, axes: _Axes, front: int) -> Tensor:
             position += 1
         elif what == "slice":
             position += 1
-        elif not seen and _together(axes.layout):
+        elif what == "array" and not seen and _together(axes.layout):
             seen, position = True, position + made
     return p.expand_dims(x, dims)
 
