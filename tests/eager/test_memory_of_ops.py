@@ -10,6 +10,7 @@ import mycelia as ms
 from mycelia import Parameter, Tensor, ops
 from mycelia.eager.dispatch import signature
 from mycelia.eager.random import Generator
+from mycelia.eager.tape import recording, set_aside
 from mycelia.errors import DTypeError
 
 DTYPES = ["float32", "float64", "int32", "uint8", "bool"]
@@ -117,3 +118,33 @@ def test_operators_in_place_compute_what_numpy_computes(name, kind):
     np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-6)
     if kind is Parameter and name in ("iadd", "isub", "imul", "itruediv"):
         assert got is w  # it is the same parameter, with other numbers
+
+
+def test_a_tape_that_was_set_aside_goes_on():
+    def f(x):
+        y = x * x
+        with set_aside():
+            assert not recording()
+            assert ms.grad(lambda z: z * 5.0)(Tensor(1.0)).item() == 5.0
+        assert recording()
+        return y * x
+
+    assert ms.grad(f)(Tensor(2.0)).item() == 12.0
+    assert not recording()
+
+
+def test_gradients_of_gradients_of_steps_with_one_result_and_with_several():
+    def f(x):
+        first, second = ops.split(ops.sin(x), 1, 0)
+        return (first * second * x[0]).sum()
+
+    x = np.array([0.5, 0.3])
+    second = ms.grad(lambda x: ms.grad(f)(x).sum())(Tensor(x)).asnumpy()
+
+    def slope(x):
+        step = 1e-4
+        value = lambda x: np.sin(x[0]) * np.sin(x[1]) * x[0]  # noqa: E731
+        return sum((value(x + d) - value(x - d)) / (2 * step) for d in np.eye(2) * step)
+
+    wanted = [(slope(x + d) - slope(x - d)) / 2e-3 for d in np.eye(2) * 1e-3]
+    np.testing.assert_allclose(second, wanted, rtol=1e-3, atol=1e-4)
