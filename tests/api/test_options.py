@@ -11,7 +11,7 @@ import pytest
 
 import mycelia
 from mycelia import primitives as p
-from mycelia.api.options import options
+from mycelia.api.options import cache_folder, options
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, Value
@@ -156,3 +156,17 @@ def test_without_a_cache_nothing_is_kept(tmp_path, monkeypatch):
     fn = Function.build(lambda x: x * 3.25, V)
     assert (compile(fn, cache=None)(np.ones(8, "f"))[0] == 3.25).all()
     assert not list(tmp_path.iterdir())
+
+
+def test_machine_code_is_kept_where_the_user_keeps_such_things(monkeypatch, tmp_path):
+    """The nearest wish counts: our own variable, that of the system, the home of the user."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "system"))
+    monkeypatch.setenv("MYCELIA_CACHE", str(tmp_path / "ours"))
+    assert cache_folder() == tmp_path / "ours"
+    monkeypatch.delenv("MYCELIA_CACHE")
+    assert cache_folder() == tmp_path / "system" / "mycelia"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert cache_folder() == tmp_path / "home" / ".cache" / "mycelia"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == tmp_path / "home" / ".cache" / "mycelia"
