@@ -239,8 +239,8 @@ def parameters_as_in_pytorch():
 
 
 @mistake()
-def state_dict_as_in_pytorch():
-    return NET.state_dict()
+def modules_as_in_pytorch():
+    return NET.named_modules()
 
 
 @mistake()
