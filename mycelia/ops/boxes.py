@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import log
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.checks import choice
-from mycelia.eager import Tensor, cast
+from mycelia.checks import choice, share
+from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ir import Function
 from mycelia.ops.arguments import floated, number, pair, tensor
+from mycelia.ops.order import order_of
+from mycelia.types import TensorType, bool_, int32
 
 __all__ = ["bounding_box_decode", "bounding_box_encode", "check_valid", "iou"]
 
@@ -109,3 +113,42 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     inside = p.logical_and(inside, p.less_equal(right, width * ratio - 1.0))
     inside = p.logical_and(inside, p.less_equal(bottom, height * ratio - 1.0))
     return p.reshape(inside, (boxes.shape[0],))
+
+
+def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
+    """Boxes (n, 5) of corners and scores, the best first; their numbers in that order; and which of them are kept: those
+    that overlap no better one that is kept by more than the threshold.
+
+    >>> boxes = Tensor([[0.0, 0.0, 10.0, 10.0, 0.8], [1.0, 1.0, 10.0, 10.0, 0.9], [20.0, 20.0, 30.0, 30.0, 0.5]])
+    >>> [t.tolist() for t in nms_with_mask(boxes, 0.5)][1:]
+    [[0, 1, 2], [True, False, True]]
+    """
+    x = floated(bboxes)
+    if x.ndim != 2 or x.shape[1] != 5:
+        raise ShapeError(f"NMSWithMask takes rows of four corners and a score, not shape {x.shape}")
+    limit, count = share("NMSWithMask", "iou_threshold", iou_threshold), x.shape[0]
+    order = order_of(p.reshape(p.take(x, 1, 4, 5), (count,)), 0, True)
+    ordered = p.gather(x, order, 0)
+    left, top, right, bottom = (p.stop_gradient(p.take(ordered, 1, i, i + 1)) for i in range(4))
+    area = (right - left) * (bottom - top)
+    wide = p.minimum(right, p.transpose(right)) - p.maximum(left, p.transpose(left))
+    high = p.minimum(bottom, p.transpose(bottom)) - p.maximum(top, p.transpose(top))
+    common = p.maximum(wide, 0.0) * p.maximum(high, 0.0)
+    over = p.greater(common, (area + p.transpose(area) - common) * limit)
+    places = created(p.Iota(int32, (count,), 0))
+    later = p.greater(created(p.Iota(int32, (count, count), 1)), created(p.Iota(int32, (count, count), 0)))
+    over = p.logical_and(over, later)
+    (kept,) = p.Scan(_suppressing(count), 0, 1, False, count)(created(p.Full(True, bool_, (count,))), over, places)
+    return ordered, places, kept
+
+
+@cache
+def _suppressing(count: int) -> Function:
+    """One step: a box that is kept takes out those that it overlaps."""
+
+    def turn(kept: Any, over: Any, place: Any) -> tuple[Any, ...]:
+        here = p.gather(kept, place, 0)
+        return (p.logical_and(kept, p.logical_not(p.logical_and(over, here))),)
+
+    flags = TensorType(bool_, (count,))
+    return Function.build(turn, flags, flags, TensorType(int32, ()))

@@ -18,6 +18,7 @@ from mycelia.ops.communication import *
 from mycelia.ops.comparison import *
 from mycelia.ops.convolution import *
 from mycelia.ops.creation import *
+from mycelia.ops.ctc import *
 from mycelia.ops.decompositions import *
 from mycelia.ops.host import *
 from mycelia.ops.joining import *
