@@ -116,8 +116,8 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
 
 def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
-    """Boxes (n, 5) of corners and scores, the best first; their numbers in that order; and which of them are kept: those
-    that overlap no better one that is kept by more than the threshold.
+    """Boxes (n, 5) of corners and scores, the best first; their numbers in that order; and which of them are kept:
+    those that overlap no better one that is kept by more than the threshold.
 
     >>> boxes = Tensor([[0.0, 0.0, 10.0, 10.0, 0.8], [1.0, 1.0, 10.0, 10.0, 0.9], [20.0, 20.0, 30.0, 30.0, 0.5]])
     >>> [t.tolist() for t in nms_with_mask(boxes, 0.5)][1:]

@@ -1,4 +1,4 @@
-"""Labels without places: the loss of Graves et al. (connectionist temporal classification), and its simplest reading."""
+"""Labels without places: connectionist temporal classification (Graves et al., 2006), its loss and simplest reading."""
 
 # a primitive returns what it is given, tensors for tensors:
 # mypy: disable-error-code=no-any-return
@@ -32,9 +32,9 @@ def ctc_loss(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """How unlikely labels are, and the logarithms of the probabilities of their beginnings.
 
-    `log_probs` (time, batch, classes) are logarithms of probabilities, `targets` (batch, labels) or all labels one after
-    the other. Each step says a label, or the `blank` one; a label that is said several times in a row counts once. With
-    "mean" each loss is divided by the number of its labels. Labels that do not fit into their time have an infinite
+    `log_probs` (time, batch, classes) are logarithms of probabilities, `targets` (batch, labels) or all labels one
+    after the other. Each step says a label, or the `blank` one; a label that is said several times in a row counts
+    once. With "mean" each loss is divided by the number of its labels. Labels that do not fit into their time have an infinite
     loss, or with `zero_infinity` none.
 
     >>> steps = Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]).log()
@@ -163,7 +163,7 @@ def ctc_loss_of_scores(
     given by (example, place) and value.
     """
     scores = floated(x)
-    time, batch, classes = scores.shape
+    _, batch, classes = scores.shape
     where, values = cast(tensor(labels_indices), int64), cast(tensor(labels_values), int64)
     if where.ndim != 2 or where.shape[1] != 2 or values.shape != where.shape[:1]:
         raise ShapeError(f"CTCLoss takes labels at (n, 2) places, not shapes {where.shape} and {values.shape}")
@@ -175,7 +175,9 @@ def ctc_loss_of_scores(
 
     def losses(scores: Any) -> Tensor:
         logs = log_softmax(scores, -1)
-        return ctc_loss(logs, labels, sequence_length, counts, classes - 1, "none", ignore_longer_outputs_than_inputs)[0]
+        return ctc_loss(logs, labels, sequence_length, counts, classes - 1, "none", ignore_longer_outputs_than_inputs)[
+            0
+        ]
 
     found, back = vjp(losses, scores)
     return found, back(ones_like(found))[0]
@@ -185,7 +187,7 @@ def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The likeliest class of each step, without repetitions and without the last class, which is the blank one: where
-    each label stands (example, place), the labels, the extent of all, and for each example the sum of the scores, negated.
+    each label stands (example, place), the labels, the extent of all, and for each example the negated sum of scores.
 
     >>> steps = Tensor([[[0.9, 0.1]], [[0.8, 0.2]], [[0.1, 0.9]]])
     >>> [t.tolist() for t in ctc_greedy_decoder(steps, Tensor([3]))][:3]

@@ -25,6 +25,7 @@ from mycelia.ops.joining import *
 from mycelia.ops.linalg import *
 from mycelia.ops.loss import *
 from mycelia.ops.math import *
+from mycelia.ops.methods_rare import *
 from mycelia.ops.movement import *
 from mycelia.ops.normalization import *
 from mycelia.ops.numbers import *

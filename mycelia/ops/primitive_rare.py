@@ -35,6 +35,7 @@ from mycelia.ops import (
 )
 from mycelia.ops.arguments import axis_of, tensor
 from mycelia.ops.primitive import declare
+from mycelia.ops.updates import UPDATES
 
 __all__: list[str] = []
 
@@ -265,5 +266,5 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "UnsortedSegmentProd": ("", scattering.unsorted_segment_prod),
     "Xdivy": ("", numbers.xdivy),
 }  # fmt: skip
-for _name, (_attributes, _function) in _TABLE.items():
+for _name, (_attributes, _function) in {**_TABLE, **UPDATES}.items():
     declare(globals(), _name, _attributes, _function)
