@@ -34,8 +34,8 @@ def ctc_loss(
 
     `log_probs` (time, batch, classes) are logarithms of probabilities, `targets` (batch, labels) or all labels one
     after the other. Each step says a label, or the `blank` one; a label that is said several times in a row counts
-    once. With "mean" each loss is divided by the number of its labels. Labels that do not fit into their time have an infinite
-    loss, or with `zero_infinity` none.
+    once. With "mean" each loss is divided by the number of its labels. Labels that do not fit into their time have an
+    infinite loss, or with `zero_infinity` none.
 
     >>> steps = Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]).log()
     >>> loss, _ = ctc_loss(steps, Tensor([[1]]), Tensor([2]), Tensor([1]))

@@ -330,7 +330,7 @@ def uniform(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Genera
     return cast(_uniform(self, from_, to, generator=generator), self.dtype)
 
 
-for _name, _change in {
+_CHANGES: dict[str, Callable[..., Any]] = {
     "uniform_": _drawn(_uniform),
     "normal_": _drawn(_normal),
     "exponential_": _drawn(_exponential),
@@ -349,7 +349,8 @@ for _name, _change in {
     "put_": _put,
     "scatter_": _scattered,
     "scatter_add_": scatter_add,
-}.items():
+}
+for _name, _change in _CHANGES.items():
     _in_place(_name, _change)
 
 

@@ -60,8 +60,8 @@ CASES = {
         lambda x: x.scatter_div(Tensor([[0], [2]]), Tensor(np.full((2, 4), 2.0))),
         lambda x: changed(x, lambda y: y.__setitem__(AT, y[AT] / 2)), A,
     ),
-    "addbmm": (lambda x: ops.addbmm(x[0, 0], x, x.swapaxes(-1, -2), beta=2, alpha=3),
-               lambda x: 2 * x[0, 0] + 3 * sum(y @ y.T for y in x), RNG.normal(size=(2, 3, 4))),
+    "addbmm": (lambda x: ops.addbmm(x[0, 0, 0], x, x.swapaxes(-1, -2), beta=2, alpha=3),
+               lambda x: 2 * x[0, 0, 0] + 3 * sum(y @ y.T for y in x), RNG.normal(size=(2, 3, 4))),
     "inplace_update": (
         lambda x, v: x.inplace_update(v[:4].reshape(1, 4), (1,)),
         lambda x, v: changed(x, lambda y: y.__setitem__(1, v[:4])), A, V,
