@@ -39,7 +39,7 @@ NAMES: dict[str, dict[str, str]] = {
         "Dataset": "use ds.GeneratorDataset(source, columns), where source has __getitem__ and __len__",
     },
     "Tensor": {
-        **dict.fromkeys(("backward", "retain_grad", "grad", "grad_fn", "requires_grad", "requires_grad_"), _GRADIENTS),
+        **dict.fromkeys(("backward", "retain_grad", "grad", "grad_fn", "requires_grad"), _GRADIENTS),
         **dict.fromkeys(("cuda", "cpu", "npu", "is_cuda", "pin_memory"), _DEVICE),
         "detach": "use ops.stop_gradient(x)",
         "is_leaf": _RECORDING,
