@@ -8,10 +8,12 @@ import pytest
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, ops
-from mycelia.eager.dispatch import signature
+from mycelia.eager.dispatch import ready, signature
 from mycelia.eager.random import Generator
 from mycelia.eager.tape import recording, set_aside
 from mycelia.errors import DTypeError
+from mycelia.ir import registry
+from mycelia.types import TupleType, type_of
 
 DTYPES = ["float32", "float64", "int32", "uint8", "bool"]
 SHAPES = [(), (1,), (3,), (2, 1), (2, 3)]
@@ -148,3 +150,29 @@ def test_gradients_of_gradients_of_steps_with_one_result_and_with_several():
 
     wanted = [(slope(x + d) - slope(x - d)) / 2e-3 for d in np.eye(2) * 1e-3]
     np.testing.assert_allclose(second, wanted, rtol=1e-3, atol=1e-4)
+
+
+def several():
+    """Samples of ops that give several results with derivatives."""
+    for name, op in sorted(registry.items()):
+        for sample in op.samples():
+            kind = sample.op.infer(*map(type_of, sample.inputs)) if all(map(is_array, sample.inputs)) else None
+            moves = kind is not None and any(type_of(x).differentiable for x in sample.inputs)
+            if moves and isinstance(kind, TupleType) and sum(t.differentiable for t in kind.elements) > 1:
+                yield pytest.param(sample, kind, id=name)
+                break
+
+
+def is_array(x):
+    return isinstance(x, np.ndarray)
+
+
+@pytest.mark.parametrize(("sample", "kind"), list(several()))
+def test_the_way_back_through_an_op_is_one_for_each_choice_of_results(sample, kind):
+    needed = tuple(type_of(x).differentiable for x in sample.inputs)
+    places = [i for i, t in enumerate(kind.elements) if t.differentiable]
+    choices = [tuple(i == only for i in range(len(kind.elements))) for only in places]
+    memory = ready(sample.op)
+    found = [memory.pullback(needed, live, sample.inputs) for live in choices]
+    assert len(set(map(id, found))) == len(choices)
+    assert [memory.pullback(needed, live, sample.inputs) for live in choices] == found
