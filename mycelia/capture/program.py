@@ -115,7 +115,7 @@ class Finisher:
         inputs = [i for i, v in enumerate(self.world.inputs) if v in used]
         asking = closed([self.world.inputs[i] for i in inputs], [*early, *results], effects)
         function = asking.with_results(asking.results[len(early) :])
-        if not tells_sizes(function):  # a tensor of which only the shape is used: it tells it when the program runs
+        if not tells_sizes(asking):  # a tensor of which only the shape is used: it tells it when the program runs
             inputs = [i for i, v in enumerate(self.world.inputs) if v in used or not v.type.static]
             asking = closed([self.world.inputs[i] for i in inputs], [*early, *results], effects)
             function = asking.with_results(asking.results[len(early) :])
