@@ -40,7 +40,7 @@ from mycelia.lowering.tiles import in_library, is_refused, slow, tile_kind, tile
 from mycelia.primitives import Contract
 from mycelia.primitives.product_types import summed_in
 from mycelia.sizes import Dim, comes_from_data, hint, known_equal
-from mycelia.types import TensorType
+from mycelia.types import TensorType, float32
 
 Sizes = dict[str, Dim]  # of each letter
 
@@ -118,7 +118,8 @@ def _library_call(
         steps = _dense(axes.batch + axes.rows + axes.columns, size)
         result = body.shared.buffer(out.type, tuple(steps[c] for c in op.out))
     left = _operand(body, x, lhs, op.lhs, size, (axes.batch, axes.rows, axes.summed))
-    if known_equal(_step(axes.rows, size, left[1]), 1) and hint(_step(axes.summed, size, left[1])) % CONFLICT == 0:
+    conflicts = hint(_step(axes.summed, size, left[1])) % CONFLICT == 0
+    if conflicts and known_equal(_step(axes.rows, size, left[1]), 1) and x.dtype == float32:  # others are packed anyway
         left = _padded(body, x, op.lhs, size, axes)
     right = _operand(body, y, rhs, op.rhs, size, (axes.batch, axes.summed, axes.columns))
     call = Matmul(

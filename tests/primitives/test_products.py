@@ -154,6 +154,17 @@ def test_a_processor_with_units_for_sixteen_bits_is_given_them_as_they_are(dtype
     np.testing.assert_allclose(wide(got), wide(want), rtol=ROUGH[dtype], atol=ROUGH[dtype] * np.abs(wide(want)).max())
 
 
+@pytest.mark.parametrize("dtype", [float16, bfloat16], ids=str)
+def test_a_transposed_operand_of_sixteen_bits_is_dense_because_the_library_refuses_gaps(dtype):
+    """With a gap after each column, all products of the program went by 32 bits."""
+    x = drawn((256, 256), dtype)
+    fn = Function.build(lambda a, b: p.matmul(p.transpose(a, (1, 0)), b), type_of(x), type_of(x))
+    chosen = with_units(dtype.name)
+    (call,) = called(lower(passes.optimise(fn, chosen), {}, chosen))
+    assert call.lhs.strides == (1, 256)
+    assert {layout.dtype for layout in (call.lhs, call.rhs, call.out)} == {dtype}
+
+
 def test_int8_goes_to_the_library_only_where_it_does_not_saturate():
     types = [type_of(np.zeros(s, np.int8)) for s in ((64, 300), (300, 64))]
     fn = Function.build(lambda a, b: p.matmul(a, b, dtype=int32), *types)
