@@ -108,7 +108,7 @@ def held(value: Any) -> Any:
         return value if type(value) is UnionType else None
 
 
-QUIET = frozenset((*SCALARS, np.ndarray, Tensor, Parameter, type, BuiltinFunctionType, ModuleType))
+QUIET = frozenset((*SCALARS, np.ndarray, type, BuiltinFunctionType, ModuleType))
 MANY = 1000  # objects that are looked at
 
 
@@ -118,14 +118,17 @@ def dies_aloud(thing: Any) -> bool:
     >>> dies_aloud([1, {"a": (2, 3)}]), dies_aloud({"steps": (n for n in range(3))})
     (False, True)
     """
-    todo, seen = [thing], {id(thing)}
+    todo, seen, looked = [thing], {id(thing)}, 0
     while todo:
         x = todo.pop()
         if type(x) in QUIET or isinstance(x, type):
             continue
-        if hasattr(type(x), "__del__") or len(seen) > MANY:
-            return True
         if getweakrefcount(x) and any(r.__callback__ is not None and type(r) is not Weak for r in getweakrefs(x)):
+            return True
+        if type(x) is Tensor or type(x) is Parameter:
+            continue
+        looked += 1
+        if hasattr(type(x), "__del__") or looked > MANY:
             return True
         held_by = get_referents(x) if type(x) is not FunctionType else [x.__closure__, x.__defaults__, x.__kwdefaults__]
         inside = [y for y in held_by if type(y) not in QUIET and id(y) not in seen]

@@ -1,4 +1,4 @@
-"""Random numbers under vmap: every example draws its own, wherever it draws them, and jit draws what eager mode draws."""
+"""Random numbers under vmap: every example draws its own, wherever it draws them, and jit draws what eager mode does."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ def in_a_branch(x):
 
 def in_both_branches(x):
     if x.sum() > 0:
-        x = x * 0.0 + ops.rand(16)
+        drawn_here = ops.rand(16)
+        x = x * 0.0 + drawn_here
     else:
         x = x * 0.0 + ops.randn(16)
     return x + ops.rand(16)
