@@ -1,4 +1,4 @@
-"""Random numbers under vmap: every example draws its own, wherever it draws them, and jit draws what eager mode does."""
+"""Random numbers under vmap: every example draws its own, wherever it draws, and jit draws what eager mode does."""
 
 import numpy as np
 import pytest
