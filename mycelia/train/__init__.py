@@ -16,9 +16,9 @@ from mycelia.train.serialization import (
 
 _LATER = {
     "callback": (
-        "BackupAndRestore", "Callback", "CheckpointConfig", "EarlyStopping", "History", "LambdaCallback",
-        "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "OnRequestExit", "ProgressBar", "ReduceLROnPlateau",
-        "RunContext", "TimeMonitor", "TrainFaultTolerance",
+        "BackupAndRestore", "Callback", "CheckpointConfig", "EarlyStopping", "FlopsUtilizationCollector", "History",
+        "LambdaCallback", "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "OnRequestExit", "ProgressBar",
+        "ReduceLROnPlateau", "RunContext", "SummaryCollector", "TimeMonitor", "TrainFaultTolerance",
     ),
     "sinking": ("data_sink",),
     "feeding": ("DatasetHelper", "connect_network_with_dataset"),
@@ -33,6 +33,7 @@ _LATER = {
     "model": ("Model",),
     "resuming": ("load_training", "save_training"),
     "serialization": (),
+    "summary": ("SummaryRecord",),
 }  # fmt: skip
 """What is loaded when it is first asked for, by module: not every program trains."""
 

@@ -251,7 +251,7 @@ class Model:
         """The steps of one epoch."""
         now = run.original_args()
         watched = manager.watches("on_train_step_begin", "on_train_step_end", "step_begin", "step_end")
-        step = self._compiled("train", self._train_network)
+        step = now.step_program = self._compiled("train", self._train_network)
         if sinks and (not watched or get_context("mode") == GRAPH_MODE):
             manager.call("on_train_step_begin", run)
             for group in grouped(rows, SEVERAL):

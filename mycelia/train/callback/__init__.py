@@ -2,6 +2,7 @@
 
 from mycelia.train.callback.base import Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.callback.checkpoint import CheckpointConfig, ModelCheckpoint
+from mycelia.train.callback.flops import FlopsUtilizationCollector
 from mycelia.train.callback.interruption import BackupAndRestore, OnRequestExit, TrainFaultTolerance
 from mycelia.train.callback.monitors import (
     History,
@@ -12,6 +13,7 @@ from mycelia.train.callback.monitors import (
     TimeMonitor,
 )
 from mycelia.train.callback.plateau import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau
+from mycelia.train.callback.summaries import SummaryCollector
 
 __all__ = [
     "BackupAndRestore",
@@ -19,6 +21,7 @@ __all__ = [
     "CallbackManager",
     "CheckpointConfig",
     "EarlyStopping",
+    "FlopsUtilizationCollector",
     "History",
     "InternalCallbackParam",
     "LambdaCallback",
@@ -30,6 +33,7 @@ __all__ = [
     "ProgressBar",
     "ReduceLROnPlateau",
     "RunContext",
+    "SummaryCollector",
     "TimeMonitor",
     "TrainFaultTolerance",
 ]
