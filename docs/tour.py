@@ -36,7 +36,7 @@ import mycelia as ms
 from mycelia import nn, ops
 from mycelia import primitives as p
 from mycelia.api.options import options as session_options
-from mycelia.capture.capturing import Call, capture
+from mycelia.capture.capturing import CallRoot, capture
 from mycelia.codegen.driver import emit_program
 from mycelia.eager.pullback import pullback_of
 from mycelia.errors import ShapeError
@@ -682,7 +682,7 @@ def newton(a):
     return x
 
 
-captured = capture(Call(newton, (ms.Tensor(2.0, ms.float32),), {}), frozenset()).plan
+captured = capture(CallRoot(newton, (ms.Tensor(2.0, ms.float32),), {}), frozenset()).ending
 print(str(captured.function).split("\n\n")[-1])
 assert any(isinstance(v.op, p.While) for v in captured.function.values())
 value, derivative = ms.value_and_grad(ms.jit(newton))(ms.Tensor(2.0, ms.float32))

@@ -12,9 +12,9 @@ from mycelia.api.programs import PieceWay, Replay, Way
 from mycelia.api.showing import announce_source, shown
 from mycelia.api.ways import Refusal, Ways
 from mycelia.backends import Backend
-from mycelia.capture.capturing import Call, Piece, capture
-from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, Failed, Suite, frame_of, mentions, suite_of
-from mycelia.capture.program import Program
+from mycelia.capture.capturing import CallRoot, Piece, capture
+from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, FailedRun, Suite, frame_of, mentions, suite_of
+from mycelia.capture.program import CapturedProgram
 from mycelia.capture.source import definition, is_resumed
 from mycelia.capture.statements import Exit
 from mycelia.degradations import Subject, concerning, fault
@@ -42,7 +42,7 @@ class Interpreted:
         self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], described: Callable[[], Described | None]
     ) -> Any:
         """The result of a call."""
-        call = Call(fn, args, kwargs)
+        call = CallRoot(fn, args, kwargs)
         key = len(args), tuple(kwargs)
         ways = self.ways.get(key)
         if ways is None:
@@ -60,7 +60,7 @@ class Interpreted:
             return self.by_python(call)
         return self.result(out, call) if isinstance(way, Way) else self.in_pieces(call, ways)
 
-    def made(self, call: Call, ways: Ways, asked: Mapping[int, Sequence[int]]) -> Way | Refusal | None:
+    def made(self, call: CallRoot, ways: Ways, asked: Mapping[int, Sequence[int]]) -> Way | Refusal | None:
         """A new way for a call; None if capturing it shows a mistake of ours."""
         try:
             way = ways.make(call, lambda varying, naming: self.way_of(capture(call, varying, naming)), asked)
@@ -82,22 +82,22 @@ class Interpreted:
         places = set() if described is None else described.places(args, kwargs)
         return all_axes(args, kwargs) if self.dynamic else axes(args, kwargs, places)
 
-    def result(self, out: Any, call: Call) -> Any:
+    def result(self, out: Any, call: CallRoot) -> Any:
         """What a program returned; Python runs the call where it raises, and says what there is to say."""
         if out is NOT_RUN or out is UNFIT:
             return self.by_python(call)
-        if isinstance(out, Failed):
+        if isinstance(out, FailedRun):
             return out.instead(lambda: self.by_python(call), self.subject)
         if isinstance(out, Replay):
             with replaying(out.past):
                 return self.by_python(call)
         return out.value
 
-    def by_python(self, call: Call) -> Any:
+    def by_python(self, call: CallRoot) -> Any:
         self.python += 1
         return call.fn(*call.args, **call.kwargs)
 
-    def in_pieces(self, call: Call, ways: Ways) -> Any:
+    def in_pieces(self, call: CallRoot, ways: Ways) -> Any:
         """A call of which Python runs some statements."""
         if not self.fallback:
             why, at = ways.reason()
@@ -136,7 +136,7 @@ class Interpreted:
     def way(self, piece: Piece, place: int) -> PieceWay:
         return PieceWay(piece, place, self.backend, self.wishes)
 
-    def way_of(self, program: Program) -> Way:
+    def way_of(self, program: CapturedProgram) -> Way:
         return Way(program, self.backend, self.wishes)
 
     def no_ways(self) -> Ways:
@@ -150,7 +150,7 @@ class Interpreted:
     def pieces(self) -> list[PieceWay]:
         """The programs of statements between which Python runs others."""
         found = [piece for suite in self.suites.values() if suite is not None for piece in suite.pieces()]
-        return [piece for piece in found if piece.program.plan.function.results]
+        return [piece for piece in found if piece.program.ending.function.results]
 
     def show(self, stage: str, fn: Any) -> str:
         """A stage of every program, see `Jitted.show`."""
@@ -189,7 +189,7 @@ def _body(node: Any) -> list[Any]:
     return node.body if isinstance(node.body, list) else [node.body]
 
 
-def resolved(call: Call) -> tuple[FunctionType, tuple[Any, ...]] | None:
+def resolved(call: CallRoot) -> tuple[FunctionType, tuple[Any, ...]] | None:
     """The function with source that a call runs, and its arguments; None if it is hidden behind other code."""
     fn, args = call.fn, call.args
     if type(fn) is FunctionType:

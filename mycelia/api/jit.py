@@ -219,7 +219,7 @@ class Jitted:
                 f"{self._subject.name} has no program to draw: it was not called yet, or Python runs it",
                 hint="call it once; explain() tells what runs",
             )
-        return max(found, key=lambda way: way.number).program.plan.function.draw()
+        return max(found, key=lambda way: way.number).program.ending.function.draw()
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         return self if owner is None else _Bound(self, owner)

@@ -10,8 +10,8 @@ from mycelia.api.native import Native
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Piece
 from mycelia.capture.holding import dies_aloud
-from mycelia.capture.pieces import NOT_RUN, UNFIT, Failed
-from mycelia.capture.program import Builder, New, Outside, Program, Result
+from mycelia.capture.pieces import NOT_RUN, UNFIT, FailedRun
+from mycelia.capture.program import CapturedProgram, New, ObjectBuilder, Outside, Result
 from mycelia.capture.slots import DATA, fetch, restore
 from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
@@ -47,22 +47,24 @@ class Way:
 
     end, why, at = 0, "", None
 
-    def __init__(self, program: Program, backend: Backend | None = None, wishes: Wishes = NOTHING_ASKED) -> None:
+    def __init__(
+        self, program: CapturedProgram, backend: Backend | None = None, wishes: Wishes = NOTHING_ASKED
+    ) -> None:
         self.program, self.guard, self.number = program, program.guard, next(_numbers)
-        world, plan = program.world, program.plan
-        self.native = Native(plan.function, program.donated, backend, wishes, plan.asking)
+        world, ending = program.world, program.ending
+        self.native = Native(ending.function, program.donated, backend, wishes, ending.asking)
         parents = {r.expect.input: r.parent for r in world.reads if isinstance(r, Read) and r.slot == DATA
                    and isinstance(r.expect, Array)}  # fmt: skip
-        self.parents = [parents.get(i) for i in plan.inputs]
-        self.value, self.writes, self.flags = plan.outcome, plan.writes, plan.flags
-        self.idle, self.sized = plan.function.roots == (), bool(program.sizes)
-        called = plan.called
-        self.targets = [obj.number for obj, slot, _ in plan.writes if slot == DATA]
-        self.replaced = [(obj.number, slot) for obj, slot, _ in plan.writes if slot != DATA]
+        self.parents = [parents.get(i) for i in ending.inputs]
+        self.value, self.writes, self.flags = ending.outcome, ending.writes, ending.flags
+        self.idle, self.sized = ending.function.roots == (), bool(program.sizes)
+        called = ending.called
+        self.targets = [obj.number for obj, slot, _ in ending.writes if slot == DATA]
+        self.replaced = [(obj.number, slot) for obj, slot, _ in ending.writes if slot != DATA]
         self.calls = list(dict.fromkeys(c.name.rpartition(".")[0] for c in called))
         prints = [c.python for c in called if isinstance(c.python, Printing)]
         self.unknown = len(prints) < len(called)  # functions of the user, which may do anything
-        self.keeps = bool(prints) and (plan.fallible or any(q.fallible for q in prints))
+        self.keeps = bool(prints) and (ending.fallible or any(q.fallible for q in prints))
         self.short = self.in_short()
         self.shows = bool(prints) and not self.keeps  # words appear while it runs
         more = self.writes or self.flags or self.shows or self.idle or self.sized
@@ -103,7 +105,7 @@ class Way:
         except MyceliaError:
             raise
         except Exception as error:
-            return Failed(error)
+            return FailedRun(error)
         with Arena.turn.of(changes):
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
@@ -114,7 +116,7 @@ class Way:
         if Poll.has_told(error):
             raise error
         ours = isinstance(error, LibraryFailed) or not isinstance(error, MyceliaError)
-        return Failed(error, ours)
+        return FailedRun(error, ours)
 
     def run(self, found: Any) -> Any:
         """The result; NOT_RUN, with nothing changed, where the program raises or cannot run. Ctrl-C finds all that it
@@ -157,7 +159,7 @@ class Way:
             overwritten = self.native.donated and (not self.keeps or isinstance(error, LibraryFailed))
             if self.shows or self.unknown or overwritten or Poll.has_told(error):
                 raise  # something was seen, or memory was overwritten; or it came from outside
-            return Failed(error)  # Python raises it again, where it belongs
+            return FailedRun(error)  # Python raises it again, where it belongs
         if done.__class__ is not tuple:
             return done
         value, writes = done
@@ -174,11 +176,11 @@ class Way:
         """The place of the result that is returned, and tensors by number with the places of the results that they get:
         where a program returns a new tensor and gives other data to tensors, and that is all.
         """
-        plan = self.program.plan
-        value = plan.outcome.value if isinstance(plan.outcome, Exit) and plan.outcome.kind == "return" else None
-        if type(value) is not New or value.kind is not Tensor or value.key in plan.kin or self.keeps or self.unknown:
+        ending = self.program.ending
+        value = ending.outcome.value if isinstance(ending.outcome, Exit) and ending.outcome.kind == "return" else None
+        if type(value) is not New or value.kind is not Tensor or value.key in ending.kin or self.keeps or self.unknown:
             return None
-        slots = plan.slots[value.key]
+        slots = ending.slots[value.key]
         found = [(obj.number, new) for obj, slot, new in self.writes if slot == DATA]
         plain = [(n, new.place) for n, new in found if new.__class__ is Result]
         made = len(slots) == 1 and slots[0][0] == DATA and isinstance(slots[0][1], Result)
@@ -211,7 +213,7 @@ class Way:
         except MyceliaError as error:
             if self.shows or self.unknown or Poll.has_told(error):
                 raise
-            return Failed(error, ours=False)
+            return FailedRun(error, ours=False)
 
     def finished(self, found: Any, results: Any) -> Any:
         """The result and the writes; NOT_RUN if the program turns out to raise."""
@@ -220,7 +222,7 @@ class Way:
             return results
         if any(results[i] for i in self.flags):
             return NOT_RUN
-        build = Builder(self.program.plan, objects, hosts, results, sizes)
+        build = ObjectBuilder(self.program.ending, objects, hosts, results, sizes)
         value = build(self.value)
         if value.kind == "raise":
             return NOT_RUN  # Python runs it, and raises what is to be raised
@@ -251,13 +253,13 @@ class Way:
     @property
     def signature(self) -> str:
         """The types that the program takes and gives."""
-        fn = self.program.plan.function
+        fn = self.program.ending.function
         return f"({', '.join(map(str, fn.types))}) -> ({', '.join(map(str, fn.result_types))})"
 
     def __str__(self) -> str:
-        fn, world = self.program.plan.function, self.program.world
+        fn, world = self.program.ending.function, self.program.world
         outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
-        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.plan.writes))
+        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.ending.writes))
         lines = [
             f"one native call: {self.signature}",
             f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",

@@ -14,20 +14,20 @@ import numpy as np
 
 from mycelia.capture.guards import guard_of
 from mycelia.capture.machine import Frame
-from mycelia.capture.program import Finisher, Program, interpreter
+from mycelia.capture.program import CapturedProgram, Finisher, interpreter
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.sizing import Naming, Place
-from mycelia.capture.slots import Call, PieceRoot, fetch
+from mycelia.capture.slots import CallRoot, PieceRoot, fetch
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.capture.values import Break, Either, UserError
-from mycelia.capture.world import Array, Constant, Nest, Object, Path, Read, World
+from mycelia.capture.world import Array, KnownTuple, Object, Path, Read, SameValue, World
 from mycelia.eager.tape import set_aside
 from mycelia.ir import located, region
 from mycelia.ir.value import watched
 from mycelia.sizes import NeedsSize
 
 
-def capture(call: Call, varying: frozenset[Path], naming: Naming | None = None) -> Program:
+def capture(call: CallRoot, varying: frozenset[Path], naming: Naming | None = None) -> CapturedProgram:
     """The program of a call. The world stays as it is. `Break` tells why there is none, `NeedsSize` which of the sizes
     that `naming` gives names to must be numbers.
     """
@@ -62,7 +62,7 @@ def sizes_needed(machine: Interpreter) -> Iterator[None]:
         raise
 
 
-def _captured(call: Call, world: World, machine: Interpreter) -> Program:
+def _captured(call: CallRoot, world: World, machine: Interpreter) -> CapturedProgram:
     with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
         fn = world.read(call, ("fn", None))
         args = tuple([world.read(call, ("arg", i)) for i in range(len(call.args))])
@@ -73,15 +73,15 @@ def _captured(call: Call, world: World, machine: Interpreter) -> Program:
             raise Break(f"it raises {raised.error!r}", machine.here()) from None
         except RecursionError:
             raise Break("a call of itself does not end", machine.here()) from None
-        plan = Finisher(machine).plan(outcome, around.effects)
-        return Program(world, plan, guard_of(world, plan.inputs, plan.needed))
+        ending = Finisher(machine).ending(outcome, around.effects)
+        return CapturedProgram(world, ending, guard_of(world, ending.inputs, ending.needed))
 
 
 @dataclass
 class Piece:
     """The statements of a function from one place on that became a program; none, if Python must run the first."""
 
-    program: Program
+    program: CapturedProgram
     end: int  # the statement after the last one
     why: str
     at: Any
@@ -107,7 +107,7 @@ def capture_piece(
         frame = Frame(cells, world.read(root, ("globals", None)), code)
         machine.file = code.co_filename
         outcome, end, why, at = FALLS, place, "", None
-        plan = Finisher(machine).plan(FALLS)
+        ending = Finisher(machine).ending(FALLS)
         base = machine.store
         while end < len(stmts) and outcome is FALLS:
             machine.store, machine.nodes, happened = base.fork(), 0, len(around.effects)
@@ -117,9 +117,9 @@ def capture_piece(
                     if isinstance(outcome, Either):
                         rest = stmts[end + 1 :]
                         outcome = machine.follow(outcome, lambda rest=rest: machine.block(rest, frame))  # type: ignore[misc]  # bound now
-                        plan, end = Finisher(machine).plan(outcome, around.effects), len(stmts)
+                        ending, end = Finisher(machine).ending(outcome, around.effects), len(stmts)
                     else:
-                        plan, end = Finisher(machine).plan(outcome, around.effects), end + 1
+                        ending, end = Finisher(machine).ending(outcome, around.effects), end + 1
             except (Break, UserError, RecursionError) as reason:
                 why = reason.why if isinstance(reason, Break) else f"it raises {reason}"
                 at = getattr(reason, "at", None) or machine.here()
@@ -127,7 +127,7 @@ def capture_piece(
                 del around.effects[happened:]
                 break
             machine.commit(base)
-    return Piece(Program(world, plan, guard_of(world, plan.inputs, plan.needed)), end, why, at)
+    return Piece(CapturedProgram(world, ending, guard_of(world, ending.inputs, ending.needed)), end, why, at)
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def changed(program: Program, call: Call) -> tuple[set[Path], set[Place]]:
+def changed(program: CapturedProgram, call: CallRoot) -> tuple[set[Path], set[Place]]:
     """The numbers that a guard expects to be constant, and which are others now; and so the sizes of tensors."""
     world = program.world
     found: set[Path] = set()
@@ -158,7 +158,7 @@ def changed(program: Program, call: Call) -> tuple[set[Path], set[Place]]:
         for path, expect, value in _leaves((*world.paths[step.parent], step.slot), step.expect, raw):
             if isinstance(expect, Object):
                 objects.setdefault(expect.number, value)
-            elif isinstance(expect, Constant) and type(value) is type(expect.value) and type(value) in (int, float):
+            elif isinstance(expect, SameValue) and type(value) is type(expect.value) and type(value) in (int, float):
                 found |= {path} if repr(value) != repr(expect.value) else set()
             elif isinstance(expect, Array) and type(value) is np.ndarray:
                 t = expect.type
@@ -169,7 +169,7 @@ def changed(program: Program, call: Call) -> tuple[set[Path], set[Place]]:
 
 
 def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]]:
-    if isinstance(expect, Nest):
+    if isinstance(expect, KnownTuple):
         if isinstance(raw, tuple) and type(raw) is expect.kind and len(raw) == len(expect.parts):
             for i, (part, value) in enumerate(zip(expect.parts, raw, strict=True)):
                 yield from _leaves((*path, i), part, value)
@@ -177,4 +177,4 @@ def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]
         yield path, expect, raw
 
 
-__all__ = ["Call", "capture", "changed"]
+__all__ = ["CallRoot", "capture", "changed"]

@@ -158,10 +158,10 @@ class Effects(Methods):
         if not self.store.is_fresh(fn):
             if not callable(fn):
                 self.refuse("something that is no function is called")
-            return Known(self.pinned(fn, weakly=True))
+            return OuterFunction(self.pinned(fn, weakly=True))
         if type(fn) is MethodType:
             func, owner = (self.whole(fn, ("field", name)) for name in ("__func__", "__self__"))
-            return Known(self.alone(func), self.pinned(owner, weakly=True))
+            return OuterFunction(self.alone(func), self.pinned(owner, weakly=True))
         if type(fn) is not FunctionType:
             self.refuse("a Python function that the program makes is called")
         fields = {n: self.whole(fn, ("field", n)) for n in ("__code__", "__globals__", "__defaults__", "__closure__")}
@@ -196,7 +196,7 @@ class Effects(Methods):
         return thing
 
 
-class Known:
+class OuterFunction:
     """A Python function from outside as a program calls it, alone or as a method: the program does not keep it."""
 
     def __init__(self, fn: Any, *owner: Any) -> None:

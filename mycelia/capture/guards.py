@@ -27,14 +27,14 @@ from mycelia.capture.world import (
     Array,
     Check,
     Compute,
-    Constant,
     Content,
-    Given,
+    KnownTuple,
     Measure,
-    Nest,
+    NumberInput,
     Object,
     Pinned,
     Read,
+    SameValue,
     Varying,
     World,
 )
@@ -180,7 +180,7 @@ class Writer:
         elif slot[0] == "itself":
             assert isinstance(step.expect, Content), "an array is looked into"
             self.unless(f"not equal_bytes({self.known_as(step.parent)}, {self.name(step.expect.array)})")
-        elif slot[0] in ("attr", "key") and isinstance(step.expect, Constant) and step.expect.value is MISSING:
+        elif slot[0] in ("attr", "key") and isinstance(step.expect, SameValue) and step.expect.value is MISSING:
             mapping = self.mapping(step.parent, slot[0])
             if mapping is not None:
                 self.unless(f"{slot[1]!r} in {mapping}")
@@ -190,7 +190,7 @@ class Writer:
             line = f"i{step.expect.input} = {f'o{step.parent}' if waits else self.known_as(step.parent)}._data"
             self.afterwards.append(line) if waits else self.write(line)
             self.held.append(step.expect)
-        elif slot == CONTENTS and not (isinstance(step.expect, Constant) and step.expect.value is MISSING):
+        elif slot == CONTENTS and not (isinstance(step.expect, SameValue) and step.expect.value is MISSING):
             self.expect(f"{self.known_as(step.parent)}.cell_contents", step.expect)  # an empty cell ends the guard
         else:
             self.expect(self.source(step.parent, slot), step.expect)
@@ -221,9 +221,9 @@ class Writer:
 
     def follows(self, expect: Any) -> bool:
         """Whether all that is expected is known, if only it is the same."""
-        if isinstance(expect, Nest):
+        if isinstance(expect, KnownTuple):
             return all(map(self.follows, expect.parts))
-        return isinstance(expect, Constant | Object)
+        return isinstance(expect, SameValue | Object)
 
     def reached(self, step: Read) -> None:
         """A class, a module or a thing of ours that is reached by name."""
@@ -243,7 +243,7 @@ class Writer:
     def same_tuple(self, step: Read) -> bool:
         """Expect a tuple of the very things that were met, if there is one: all are compared at once."""
         nest = step.expect
-        if not self.exact or not isinstance(nest, Nest) or not nest.parts or not self.is_exact(step.parent):
+        if not self.exact or not isinstance(nest, KnownTuple) or not nest.parts or not self.is_exact(step.parent):
             return False
         is_mro = step.slot == ("field", "__mro__")
         if not is_mro and nest.number is None:
@@ -271,19 +271,19 @@ class Writer:
 
     def things(self, parts: Sequence[Any]) -> list[Any] | None:
         """The very things that are expected; None if there are others among them."""
-        if not all(isinstance(part, Constant | Object) for part in parts):
+        if not all(isinstance(part, SameValue | Object) for part in parts):
             return None
-        return [part.value if isinstance(part, Constant) else self.world.objects[part.number] for part in parts]
+        return [part.value if isinstance(part, SameValue) else self.world.objects[part.number] for part in parts]
 
     def same_members(self, step: Read) -> bool:
         """Expect a container of the very things that were met, if it is long: all are compared at once."""
         nest = step.expect
-        if not self.exact or step.slot != ITEMS or not isinstance(nest, Nest) or not self.is_exact(step.parent):
+        if not self.exact or step.slot != ITEMS or not isinstance(nest, KnownTuple) or not self.is_exact(step.parent):
             return False
         kind = type(self.world.objects[step.parent])
         if kind not in LISTED or len(nest.parts) < LONG:
             return False
-        if any(isinstance(p, Constant) and type(p.value) is not str for p in nest.parts):
+        if any(isinstance(p, SameValue) and type(p.value) is not str for p in nest.parts):
             return False  # numbers are compared by value
         things = self.things(nest.parts)
         if things is None:
@@ -316,7 +316,7 @@ class Writer:
 
     def settle(self, expect: Any, ours: bool, base: int | str, rest: str) -> None:
         """Know the objects of a slot that holds what it held, and where they are found."""
-        if isinstance(expect, Nest):
+        if isinstance(expect, KnownTuple):
             if expect.number is not None:
                 self.tuples.add(expect.number)
                 self.how[expect.number] = base, rest
@@ -380,7 +380,7 @@ class Writer:
         return f"d{parent}"
 
     def expect(self, source: str, expect: Any) -> None:
-        if isinstance(expect, Constant):
+        if isinstance(expect, SameValue):
             self.constant(source, there(expect.value))
         elif isinstance(expect, Object):
             self.object(source, expect)
@@ -389,9 +389,9 @@ class Writer:
         elif isinstance(expect, Varying):
             self.write(f"h{expect.step} = {source}")
             self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
-        elif isinstance(expect, Nest) and not expect.parts and expect.kind is tuple:
+        elif isinstance(expect, KnownTuple) and not expect.parts and expect.kind is tuple:
             self.unless(f"{source} is not NOTHING")
-        elif isinstance(expect, Nest):
+        elif isinstance(expect, KnownTuple):
             t = self.temporary()
             self.write(f"{t} = {source}")
             kind = there(expect.kind)
@@ -479,7 +479,7 @@ class Writer:
         elif isinstance(step, Check):
             self.constant(f"h{step.step}", step.value)
         else:
-            assert isinstance(step, Given), f"{step} is no guard"
+            assert isinstance(step, NumberInput), f"{step} is no guard"
             self.write(f"i{step.input} = scalar(h{step.step}, {self.name(step.type.dtype.numpy)})")
 
     def different(self) -> None:
@@ -524,7 +524,7 @@ class Writer:
             expected = self.identities([x.type for x in self.classes])
             self.unless_other(f"identities(tuple(map(type, ({known},)))) != {expected}")
         if self.held:
-            kept = Kept([(x.type.dtype.numpy, x.type.shape) for x in self.held])
+            kept = ArrayTypes([(x.type.dtype.numpy, x.type.shape) for x in self.held])
             self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")
         sizes = ", ".join(f"{self.name(size)}: n{i}" for size, i in self.sizes.items())
         if sizes:
@@ -551,7 +551,7 @@ def _never(root: Any) -> None:
     """A guard that knows of something that cannot come again."""
 
 
-class Kept:
+class ArrayTypes:
     """Whether arrays have these types; those that were there before have."""
 
     def __init__(self, types: Sequence[tuple[np.dtype[Any], tuple[int, ...]]]) -> None:

@@ -60,9 +60,9 @@ def lasts(value: Any) -> bool:
     if kind in SCALARS or id(value) in _named:
         return True
     if kind is FunctionType:
-        return is_named(value)
+        return is_importable(value)
     if isinstance(value, type):
-        return not value.__flags__ & HEAP or is_named(value)
+        return not value.__flags__ & HEAP or is_importable(value)
     if kind is slice:
         return lasts(value.start) and lasts(value.stop) and lasts(value.step)
     if kind is ModuleType:
@@ -76,10 +76,10 @@ def lasts(value: Any) -> bool:
     return isinstance(value, KINDS) or value is sys.modules
 
 
-def is_named(thing: Any) -> bool:
+def is_importable(thing: Any) -> bool:
     """Whether a function or class is what a module of Python or of ours calls so.
 
-    >>> is_named(sys.intern), is_named(lambda: 0), is_named(is_named)
+    >>> is_importable(sys.intern), is_importable(lambda: 0), is_importable(is_importable)
     (True, False, True)
     """
     module = getattr(thing, "__module__", None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.machine import KINDS
-from mycelia.capture.setting import Setting
+from mycelia.capture.setting import AttributeSetting
 from mycelia.capture.tensors import OPERATORS
 from mycelia.capture.values import HostNumber, Number
 from mycelia.ir import Value
@@ -29,7 +29,7 @@ OF_SIZES = frozenset(
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 
-class LateNumbers(Setting):
+class LateNumbers(AttributeSetting):
     """`n + 1`, `i < n`, `-n`."""
 
     def number_operator(self, name: str, x: Any, y: Any) -> Any:

@@ -31,7 +31,7 @@ FEATURES = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag 
 NOT_RUN, UNFIT = object(), object()  # the program was not run to its end; its guard does not accept the call
 
 
-class Failed:
+class FailedRun:
     """A program has failed, and has changed nothing: Python runs the call. It raises the same, or the fault is ours."""
 
     kind = "raise"
@@ -87,7 +87,7 @@ class Suite:
         if done is not UNFIT and done is not NOT_RUN and done.kind != "raise":
             return done, end
         statement = self.statement(place)
-        if isinstance(done, Failed):
+        if isinstance(done, FailedRun):
             return done.instead(lambda: statement(root), self.runner.subject), place + 1
         return statement(root), place + 1
 
@@ -120,7 +120,7 @@ class Suite:
             )
         except Exception as error:  # a mistake of ours: the world is as it was, and Python knows the statement
             self.faulty.add(place)
-            return place, Failed(error)
+            return place, FailedRun(error)
         return getattr(way, "end", place), way.attempt(root)
 
     def pieces(self) -> list[Any]:
@@ -150,7 +150,7 @@ class Statement:
         whole = compile(module, suite.code.co_filename, "exec", suite.code.co_flags & FEATURES, dont_inherit=True)
         (frame,) = (c for c in whole.co_consts if isinstance(c, CodeType))
         code = next(c for c in frame.co_consts if isinstance(c, CodeType))
-        self.code = named(code, code.co_qualname, suite.code.co_qualname).replace(co_name=suite.code.co_name)
+        self.code = renamed_code(code, code.co_qualname, suite.code.co_qualname).replace(co_name=suite.code.co_name)
 
     def __call__(self, root: PieceRoot) -> Exit:
         cells = root.cells
@@ -253,10 +253,10 @@ def unbound_local(error: NameError) -> UnboundLocalError:
     return told
 
 
-def named(code: CodeType, old: str, new: str) -> CodeType:
+def renamed_code(code: CodeType, old: str, new: str) -> CodeType:
     """The same code, where the names of functions and classes inside say that they stand in the user's function."""
     held = [
-        named(c, old, new) if isinstance(c, CodeType) else
+        renamed_code(c, old, new) if isinstance(c, CodeType) else
         c.replace(old, new, 1) if isinstance(c, str) and c.startswith(f"{old}.<locals>.") else c
         for c in code.co_consts
     ]  # fmt: skip

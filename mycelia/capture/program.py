@@ -42,7 +42,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Given:
+class OuterTuple:
     """A tuple that the program got from outside, by its number."""
 
     number: int
@@ -67,7 +67,7 @@ class New:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Ending:
     """What a program does with its results."""
 
     outcome: Any
@@ -96,7 +96,7 @@ class Finisher:
         self.differences: dict[int, list[tuple[Slot, Any]]] = {}
         self.texts = False  # whether Python writes texts when the program has run
 
-    def plan(self, outcome: Any, effects: Sequence[Value] = ()) -> Plan:
+    def ending(self, outcome: Any, effects: Sequence[Value] = ()) -> Ending:
         outside = []
         for obj, slot, value in self.store.differences():
             if id(obj) in self.world.fresh:
@@ -127,7 +127,7 @@ class Finisher:
         loose = params_of(function.results) - set(function.params)
         if loose:  # one of two kinds of values, chosen for each example or in each turn
             raise Break("a value that only exists inside a batch or a loop decides what is returned")
-        return Plan(
+        return Ending(
             planned,
             writes,
             {self.new[k].key: slots for k, slots in self.slots.items()},
@@ -197,7 +197,7 @@ class Finisher:
             return value if value is FALLS else Exit(value.kind, self.converted(value.value))
         if id(value) in self.world.tuples:
             self.needed.add(self.world.tuples[id(value)][1])
-            return Given(self.world.tuples[id(value)][1])
+            return OuterTuple(self.world.tuples[id(value)][1])
         if isinstance(value, tuple):
             parts = [self.converted(v) for v in value]
             return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
@@ -288,11 +288,11 @@ def check_calls(called: Sequence[p.Callee], others: bool) -> None:
         raise Break("a Python function is called, beside other effects")
 
 
-class Builder:
+class ObjectBuilder:
     """Real objects for the values of a program: those outside are themselves, new ones are new at every run."""
 
-    def __init__(self, plan: Plan, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any) -> None:
-        self.plan, self.objects, self.hosts, self.results = plan, objects, hosts, results
+    def __init__(self, ending: Ending, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any) -> None:
+        self.ending, self.objects, self.hosts, self.results = ending, objects, hosts, results
         self.sizes = sizes
         self.done: dict[int, Any] = {}
 
@@ -300,7 +300,7 @@ class Builder:
         kind = value.__class__
         if kind is Result:
             return self.results[value.place]
-        if kind is Outside or kind is Given:
+        if kind is Outside or kind is OuterTuple:
             return self.objects[value.number]
         if kind is New:
             return self.new(value)
@@ -327,7 +327,7 @@ class Builder:
 
     def new(self, blank: New) -> Any:
         if blank.key not in self.done:
-            slots, kind = self.plan.slots[blank.key], there(blank.kind)
+            slots, kind = self.ending.slots[blank.key], there(blank.kind)
             if issubclass(kind, BaseException):
                 return self.done.setdefault(blank.key, kind(*blank.args))
             fields = {name: self(value) for (of, name), value in slots if of == "field"}
@@ -338,7 +338,7 @@ class Builder:
                 holds = self(value)
                 if holds is not MISSING:
                     self.fill(out, slot, holds)
-            if (link := self.plan.kin.get(blank.key)) is not None:
+            if (link := self.ending.kin.get(blank.key)) is not None:
                 linked(self(link.base), out, link.how, link.put)
         return self.done[blank.key]
 
@@ -376,11 +376,11 @@ BLANKS = frozenset((list, dict, set, deque, OrderedDict))
 
 
 @dataclass
-class Program:
+class CapturedProgram:
     """Captured calls: if the guards hold, compute everything, and only then write."""
 
     world: World
-    plan: Plan
+    ending: Ending
     guard: Callable[[Any], tuple[Sequence[Any], Sequence[Any], list[Any], Any] | None]
     why: str = ""
     at: Any = None
@@ -395,19 +395,19 @@ class Program:
     def donated(self) -> dict[int, int]:
         """Results that replace the data of tensors from outside, by the inputs that they may be written into."""
         found: dict[int, int] = {}
-        if self.plan.fallible:
+        if self.ending.fallible:
             return found  # what is wrong shows after the run, and then everything must be as it was
-        place_of = {i: k for k, i in enumerate(self.plan.inputs)}
+        place_of = {i: k for k, i in enumerate(self.ending.inputs)}
         by_tensor = {
             r.parent: r.expect.input
             for r in self.world.reads
             if getattr(r, "slot", None) == DATA and isinstance(r.expect, Data)
         }
-        for obj, slot, value in self.plan.writes:
+        for obj, slot, value in self.ending.writes:
             if slot != DATA or value.__class__ is not Result or obj.number not in by_tensor:
                 continue
             param = place_of.get(by_tensor[obj.number])
-            fn = self.plan.function
+            fn = self.ending.function
             if param is not None and fn.types[param] == fn.result_types[value.place] and param not in found.values():
                 found.setdefault(value.place, param)
         return found

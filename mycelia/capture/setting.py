@@ -18,7 +18,7 @@ from mycelia.capture.values import MISSING, UserError, alternatives
 from mycelia.eager import Parameter, Tensor
 
 
-class Setting(Attributes):
+class AttributeSetting(Attributes):
     """`x.name = v`, `del x.name`."""
 
     @distributes

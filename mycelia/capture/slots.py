@@ -18,7 +18,7 @@ MAPPINGS: frozenset[type] = frozenset((dict, OrderedDict, MappingProxyType))
 CONTAINERS: frozenset[type] = frozenset((list, dict, set, deque, OrderedDict, frozenset, MappingProxyType))
 
 
-class Call:
+class CallRoot:
     """The root of everything that a program reads: the callable and its arguments."""
 
     __slots__ = ("args", "fn", "kwargs")

@@ -21,7 +21,7 @@ Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermo
 
 
 @dataclass(frozen=True)
-class Constant:
+class SameValue:
     """A value that must be the same."""
 
     value: Any
@@ -52,7 +52,7 @@ class Varying:
 
 
 @dataclass(frozen=True)
-class Nest:
+class KnownTuple:
     """A tuple of these, of this class; it has a number, so that who is given it gets this very tuple."""
 
     parts: tuple[Any, ...]
@@ -67,7 +67,7 @@ class Content:
     array: np.ndarray[Any, Any]
 
 
-Expect = Constant | Object | Array | Varying | Nest | Content
+Expect = SameValue | Object | Array | Varying | KnownTuple | Content
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Given:
+class NumberInput:
     """An input of the program that is made of a computed number: an array of this type."""
 
     input: int
@@ -201,7 +201,7 @@ class World:
         if is_atom(raw):
             if kind is slice and not lasts(raw):
                 raise Break("a slice of objects")
-            return raw, Constant(raw)
+            return raw, SameValue(raw)
         if isinstance(raw, tuple):
             return self.nest(raw, path)
         if kind is np.ndarray and path[-1:] == (DATA,):
@@ -220,17 +220,17 @@ class World:
         """A tuple, or what is one but for its name."""
         kind = type(raw)
         if hasattr(kind, "n_sequence_fields") and all(map(is_atom, raw)):  # of Python's own, such as sys.version_info
-            return raw, Constant(raw)
-        if kind is not tuple and not is_named(kind):
+            return raw, SameValue(raw)
+        if kind is not tuple and not only_names(kind):
             raise Break(f"a {kind.__name__} is a tuple with a way of its own")
         pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
         value, parts = tuple.__new__(kind, [v for v, _ in pairs]), tuple([e for _, e in pairs])
         if not raw or path[-1] == ITEMS or (type(path[-1]) is tuple and path[-1][0] == "field"):  # nobody holds it
-            return value, Nest(parts, kind)
+            return value, KnownTuple(parts, kind)
         self.tuples[id(value)] = value, len(self.objects)
         self.objects.append(raw)
         self.paths.append(path)
-        return value, Nest(parts, kind, len(self.objects) - 1)
+        return value, KnownTuple(parts, kind, len(self.objects) - 1)
 
     def array(self, raw: np.ndarray[Any, Any], symbolic: TensorType | None = None) -> tuple[Value, Array]:
         """The data of a tensor as an input."""
@@ -265,7 +265,7 @@ class World:
             return self.constant_of(function, operands, sample)
         host = HostNumber(self.step(), sample)
         self.reads.append(
-            Compute(host.step, function, tuple(x if isinstance(x, HostNumber) else Constant(x) for x in operands))
+            Compute(host.step, function, tuple(x if isinstance(x, HostNumber) else SameValue(x) for x in operands))
         )
         return host
 
@@ -297,7 +297,7 @@ class World:
         key = x.step, kind
         if key not in self.given:
             self.given[key] = self.input(kind)
-            self.reads.append(Given(len(self.inputs) - 1, x.step, kind))
+            self.reads.append(NumberInput(len(self.inputs) - 1, x.step, kind))
         return self.given[key]
 
     def pin(self, thing: Any, weakly: bool = True) -> None:
@@ -326,10 +326,10 @@ def kept(step: Any) -> Any:
     """A guard, or what it expects, that keeps nothing alive."""
     if isinstance(step, Object):
         return step if lasts(step.type) else Object(step.number, held(step.type))
-    if isinstance(step, Constant):
-        return step if lasts(step.value) else Constant(held(step.value))
-    if isinstance(step, Nest):
-        return Nest(tuple(map(kept, step.parts)), held(step.kind), step.number)
+    if isinstance(step, SameValue):
+        return step if lasts(step.value) else SameValue(held(step.value))
+    if isinstance(step, KnownTuple):
+        return KnownTuple(tuple(map(kept, step.parts)), held(step.kind), step.number)
     if isinstance(step, Read):
         slot = step.slot if step.slot[0] != "constant" else ("constant", held(step.slot[1]))
         return Read(step.parent, slot, kept(step.expect))
@@ -349,11 +349,11 @@ def hides_itself(kind: type) -> bool:
                for n in ("__getattribute__", "__class__"))  # fmt: skip
 
 
-def is_named(kind: type) -> bool:
+def only_names(kind: type) -> bool:
     """Whether a subclass of tuple adds names only: it says nothing of its own about what Python asks of a tuple.
 
     >>> from typing import NamedTuple
-    >>> is_named(NamedTuple("Pair", [("a", int)])), is_named(type("Odd", (tuple,), {"__len__": lambda x: 3}))
+    >>> only_names(NamedTuple("Pair", [("a", int)])), only_names(type("Odd", (tuple,), {"__len__": lambda x: 3}))
     (True, False)
     """
     own = {n for c in kind.__mro__[: kind.__mro__.index(tuple)] for n in vars(c) if n.startswith("__")}

@@ -10,7 +10,7 @@ from mycelia import primitives as p
 from mycelia.capture.capturing import capture
 from mycelia.capture.holding import there
 from mycelia.capture.program import New, Result
-from mycelia.capture.slots import DATA, Call
+from mycelia.capture.slots import DATA, CallRoot
 from mycelia.capture.statements import Exit
 from mycelia.capture.values import Break
 from mycelia.capture.world import Array, Read
@@ -53,7 +53,7 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
     if len({id(a) for a in args}) < len(args):
         raise ArgumentError(f"{name} is exported with different tensors as arguments", hint="give each one of its own")
     inner = getattr(fn, "__captured__", fn)
-    call = Call(lambda *given: leaves(inner(*given)), tuple(args), {})
+    call = CallRoot(lambda *given: leaves(inner(*given)), tuple(args), {})
     try:
         program = capture(call, frozenset())
     except Break as reason:
@@ -61,7 +61,7 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
             f"{name} cannot be exported, because Python would have to run a part of it: {reason.why}", at=reason.at,
             hint="jit(fn, fullgraph=True) says the same for a call",
         ) from None  # fmt: skip
-    world, plan = program.world, program.plan
+    world, ending = program.world, program.ending
     owners = {
         r.expect.input: there(world.objects[r.parent])
         for r in world.reads
@@ -69,17 +69,17 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
     }
     places = {id(a): i for i, a in enumerate(args)}
     inputs: list[tuple[str, Any]] = []
-    for i in plan.inputs:
+    for i in ending.inputs:
         owner = owners.get(i)
         if owner is None:
             raise ArgumentError(f"{name} reads numbers that are neither an argument nor a tensor", hint="use a Tensor")
         inputs.append(("argument", places[id(owner)]) if id(owner) in places else ("state", owner))
-    if plan.function.effects:
+    if ending.function.effects:
         raise ArgumentError(
-            f"{name} calls Python or other processes, and C has none", given={"effects": len(plan.function.effects)}
+            f"{name} calls Python or other processes, and C has none", given={"effects": len(ending.function.effects)}
         )
     writes = []
-    for obj, slot, value in plan.writes:
+    for obj, slot, value in ending.writes:
         tensor = there(world.objects[obj.number])
         if slot != DATA or not isinstance(value, Result) or id(tensor) in places:
             raise ArgumentError(
@@ -89,8 +89,8 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
             )
         writes.append((tensor, value.place))
     return CFunction(
-        name, plan.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
-        _results(name, plan), tuple(writes), plan.flags, plan.asking,
+        name, ending.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
+        _results(name, ending), tuple(writes), ending.flags, ending.asking,
     )  # fmt: skip
 
 
@@ -110,15 +110,15 @@ def leaves(nest: Any) -> tuple[Any, ...]:
     return (p.stop_gradient(nest),) if isinstance(nest, Tensor) else (nest,)
 
 
-def _results(name: str, plan: Any) -> tuple[int, ...]:
+def _results(name: str, ending: Any) -> tuple[int, ...]:
     """Which results of the graph are returned, in order."""
-    outcome = plan.outcome
+    outcome = ending.outcome
     if not isinstance(outcome, Exit) or outcome.kind != "return":
         raise ArgumentError(f"{name} may raise, or return different things", hint="return tensors on every way")
     found = []
     for leaf in outcome.value:
         is_new = isinstance(leaf, New)
-        place = next((v for slot, v in plan.slots[leaf.key] if slot == DATA), None) if is_new else None
+        place = next((v for slot, v in ending.slots[leaf.key] if slot == DATA), None) if is_new else None
         if not isinstance(place, Result):
             kind = leaf.kind.__name__ if is_new else type(leaf).__name__
             raise ArgumentError(
@@ -126,6 +126,6 @@ def _results(name: str, plan: Any) -> tuple[int, ...]:
                 hint="an exported function returns tensors, alone or in tuples, lists and dictionaries",
             )
         found.append(place.place)
-    if not found and not plan.writes:
+    if not found and not ending.writes:
         raise ArgumentError(f"{name} returns no tensor and changes none")
     return tuple(found)

@@ -108,13 +108,13 @@ class Paths:
         package, _, child = name.rpartition(".")
         above = getattr(sys.modules.get(package), "__name__", package)
         if above != package and above.startswith("mycelia") and top == "mycelia":  # below one that stands for another
-            return ModuleSpec(name, Stand(f"{above}.{child}"), is_package=True)
+            return ModuleSpec(name, AliasLoader(f"{above}.{child}"), is_package=True)
         if top != "mycelia" or (means(rest) and PathFinder.find_spec(name, path) is None):  # a file of ours comes first
-            return ModuleSpec(name, Stand(f"mycelia.{rest}"), is_package=True)
+            return ModuleSpec(name, AliasLoader(f"mycelia.{rest}"), is_package=True)
         return None
 
 
-class Stand(Loader):
+class AliasLoader(Loader):
     """Loads a module that stands for others."""
 
     def __init__(self, path: str) -> None:

@@ -34,13 +34,13 @@ def stopped(*args, **kwargs):
 
 PLACES = {
     "interpreting": (capturing, "_captured", broken),
-    "planning": (program.Finisher, "plan", broken),
+    "planning": (program.Finisher, "ending", broken),
     "writing the guard": (guards.Writer, "compiled", broken),
     "making the native function": (native.Native, "__init__", broken),
     "compiling": (native.Native, "prepare", broken),
     "running": (native.Native, "run", broken),
     "stopping": (native.Native, "run", stopped),
-    "building results": (program.Builder, "__call__", broken),
+    "building results": (program.ObjectBuilder, "__call__", broken),
     "a new way": (ways.Ways, "made", broken),
     "the frame": (pieces, "variables", broken),
     "a statement": (pieces.Statement, "visit", broken),

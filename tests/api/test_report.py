@@ -176,7 +176,7 @@ def test_a_program_that_fails_when_it_has_run_is_reported_and_python_runs_the_ca
             print(f"sum {x.sum():.1f}")
         return [x * 2]
 
-    monkeypatch.setattr(programs, "Builder", broken)
+    monkeypatch.setattr(programs, "ObjectBuilder", broken)
     g = ms.jit(f)
     with pytest.warns(RuntimeWarning, match="the compiler stumbled"):
         assert g(Tensor([1.0]))[0].tolist() == [2.0]

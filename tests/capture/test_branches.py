@@ -4,7 +4,7 @@ import pytest
 
 from mycelia import Tensor, ops
 from mycelia.capture.capturing import capture
-from mycelia.capture.slots import Call
+from mycelia.capture.slots import CallRoot
 
 
 def expression(x, n):
@@ -50,7 +50,7 @@ def attribute(x, n):
 
 def length(fn, n):
     """How much there is to read in the graph of a function."""
-    return len(str(capture(Call(fn, (Tensor([1.0, 2.0]), n), {}), frozenset()).plan.function))
+    return len(str(capture(CallRoot(fn, (Tensor([1.0, 2.0]), n), {}), frozenset()).ending.function))
 
 
 @pytest.mark.parametrize("fn", [expression, statement, attribute])
