@@ -1,0 +1,3 @@
+"""Compiled code keeps to its memory, in every test."""
+
+from tests.fences import fences as fences
