@@ -211,7 +211,8 @@ def roi_align(
     roi_end_mode: int = 1,
 ) -> Tensor:  # fmt: skip
     """Regions (image, x1, y1, x2, y2) of features (N, C, H, W) as (regions, C, pooled_height, pooled_width): each cell
-    is the mean of `sample_num` times `sample_num` points in it. With `roi_end_mode` 1 the last pixel belongs to it.
+    is the mean of `sample_num` times `sample_num` points in it. With `roi_end_mode` 1 the last pixel
+    belongs to it, with 0 it has a pixel at least.
 
     >>> roi_align(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[0.0, 0.2, 0.3, 0.2, 0.3]]), 1, 1, 1.0, 1, 0).shape
     (1, 1, 1, 1)
@@ -235,7 +236,7 @@ def roi_align(
     for first, extent, cells in ((2, x.shape[2], rows), (1, x.shape[3], columns)):
         low = p.take(regions, 1, first, first + 1) * scale
         high = (p.take(regions, 1, first + 2, first + 3) + float(ends)) * scale
-        length = p.maximum(high - low, 1.0)
+        length = p.maximum(high - low, 0.0 if ends else 1.0)
         steps = wrap(((np.arange(cells * samples) + 0.5) / (cells * samples)).astype(x.dtype.numpy))
         at.append((low + length * steps, extent))
     shape = (count, rows * samples, columns * samples)

@@ -141,4 +141,7 @@ def test_regions_are_means_of_points_in_them():
     at = np.meshgrid(rows, columns, indexing="ij")
     points = np.stack([ndimage.map_coordinates(c, at, order=1) for c in x[0]])
     np.testing.assert_allclose(got, points.reshape(2, 2, 2, 3, 2).mean((2, 4)), atol=1e-6)
+    plane = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])  # 1 + x + 2 y; cells are a quarter
+    small = ops.ROIAlign(2, 2, 0.5)(plane, Tensor([[0.0, 0.2, 0.3, 0.2, 0.3]])).asnumpy()[0, 0]
+    np.testing.assert_allclose(small, [[1.775, 2.025], [2.275, 2.525]], rtol=1e-6)
     check_gradient((lambda x: ops.ROIAlign(2, 2, 1.0)(x, Tensor(region / 3)), None, x.astype(np.float64)))
