@@ -70,7 +70,7 @@ def operations(jitted: Jitted) -> int:
     48
     """
     programs = [*jitted._interpreted.pieces(), *jitted._interpreted.whole()]
-    return _in(max(programs, key=lambda way: way.number).program.plan.function) if programs else 0
+    return _in(max(programs, key=lambda way: way.number).program.ending.function) if programs else 0
 
 
 def _in(function: Function) -> int:

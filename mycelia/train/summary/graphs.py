@@ -21,7 +21,7 @@ def nodes_of(what: Any) -> list[Node]:
     if isinstance(what, Jitted):
         programs = [*what._interpreted.pieces(), *what._interpreted.whole()]
         if programs:
-            return _values(max(programs, key=lambda way: way.number).program.plan.function)
+            return _values(max(programs, key=lambda way: way.number).program.ending.function)
         what = what.__captured__
     if not isinstance(what, Cell):
         raise CallError(f"a graph is drawn of a Cell or of a jitted function, not of a {type(what).__name__}")
