@@ -23,7 +23,15 @@ FIRST = {
     "pair": ["(x, 2)", "(T([1., 1., 0.]), 0)", "(x, 1)", "(T([2., -1., 1.]), 0.0)"],
 }
 ANOTHER = {
-    "x": ["T([4., -2., 1.])", "T([-3., -1., 0.5])", "T([0., 8., 2.])", "x * 2.", "x.copy()"],
+    "x": [
+        "T([4., -2., 1.])",
+        "T([-3., -1., 0.5])",
+        "T([0., 8., 2.])",
+        "x * 2.",
+        "x.copy()",
+        "x.astype('float64')",
+        "T([1, 2, -1])",
+    ],
     "y": ["T([2., 2., 2.])", "x", "T([-1., -1., -1.])"],
     "n": ["n + 1", "n + 1", "n + 2", "7", "-1", "twin(n)", "twin(n)", "100", "float(n)", "int(n)", "0", "1", "-n"],
     "k": ["k * 2", "k + 0.5", "-k", "-k", "-0.0", "twin(k)", "twin(k)", "0.0", "3.5", "int(k)", "bool(k)"],
@@ -87,9 +95,14 @@ ALIASES = {  # two names of one thing, where there were two things, and the othe
     "arr": ["arr = arr.copy()"],
     "nums": ["nums = list(nums)", "nums = LOG if not LOG else nums"],
 }
+AS_LARGE = {"y": ["x", "x * 0.5 + 1."]}
+RESIZED = [  # arguments of other sizes, in programs whose tensors are all as large as `x`
+    "x = T([4., -2.]); y = x * 0.5", "x = T([1., 0.5, -1., 2.]); y = x - 1.", "x = ops.cat([x, x]); y = x * 2.",
+    "x = x[1:]; y = x[::-1]", "x = T([2.]); y = x", "x = T([0.25, 3., -1., 2., 1.]); y = x.copy()",
+]  # fmt: skip
 OUTSIDE = [  # where the first occurs in the function, the second is worth a try
     (r"\bG\b|decorated", "global G; G = G + 1."), (r"\bG\b|decorated", "global G; G = -G"), (r"\bG\b|decorated", "global G; G = 0.0"), (r"\bG\b|decorated", "global G; G = twin(G)"), (r"\bGI\b", "global GI; GI = twin(GI)"), (r"\bGI\b", "global GI; GI = GI * 2"), (r"\bGI\b", "global GI; GI = 1"),
-    (r"GT|helper", "global GT; GT = GT * 2."), (r"GT|helper", "GT[0] = 7."), (r"CONF", "CONF['k'] = 4.0"), (r"CONF", "CONF['k'] = twin(CONF['k'])"), (r"CONF", "CONF['k'] = 0.0"), (r"CONF", "CONF['k'] = -CONF['k']"), (r"CONF", "del CONF['k']; CONF['k'] = 2.5"),
+    (r"GT|helper", "global GT; GT = GT * 2."), (r"GT|helper", "GT[0] = 7."), (r"GT|helper", "global GT; GT = GT.astype('float64')"), (r"GT|helper", "global GT; GT = GT[:1]"), (r"HOME", "HOME.__class__ = Box if type(HOME) is Sub else Sub"), (r"HOME", "HOME.scaled = lambda z: z - 1."), (r"HOME", "HOME.base = 4.0"), (r"HOME", "HOME.k = twin(HOME.k) + 1"), (r"HOME", "HOME.half = lambda z: z * 4."), (r"HOME", "global HOME; HOME = Box(0.25)"), (r"HOME", "HOME.t = GT"), (r"HOME", "Sub.prop = property(lambda self: self.t - 2.)"), (r"MANY", "MANY[3] = T([4., 4., 0.])"), (r"MANY", "MANY[0] = MANY[1]"), (r"MANY", "MANY.append(GT)"), (r"MANY", "MANY.reverse()"), (r"MANY", "MANY[2][0] = 9."), (r"CONF", "CONF['k'] = 4.0"), (r"CONF", "CONF['k'] = twin(CONF['k'])"), (r"CONF", "CONF['k'] = 0.0"), (r"CONF", "CONF['k'] = -CONF['k']"), (r"CONF", "del CONF['k']; CONF['k'] = 2.5"),
     (r"base|scaled|\bbox\(|\bo\d+\(", "Box.base = Box.base + 1."), (r"base|scaled|\bbox\(|\bo\d+\(", "Box.base = twin(Box.base)"), (r"base|scaled|\bbox\(|\bo\d+\(", "Sub.base = -1.0"), (r"base|scaled|\bbox\(|\bo\d+\(", "Box.base = 0.0"), (r"base|scaled|\bbox\(|\bo\d+\(", "Box.base = -Box.base"), (r"scaled|\bbox\(", "Box.scaled = lambda self, z: z * 3."), (r"scaled", "Sub.scaled = Box.scaled"), (r"\.half", "Box.half = staticmethod(lambda z: z * 4.)"), (r"\.of\(", "Box.of = classmethod(lambda cls, k: cls(k + 1.))"),
     (r"W\b", "W.set_data(T([0., 1., 0.]))"), (r"W\b", "W.requires_grad = not W.requires_grad"), (r"helper", "global helper; helper = lambda z, k=1.: z - k"), (r"helper", "helper.__defaults__ = (-1.5,)"), (r"LOG", "LOG.clear()"), (r"NET", "NET.calls = 0"), (r"NET", "NET.w = P(T([1., 1., 1.]), name='v')"), (r"NET", "NET.construct = lambda z: z * 4."), (r"bump", "bump()"),
     (r"prop|Fixed", "Box.prop = property(lambda self: self.t * 5.)"), (r"rec\(", "global rec; rec = lambda z, n: z * 2."), (r"doubled", "Doubled.__get__ = lambda self, o, kind=None: o.t - 1."), (r"HEAP", "HEAP.append(9)"), (r"cached", "cached.cache_clear()"), (r"VAR", "VAR.set(VAR.get() + 1.)"), (r"VAR", "VAR.set(twin(VAR.get()))"), (r"LIMIT|kind_of", "global LIMIT; LIMIT = LIMIT + 1"), (r"LIMIT", "global LIMIT; LIMIT = twin(LIMIT)"), (r"NAMES", "global NAMES; NAMES = NAMES[::-1]"), (r"IDX", "IDX[0] = 1"), (r"IDX", "IDX[:] = [2, 1, 0]"), (r"Bag", "Bag.made = 7"), (r"Bag", "Bag.__bool__ = lambda self: False"),
@@ -97,7 +110,7 @@ OUTSIDE = [  # where the first occurs in the function, the second is worth a try
     (r"kept", "kept.__defaults__[0].append(1)"), (r"twice", "global twice; twice = lambda fn: fn"), (r"Point", "Point.moved = lambda self, by: self"), (r"Manager", "Manager.__enter__ = lambda self: 1.5"), (r"Swallow", "Swallow.__exit__ = lambda self, *a: False"), (r"Oops", "global Oops; Oops = ValueError"),
 ]  # fmt: skip
 STATE = [  # what is left behind where the function knows of the first
-    ("NET", "NET.calls"), ("NET", "NET.w"), ("bump", "bump()"), ("Box", "Box.base"), ("base", "Sub.base"), ("Bag", "Bag.made"), ("VAR", "VAR.get()"), ("LIMIT", "LIMIT"),
+    ("NET", "NET.calls"), ("NET", "NET.w"), ("MANY", "MANY"), ("HOME", "HOME"), ("bump", "bump()"), ("Box", "Box.base"), ("base", "Sub.base"), ("Bag", "Bag.made"), ("VAR", "VAR.get()"), ("LIMIT", "LIMIT"),
 ]  # fmt: skip
 SERIES = {  # changes one after the other: a number that has changed is known to change, and then becomes another kind
     "n": ["n = n + 1", "n = n + 1", "n = twin(n)", "n = float(n)", "n = n + 0.5", "n = 1", "n = True"],
@@ -130,17 +143,17 @@ AFTER = [
 
 def calls_of(writer: Writer, taken: list[str], body: str) -> str:
     """The function `main`: calls with the same and with other arguments, after changes of what they read."""
-    choose = writer.random.choice
+    choose, first = writer.random.choice, FIRST | AS_LARGE if writer.sized else FIRST
     lines = ["out, y_ = [], T([1., -1., 1.])"]
-    lines += [f"{name} = {choose(FIRST[name])}" for name in taken]
+    lines += [f"{name} = {choose(first[name])}" for name in taken]
     keyword = writer.random.random() < 0.2
     given = ", ".join(f"{name}={name}" if keyword and name != "x" else name for name in taken)
     global_names: list[str] = []
-    series = iter(SERIES.get(writer.focus or "", ()) if writer.random.random() < 0.3 else ())
-    for call in range(writer.random.randint(2, 6)):
+    series = iter(SERIES.get(writer.focus or "", ()) if writer.random.random() < 0.4 else ())
+    for call in range(writer.random.randint(3, 6)):
         if call and (line := next(series, None)) is not None:
             lines.append(line)
-        for _ in range(writer.random.randint(0, 2) if call else 0):
+        for _ in range(choose((0, 1, 1, 2)) if call else 0):
             line = _change(writer, taken, body)
             if line.startswith("global "):
                 name, _, line = line[7:].partition("; ")
@@ -157,14 +170,16 @@ def calls_of(writer: Writer, taken: list[str], body: str) -> str:
 
 def transformed_calls(writer: Writer, taken: list[str]) -> str:
     """A `main` that calls the function itself, its gradient, the second one, for a batch, and the gradient of that."""
-    choose = writer.random.choice
+    choose, first = writer.random.choice, FIRST | AS_LARGE if writer.sized else FIRST
     how = ["f", "GRAD(f)", "GRAD2(f)", "BATCH(f)", "GRAD_BATCH(f)"]
     how = [how[0], *[h for h in how[1:] if writer.random.random() < 0.5]] if writer.random.random() < 0.5 else how[1:]
     writer.used.update(how)
     lines = [f"made = [{', '.join(f'J({h})' for h in how)}]", "out = []"]
-    lines += [f"{name} = {choose(FIRST[name])}" for name in taken]
+    lines += [f"{name} = {choose(first[name])}" for name in taken]
     for call in range(writer.random.randint(1, 3)):
-        if call:
+        if call and writer.sized:
+            lines.append(resized(writer, taken))
+        elif call:
             name = choose(taken)
             lines.append(f"{name} = {choose(ANOTHER[name])}")
         lines += [
@@ -175,8 +190,17 @@ def transformed_calls(writer: Writer, taken: list[str]) -> str:
     return "\n".join(["def main():", *[f"    {line}" for line in (*lines, "return out")]]) + "\n"
 
 
+def resized(writer: Writer, taken: list[str]) -> str:
+    """A line that gives the tensors another size."""
+    writer.used["sizes change"] += 1
+    line = writer.random.choice(RESIZED)
+    return line if "y" in taken else line.partition(";")[0]
+
+
 def _change(writer: Writer, taken: list[str], body: str) -> str:
     """A line that changes something, most often something that the function uses."""
+    if writer.sized and writer.random.random() < 0.6:
+        return resized(writer, taken)
     choose, kind, focus = writer.random.choice, writer.random.random(), writer.focus
     _, _, inner = body.partition("\n")
     used = [name for name in taken if re.search(rf"\b{name}\b", inner)] or taken
@@ -184,7 +208,7 @@ def _change(writer: Writer, taken: list[str], body: str) -> str:
         name = focus or choose(used)
         writer.used["argument changes"] += 1
         return f"{name} = {choose(ANOTHER[name])}"
-    if kind < 0.45 and (linked := [name for name in used if name in ALIASES]):
+    if kind < 0.5 and (linked := [name for name in used if name in ALIASES]):
         writer.used["aliases change"] += 1
         return choose(ALIASES[choose(linked)])
     inside = [name for name in used if name in CHANGES]

@@ -26,7 +26,10 @@ class Meaning(NativeBackend):
 
     def compile(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         def run(*arrays: Array) -> tuple[Array, ...]:
-            found = interpret(sized(fn, sizes_of(fn, arrays)), *arrays)
+            whole = sized(fn, sizes_of(fn, arrays))
+            given = [(x.dtype, x.shape) for x in arrays]
+            assert given == [(t.dtype.numpy, t.shape) for t in whole.types], f"{given} for {whole}"
+            found = interpret(whole, *arrays)
             results = [np.array(r) for r in answered(found, options.asks)]
             for result, param in donated.items():
                 arrays[param][...] = results[result]

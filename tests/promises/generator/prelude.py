@@ -38,6 +38,7 @@ class Box:
 class Sub(Box):
     base = 2.0
     def scaled(self, z): return super().scaled(z) * 0.5
+HOME = Sub(0.5)
 @dataclasses.dataclass
 class Point:
     x: object
@@ -109,6 +110,7 @@ class Net(nn.Cell):
         return z * self.w + self.calls
 NET = Net()
 LIMIT, NAMES, IDX = 2, ('a', 'b'), np.array([0, 2, 1])
+MANY = list(map(T, [[1., 0., 2.], [-1., 0.5, 0.]] * 5))
 VAR = contextvars.ContextVar('VAR', default=1.5)
 class Mode(enum.Enum):
     SLOW = 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tests.promises.generator.calls import calls_of, transformed_calls
 from tests.promises.generator.grammar import (
+    AS_LARGE,
     COMPOUND,
     EXPRESSIONS,
     IN_LOOPS,
@@ -24,7 +25,7 @@ from tests.promises.generator.prelude import PRELUDE
 IMPURE = re.compile(
     r"LOG|HEAP|CONF|global|\bW\b|NET|bump|note\(|print|sys\.|Manager|managed|exec|raise|assert|<leave>|"
     r"(int|float|bool)\(<[sb]|item\(|return <y>|any\(z|cached|GT|\bG\b|vmap|V\(|grad|\[<i>\] =|del |// <i>|/ <f>|"
-    r"VAR|kept|shifted|closing|Bag|Loose|positive|base =|made|remove|IDX"
+    r"VAR|kept|shifted|closing|Bag|Loose|positive|base =|made|remove|IDX|MANY|HOME"
 )
 VARIABLE = re.compile(r"\b[a-z]\d+\b|\bz\b")
 HOLE = re.compile(r"<([A-Za-z]+\d?)(?::([a-z]))?>")
@@ -63,6 +64,7 @@ class Writer:
         self.said: list[tuple[str, str]] = []  # kinds and expressions that were written: equal ones are worth a try
         self.budget = 0
         self.focus: str | None = None  # the argument that is used and changed most
+        self.sized = False  # whether its tensors are all as large as `x`, which is larger or smaller at another call
         self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
 
     @property
@@ -74,7 +76,8 @@ class Writer:
         """The whole module."""
         every = sorted({tag for tag, _ in (*SIMPLE, *COMPOUND, *LEAVING)})
         self.closed = {tag for tag in every if self.random.random() < 0.35}
-        kinds = "tif" if self.pure else "tifldoqahp"
+        self.sized = self.random.random() < 0.12
+        kinds = "tif" if self.pure else "tifh" if self.sized else "tifldoqahp"
         taken = [p for p, k in PARAMETERS.items() if k in kinds and (p in ("x", "n") or self.random.random() < 0.5)]
         self.focus = self.random.choice(taken) if self.random.random() < 0.75 else None
         self.budget = self.random.choice((3, 5, 8, 11))
@@ -82,6 +85,8 @@ class Writer:
         for name in taken:
             self.scope.add(PARAMETERS[name], name)
         self.scope.add("c", "decorated", own=False)
+        if not self.pure and not self.sized:
+            self.scope.add("o", "HOME", own=False)
         heads = [f"def f({', '.join(taken)}):"]
         if self.pure:  # what is written in place is its own
             body = [
@@ -124,7 +129,7 @@ class Writer:
             table = IN_LOOPS
         elif self.random.random() < (0.03 if depth >= 2 else 0.12):
             table = LEAVING
-        if self.focus is not None and self.random.random() < 0.25:
+        if self.focus is not None and self.random.random() < 0.3:
             hole = f":{PARAMETERS[self.focus]}>"
             table = [e for e in table if hole in e[1]] or table
         for _ in range(60):
@@ -194,13 +199,16 @@ class Writer:
     # --------------------------------------------------------------------------------------------------- expressions
 
     def expression(self, kind: str, depth: int) -> str:
+        if self.sized and kind in AS_LARGE and (kind in LITERALS or self.random.random() < 0.2):
+            self.used["size"] += 1
+            return self.random.choice(AS_LARGE[kind])
         if kind in LITERALS:
             return self.random.choice(LITERALS[kind])
         if self.random.random() < 0.15 and (known := self.said_before(kind)):
             self.used["repeated expression"] += 1
             return self.random.choice(known)
         table = EXPRESSIONS[kind]
-        if self.focus is not None and self.random.random() < 0.3:
+        if self.focus is not None and self.random.random() < 0.4:
             hole = f"<v:{PARAMETERS[self.focus]}>"
             table = [e for e in table if hole in e[1]] or table
         leaves = [e for e in table if not any(h[1] in EXPRESSIONS for h in HOLE.finditer(e[1]))]
