@@ -82,6 +82,10 @@ class BatchNode(Node):
         """Whether a batch is nothing but its rows stacked."""
         return self.per_batch is None and self.padding is None
 
+    @property
+    def quick(self) -> bool:
+        return self.gathers and isinstance(self.size, int)
+
     def describe(self) -> dict[str, Any]:
         size = self.size if isinstance(self.size, int) else described(self.size)
         pad_info = None if self.padding is None else {k: [v[0], v[1]] for k, v in self.padding.items()}

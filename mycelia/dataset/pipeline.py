@@ -174,6 +174,7 @@ class Pipeline(NumberedPlan):
             ahead=not inner and not self.streaming,
             replace=self.options.error_samples_mode is ErrorSamplesMode.REPLACE,
             gauge=self.gauges[key],
+            quick=all(n.quick for n in self._segment(owner, enter=inner)),
         )
 
     def _looks(self, node: Node) -> bool:

@@ -105,6 +105,11 @@ class Node(ABC):
     materialises = False  # whether the rows below are made before this node decides
 
     @property
+    def quick(self) -> bool:
+        """Whether its rows may be made where they are asked for: no user's function, and nothing to wait for."""
+        return not self.works and not self.materialises
+
+    @property
     def child(self) -> Node:
         return self.children[0]
 
@@ -206,6 +211,10 @@ class SourceNode(Node):
     @property
     def label(self) -> str:
         return self.name
+
+    @property
+    def quick(self) -> bool:
+        return getattr(self.data, "at_hand", False) and not self.exclusive
 
     def describe(self) -> dict[str, Any]:
         return {**self.arguments, "sampler": self.sampler.describe()}

@@ -137,6 +137,8 @@ class Coming:
 class TarData(FileData):
     """Samples of tar shards. What a shard holds is found when its rows are first asked for."""
 
+    at_hand = True  # rows that were reached are in memory
+
     def __init__(self, paths: Sequence[str], columns: Sequence[str] | None) -> None:
         super().__init__(paths)
         self.found: dict[int, Shard] = {}  # shards that were looked through

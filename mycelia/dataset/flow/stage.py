@@ -19,6 +19,7 @@ from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Answer, Later, Ticket, Workers
 from mycelia.errors import MyceliaError
 
+HANDED = 3e-4  # seconds that it takes to hand a request to a thread and its rows back, beside other threads
 WORTH = 2e-3  # seconds of work that are worth a request
 LIGHT = 1 << 20  # bytes of rows that one request may hold beyond the first chunk
 MOST = 64
@@ -86,6 +87,7 @@ class Stage:
         ahead: bool,
         replace: bool,
         gauge: Gauge,
+        quick: bool = False,
     ) -> None:
         self.open, self.workers, self.epoch = open, workers, epoch
         self.depth, self.chunk, self.ahead, self.replace = depth, chunk, ahead, replace
@@ -96,6 +98,8 @@ class Stage:
         self.owner = os.getpid()
         self.ready_rows: deque[FinishedRow] = deque()
         self.last: Row | None = None
+        self.quick = quick and chunk > 1  # whether rows are made here while that takes less than to hand them over
+        self.takes = HANDED  # seconds of a request, on the average of the last ones
         self.stride = 1  # chunks in one request: more when they are made faster than a thread wakes up
 
     def next(self) -> FinishedRow | None:
@@ -166,7 +170,8 @@ class Stage:
             self.epoch += 1
             return self.ahead
         base = before if table is not None else stream.snapshot()
-        made = isinstance(request, Literal)  # rows that are there need no worker
+        # rows that are there, or almost, need no worker
+        made = isinstance(request, Literal) or (self.quick and self.takes < HANDED)
         if isinstance(request, Literal) and not self.tasks and table is None and self._at_once(request, base):
             return False
         ticket = Later(request, self.workers.blueprint.run()) if made else self.workers.submit(request)
@@ -250,7 +255,9 @@ class Stage:
         first = answer.outcomes[0] if answer.outcomes else None
         if not isinstance(first, tuple):
             return
-        seconds = sum(answer.seconds.values()) / len(answer.outcomes) * self.chunk
+        spent = sum(answer.seconds.values())
+        self.takes += (spent - self.takes) / 8
+        seconds = spent / len(answer.outcomes) * self.chunk
         weight = sum(getattr(v, "nbytes", 0) for v in first) * self.chunk
         wanted = min(WORTH / max(seconds, 1e-7), LIGHT / max(weight, 1))
         self.stride = max(1, min(int(wanted), 2 * self.stride, MOST))
