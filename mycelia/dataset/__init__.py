@@ -5,8 +5,8 @@ import sys
 import mycelia.dataset as ds  # MindSpore offers the package under this name too
 from mycelia.api import context
 from mycelia.dataset import config, debug, text, transforms, utils, vision
-from mycelia.dataset.batching import BatchInfo
-from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.caches.cache import DatasetCache
+from mycelia.dataset.caches.diskcache import DiskCache
 from mycelia.dataset.callback import DSCallback, WaitedDSCallback
 from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.dataset import (
@@ -34,12 +34,21 @@ from mycelia.dataset.dataset import (
     mix,
 )
 from mycelia.dataset.dataset import zip_datasets as zip
-from mycelia.dataset.diskcache import DiskCache
 from mycelia.dataset.errors import DataError, WorkerDied
-from mycelia.dataset.iterators import DictIterator, TupleIterator
-from mycelia.dataset.obs import OBSMindDataset, sync_wait_for_dataset
-from mycelia.dataset.parquet import ParquetDataset
-from mycelia.dataset.progress import progress
+from mycelia.dataset.plan.batching import BatchInfo
+from mycelia.dataset.plan.samplers import (
+    BuiltinSampler,
+    DistributedSampler,
+    IterSampler,
+    PKSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    Shuffle,
+    SubsetRandomSampler,
+    SubsetSampler,
+    WeightedRandomSampler,
+)
 from mycelia.dataset.readers import (
     AGNewsDataset,
     AmazonReviewDataset,
@@ -103,23 +112,10 @@ from mycelia.dataset.readers import (
     YelpReviewDataset,
     YesNoDataset,
 )
-from mycelia.dataset.records import MindDataset, TFRecordDataset
-from mycelia.dataset.samplers import (
-    BuiltinSampler,
-    DistributedSampler,
-    IterSampler,
-    PKSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    Shuffle,
-    SubsetRandomSampler,
-    SubsetSampler,
-    WeightedRandomSampler,
-)
-from mycelia.dataset.schema import Schema
+from mycelia.dataset.run.iterators import DictIterator, TupleIterator
+from mycelia.dataset.run.progress import progress
 from mycelia.dataset.serialisation import compare, deserialize, serialize, show
-from mycelia.dataset.sources import (
+from mycelia.dataset.sources.memory import (
     GeneratorDataset,
     MappableDataset,
     NumpySlicesDataset,
@@ -127,8 +123,12 @@ from mycelia.dataset.sources import (
     RandomDataset,
     SourceDataset,
 )
-from mycelia.dataset.tars import WebDataset
-from mycelia.dataset.textfiles import CSVDataset, TextFileDataset
+from mycelia.dataset.sources.obs import OBSMindDataset, sync_wait_for_dataset
+from mycelia.dataset.sources.parquet import ParquetDataset
+from mycelia.dataset.sources.records import MindDataset, TFRecordDataset
+from mycelia.dataset.sources.schema import Schema
+from mycelia.dataset.sources.tars import WebDataset
+from mycelia.dataset.sources.textfiles import CSVDataset, TextFileDataset
 from mycelia.names import explain_missing, explaining_methods
 
 __all__ = [

@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mycelia.dataset.batching import BatchNode, BucketNode, Padding
-from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.caches.cache import DatasetCache
+from mycelia.dataset.caches.diskcache import DiskCache, OnDisk
+from mycelia.dataset.caches.memo import Remembered
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
-from mycelia.dataset.diskcache import DiskCache, OnDisk
-from mycelia.dataset.flattening import FlatMapNode
 from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
-from mycelia.dataset.memo import Remembered
-from mycelia.dataset.operations import FilterNode, MapNode
-from mycelia.dataset.packing import PackNode, WindowsNode
-from mycelia.dataset.pipeline import NumberedPlan, walk
-from mycelia.dataset.plan import (
+from mycelia.dataset.plan.batching import BatchNode, BucketNode, Padding
+from mycelia.dataset.plan.nodes import (
     ConcatNode,
     Node,
     PickNode,
@@ -33,14 +29,18 @@ from mycelia.dataset.plan import (
     ZipNode,
     by_number,
 )
-from mycelia.dataset.previewing import Preview
-from mycelia.dataset.reading import Names, Readable, megabytes, names_of, whole
-from mycelia.dataset.samplers import Sampler, as_sampler
-from mycelia.dataset.syncing import Gate, SyncNode
+from mycelia.dataset.plan.operations import FilterNode, MapNode
+from mycelia.dataset.plan.packing import PackNode, WindowsNode
+from mycelia.dataset.plan.samplers import Sampler, as_sampler
+from mycelia.dataset.plan.syncing import Gate, SyncNode
+from mycelia.dataset.plan.weaving import STOPS, InterleaveNode, MixNode
+from mycelia.dataset.run.flattening import FlatMapNode
+from mycelia.dataset.run.pipeline import NumberedPlan, walk
+from mycelia.dataset.run.previewing import Preview
+from mycelia.dataset.run.reading import Names, Readable, megabytes, names_of, whole
 from mycelia.dataset.text.modes import SentencePieceModel
 from mycelia.dataset.text.sentencepiece import SentencePieceVocab
 from mycelia.dataset.text.vocab import Vocab
-from mycelia.dataset.weaving import STOPS, InterleaveNode, MixNode
 from mycelia.errors import ArgumentError
 from mycelia.names import missing_attribute
 

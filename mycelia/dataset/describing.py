@@ -88,8 +88,8 @@ def _plain(value: Any) -> Any:
 
 PACKAGES = ("transforms", "vision", "audio", "text")
 MORE = {
-    "memo": ["Remembered"],
-    "diskcache": ["OnDisk"],
+    "caches.memo": ["Remembered"],
+    "caches.diskcache": ["OnDisk"],
     "text": ["SentencePieceVocab", "Vocab"],
 }  # what transforms are made of
 CODE = {"Plugin"}  # machine code of the user: only the caller may name it

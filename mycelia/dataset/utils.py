@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.readers.base import optional
-from mycelia.dataset.textfiles import LineData
+from mycelia.dataset.sources.textfiles import LineData
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 

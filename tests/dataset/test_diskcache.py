@@ -13,8 +13,8 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import random, text, vision
-from mycelia.dataset.diskcache import read, write
-from mycelia.dataset.fingerprints import fingerprint_of
+from mycelia.dataset.caches.diskcache import read, write
+from mycelia.dataset.caches.fingerprints import fingerprint_of
 from mycelia.dataset.flow.rowbytes import packed
 from mycelia.errors import ArgumentError
 

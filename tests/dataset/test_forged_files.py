@@ -19,7 +19,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import remote, vision
-from mycelia.dataset.diskcache import OnDisk, read
+from mycelia.dataset.caches.diskcache import OnDisk, read
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.mindrecord import FileWriter
 from mycelia.mindrecord.errors import RecordError

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import mycelia.dataset as ds
-from mycelia.dataset import fusion, operations, random, vision
+from mycelia.dataset import random, vision
 from mycelia.dataset.flow.buffers import Places
+from mycelia.dataset.plan import fusion, operations
 
 
 @pytest.mark.parametrize("compiled", [True, False])

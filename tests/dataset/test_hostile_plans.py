@@ -38,7 +38,7 @@ HOSTILE = [
     "importlib:import_module",
     "mycelia.dataset.transforms.plugin:Plugin",
     "mycelia.dataset.describing:import_module",
-    "mycelia.dataset.cache:pickle.loads",
+    "mycelia.dataset.caches.cache:pickle.loads",
     "mycelia.dataset.shards:tarfile.open",
     "mycelia.dataset.vision.codec:np.load",
     "mycelia.dataset.flow.processes:ProcessWorkers",

@@ -19,7 +19,7 @@ import pytest
 import mycelia.dataset as ds
 from mycelia.dataset import ErrorSamplesMode
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.sinks import EpochEnd
+from mycelia.dataset.run.sinks import EpochEnd
 from mycelia.mindrecord import FileWriter
 
 pytestmark = pytest.mark.usefixtures("nothing_left")

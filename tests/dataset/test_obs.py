@@ -8,8 +8,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import mycelia.dataset as ds
-from mycelia.dataset import obs
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.sources import obs
 from mycelia.errors import ArgumentError, DependencyError
 from mycelia.mindrecord import FileWriter
 

@@ -243,7 +243,7 @@ def test_classes_are_named(tmp_path):
 
 
 def test_a_missing_library_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("mycelia.dataset.parquet.find_spec", lambda name: None)
+    monkeypatch.setattr("mycelia.dataset.sources.parquet.find_spec", lambda name: None)
     (tmp_path / "a.parquet").write_bytes(b"")
     with pytest.raises(DependencyError, match=r"pyarrow[\s\S]*mycelia\[data\]"):
         ds.ParquetDataset(str(tmp_path / "a.parquet"))

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import mycelia.dataset as ds
-from mycelia.dataset import archives, indices, parquet, samplers, tarpieces, tars
-from mycelia.dataset.footers import footer_of
-from mycelia.dataset.indices import Indices, keyed, mixed_within, windowed
+from mycelia.dataset.flow import indices
+from mycelia.dataset.flow.indices import Indices, keyed, mixed_within, windowed
+from mycelia.dataset.plan import samplers
+from mycelia.dataset.sources import archives, parquet, tarpieces, tars
+from mycelia.dataset.sources.footers import footer_of
 from mycelia.errors import MyceliaError
 
 BILLION = 10**9

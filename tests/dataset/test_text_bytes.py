@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mycelia.dataset import textbytes
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.textbytes import TextBytes
+from mycelia.dataset.sources import textbytes
+from mycelia.dataset.sources.textbytes import TextBytes
 
 
 def test_bytes_are_those_of_the_file_at_any_slice(tmp_path):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mycelia.dataset as ds
-from mycelia.dataset.pipeline import walk
-from mycelia.dataset.weaving import Weave
+from mycelia.dataset.plan.weaving import Weave
+from mycelia.dataset.run.pipeline import walk
 from mycelia.errors import ArgumentError
 
 EPOCHS = 2

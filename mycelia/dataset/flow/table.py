@@ -17,8 +17,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.flow.indices import LARGE, Ordered, permutation, windowed
 from mycelia.dataset.flow.request import Apply, Collate, Fetch, Request, Select, Side, chained
-from mycelia.dataset.indices import LARGE, Ordered, permutation, windowed
 from mycelia.dataset.random import generator_for
 from mycelia.types import Array
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of, one_of
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
-from mycelia.dataset.sources import ArrayData
+from mycelia.dataset.sources.memory import ArrayData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.formats import cifar_batches, read_idx

@@ -17,9 +17,9 @@ import numpy as np
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.parameters import document
-from mycelia.dataset.plan import Data
-from mycelia.dataset.samplers import choose
-from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.samplers import choose
+from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.filebytes import array_of

@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, image_loader, one_of, text, u32
 from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, numbered, parsed_line, text_of

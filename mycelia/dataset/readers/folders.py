@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     IMAGES,

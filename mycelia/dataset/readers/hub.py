@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.arrowcells import cells, is_plain_type, ragged
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import IterableNode
-from mycelia.dataset.samplers import Sampler, choose
-from mycelia.dataset.sources import MappableDataset, SourceDataset
+from mycelia.dataset.plan.nodes import IterableNode
+from mycelia.dataset.plan.samplers import Sampler, choose
+from mycelia.dataset.sources.arrowcells import cells, is_plain_type, ragged
+from mycelia.dataset.sources.memory import MappableDataset, SourceDataset
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 

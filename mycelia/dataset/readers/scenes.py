@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     SAMPLED,
@@ -28,7 +28,7 @@ from mycelia.dataset.readers.base import (
 )
 from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, parsed, split_lines, text_of
-from mycelia.dataset.sources import ArrayData
+from mycelia.dataset.sources.memory import ArrayData
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.matlab import matlab, matlab_numbers
 from mycelia.types import Array

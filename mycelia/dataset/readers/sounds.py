@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     SAMPLED,

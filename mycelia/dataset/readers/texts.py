@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filedata import listed
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import Data
+from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     SAMPLED,
@@ -27,8 +26,9 @@ from mycelia.dataset.readers.base import (
     u32,
 )
 from mycelia.dataset.readers.lines import parsed, parsed_line, split_lines, text_of
-from mycelia.dataset.textbytes import TextBytes
-from mycelia.dataset.textfiles import CSVData, LineData
+from mycelia.dataset.sources.filedata import listed
+from mycelia.dataset.sources.textbytes import TextBytes
+from mycelia.dataset.sources.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia.dataset import random
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.flow.request import Row
 from mycelia.errors import ArgumentError
 

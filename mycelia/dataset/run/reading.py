@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.batching import BatchNode
 from mycelia.dataset.config import current_options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.table import ENDLESS
-from mycelia.dataset.iterators import DictIterator, TupleIterator
-from mycelia.dataset.pipeline import NumberedPlan, walk
-from mycelia.dataset.plan import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
-from mycelia.dataset.sinks import DeviceQueue, save
-from mycelia.dataset.syncing import Gate, SyncNode
-from mycelia.dataset.weaving import MixNode
+from mycelia.dataset.plan.batching import BatchNode
+from mycelia.dataset.plan.nodes import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
+from mycelia.dataset.plan.syncing import Gate, SyncNode
+from mycelia.dataset.plan.weaving import MixNode
+from mycelia.dataset.run.iterators import DictIterator, TupleIterator
+from mycelia.dataset.run.pipeline import NumberedPlan, walk
+from mycelia.dataset.run.sinks import DeviceQueue, save
 from mycelia.errors import ArgumentError
 
 Names = str | Sequence[str] | None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
+from mycelia.dataset.flow.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.random import Generator, generator_for
 from mycelia.errors import ArgumentError

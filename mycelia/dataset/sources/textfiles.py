@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import unique
-from mycelia.dataset.samplers import Shuffle, choose
-from mycelia.dataset.sources import MappableDataset
-from mycelia.dataset.textbytes import TextBytes
+from mycelia.dataset.plan.nodes import unique
+from mycelia.dataset.plan.samplers import Shuffle, choose
+from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.textbytes import TextBytes
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 

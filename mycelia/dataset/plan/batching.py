@@ -16,8 +16,8 @@ from mycelia.dataset.flow.request import Collate, Literal, Request, Row
 from mycelia.dataset.flow.stream import BatchStream, RowStream, State
 from mycelia.dataset.flow.table import BatchTable, Table
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.operations import Function, name_of, outputs
-from mycelia.dataset.plan import Compiler, Node
+from mycelia.dataset.plan.nodes import Compiler, Node
+from mycelia.dataset.plan.operations import Function, name_of, outputs
 from mycelia.errors import ArgumentError
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from mycelia.api.options import options
-from mycelia.dataset.archives import BLOCK, Shard, split
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.buffers import room
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.sources.archives import BLOCK, Shard, split
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.limits import largest
 from mycelia.routines.routine import Routine

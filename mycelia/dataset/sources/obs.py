@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filedata import Mode
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.records import RecordData
-from mycelia.dataset.samplers import Shuffle, choose
-from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.plan.samplers import Shuffle, choose
+from mycelia.dataset.sources.filedata import Mode
+from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.records import RecordData
 from mycelia.dataset.transforms.base import extra
 from mycelia.errors import ArgumentError
 from mycelia.types import Array

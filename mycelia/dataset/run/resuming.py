@@ -6,10 +6,10 @@ import copy
 from dataclasses import replace
 from math import prod
 
-from mycelia.dataset.batching import BatchNode
-from mycelia.dataset.operations import MapNode
-from mycelia.dataset.plan import Node, ProjectNode, RenameNode, SourceNode
-from mycelia.dataset.samplers import DistributedSampler
+from mycelia.dataset.plan.batching import BatchNode
+from mycelia.dataset.plan.nodes import Node, ProjectNode, RenameNode, SourceNode
+from mycelia.dataset.plan.operations import MapNode
+from mycelia.dataset.plan.samplers import DistributedSampler
 from mycelia.errors import ArgumentError
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_dtype, as_value
-from mycelia.dataset.cache import DatasetCache
+from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.samplers import Sampler, Shuffle, choose
-from mycelia.dataset.schema import Schema, as_schema
-from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.plan.samplers import Sampler, Shuffle, choose
+from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.schema import Schema, as_schema
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.reader import RecordFile, family
 from mycelia.mindrecord.tfrecord import TFRecordFile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from mycelia.dataset.pipeline import Pipeline
+from mycelia.dataset.run.pipeline import Pipeline
 
 
 @dataclass(frozen=True)

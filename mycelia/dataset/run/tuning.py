@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 from mycelia.dataset.config import PipelineOptions
-from mycelia.dataset.pipeline import Pipeline
+from mycelia.dataset.run.pipeline import Pipeline
 
 INTERVAL = 20
 GAIN = 1.05  # less than this is noise

@@ -18,9 +18,9 @@ from mycelia.dataset.flow.ragged import Ragged
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.stream import ApplyStream, RowStream, State
 from mycelia.dataset.flow.table import ApplyTable, Table
-from mycelia.dataset.fusion import NormalizeToPlanes, fuse
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import Compiler, Node, Turnstile, table_stream, unique
+from mycelia.dataset.plan.fusion import NormalizeToPlanes, fuse
+from mycelia.dataset.plan.nodes import Compiler, Node, Turnstile, table_stream, unique
 from mycelia.errors import ArgumentError
 
 Function = Callable[..., Any]

@@ -16,6 +16,7 @@ import numpy as np
 
 from mycelia.dataset.arrays import as_value
 from mycelia.dataset.config import PipelineOptions
+from mycelia.dataset.flow.indices import Indices
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.stream import (
     IterableStream,
@@ -44,9 +45,8 @@ from mycelia.dataset.flow.table import (
     ZipTable,
     buffer_order,
 )
-from mycelia.dataset.indices import Indices
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.samplers import Labels, Sampler, SequentialSampler
+from mycelia.dataset.plan.samplers import Labels, Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
 from mycelia.names import nearest
 from mycelia.types import Array

@@ -14,7 +14,7 @@ import numpy as np
 from mycelia.dataset import remote
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.samplers import Shuffle
+from mycelia.dataset.plan.samplers import Shuffle
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mycelia.dataset.batching import BatchNode, BucketNode
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.debug import hooked
 from mycelia.dataset.errors import DataError, Failed, Failure
@@ -19,10 +18,11 @@ from mycelia.dataset.flow.stage import FinishedRow, Gauge, Stage
 from mycelia.dataset.flow.stream import RowStream, State, TableStream
 from mycelia.dataset.flow.table import Order, Seals, Table
 from mycelia.dataset.flow.workers import Blueprint, InlineWorkers, ThreadWorkers, Workers
-from mycelia.dataset.operations import MapNode
-from mycelia.dataset.plan import Node, table_stream
-from mycelia.dataset.samplers import Labels, Sampler
-from mycelia.dataset.syncing import SyncNode
+from mycelia.dataset.plan.batching import BatchNode, BucketNode
+from mycelia.dataset.plan.nodes import Node, table_stream
+from mycelia.dataset.plan.operations import MapNode
+from mycelia.dataset.plan.samplers import Labels, Sampler
+from mycelia.dataset.plan.syncing import SyncNode
 from mycelia.errors import MyceliaError
 
 Open = Callable[[int], RowStream | None]

@@ -16,7 +16,7 @@ from mycelia.dataset.flow.request import Columns, Joined, Literal, Request, Row
 from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import Compiler, Node, unique
+from mycelia.dataset.plan.nodes import Compiler, Node, unique
 from mycelia.types import Array
 
 SEGMENTS, POSITIONS = "segment_ids", "positions"

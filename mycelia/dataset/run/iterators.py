@@ -18,13 +18,13 @@ import numpy as np
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.saving import plain, restored
-from mycelia.dataset.handover import as_tensor
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.pipeline import NumberedPlan, Pipeline, walk
-from mycelia.dataset.plan import Node, SourceNode
-from mycelia.dataset.profile import Profile, profile
-from mycelia.dataset.resuming import consumed, rest, sharing_sampler
-from mycelia.dataset.tuning import Tuner
+from mycelia.dataset.plan.nodes import Node, SourceNode
+from mycelia.dataset.run.handover import as_tensor
+from mycelia.dataset.run.pipeline import NumberedPlan, Pipeline, walk
+from mycelia.dataset.run.profile import Profile, profile
+from mycelia.dataset.run.resuming import consumed, rest, sharing_sampler
+from mycelia.dataset.run.tuning import Tuner
 from mycelia.errors import ArgumentError
 
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_value
-from mycelia.dataset.arrowfiles import Batches
 from mycelia.dataset.errors import DataError, missing
-from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.footers import Footer, footer_of
-from mycelia.dataset.samplers import Sampler, Shuffle, WindowSampler, choose
-from mycelia.dataset.sources import MappableDataset
+from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler, choose
+from mycelia.dataset.sources.arrowfiles import Batches
+from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.sources.footers import Footer, footer_of
+from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
@@ -126,6 +126,8 @@ class ArrowData(FileData):
                 sizes, weights, schema = batches.rows, batches.weights, batches.schema
                 rows = sum(sizes)
                 weighs = max(sum(weights), rows_weigh(schema, self.wanted) * rows)
+            if len({*schema.names}) < len(schema.names):  # a name that is no text is told here, too
+                raise DataError("two columns of a file have one name", given={"columns": schema.names})
             if any(s < 0 for s in sizes) or sum(sizes) != rows:
                 raise DataError("the groups of a file do not have the rows that it says", given={"file": path})
             each = rows_weigh(schema, self.wanted)

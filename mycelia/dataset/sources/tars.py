@@ -15,15 +15,15 @@ from weakref import WeakSet
 
 import numpy as np
 
-from mycelia.dataset.archives import BLOCK, WINDOW, Shard, Walk, by_library, joined, same, shard_of
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
+from mycelia.dataset.plan.samplers import Sampler, choose
 from mycelia.dataset.remote import addressed, local
-from mycelia.dataset.samplers import Sampler, choose
-from mycelia.dataset.sources import MappableDataset
-from mycelia.dataset.tarpieces import LARGE, RUN, Archive, Spots, TarPiece, space, stem
+from mycelia.dataset.sources.archives import BLOCK, WINDOW, Shard, Walk, by_library, joined, same, shard_of
+from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.tarpieces import LARGE, RUN, Archive, Spots, TarPiece, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 

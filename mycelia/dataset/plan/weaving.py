@@ -16,7 +16,7 @@ from mycelia.dataset.flow.request import Request, chained
 from mycelia.dataset.flow.stream import HOPELESS, RowStream, State
 from mycelia.dataset.flow.table import ENDLESS, FOREVER, Table
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan import Compiler, Node
+from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.random import generator_for
 from mycelia.errors import ArgumentError
 from mycelia.types import Array

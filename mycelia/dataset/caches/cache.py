@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, row_of
-from mycelia.dataset.plan import Data, copied
+from mycelia.dataset.plan.nodes import Data, copied
 from mycelia.dataset.transforms.validators import flag, integer, text
 from mycelia.errors import ArgumentError
 from mycelia.types import Array

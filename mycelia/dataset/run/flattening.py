@@ -9,9 +9,9 @@ from typing import Any
 from mycelia.dataset.flow.request import Literal, Request, Row
 from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.pipeline import Pipeline
-from mycelia.dataset.plan import Compiler, Node
+from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.random import generator_for
+from mycelia.dataset.run.pipeline import Pipeline
 from mycelia.errors import ArgumentError
 
 

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.arrays import as_dtype, as_value, stack
-from mycelia.dataset.cache import CachedData, DatasetCache
+from mycelia.dataset.caches.cache import CachedData, DatasetCache
 from mycelia.dataset.config import current_options
 from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.parameters import document
-from mycelia.dataset.plan import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
+from mycelia.dataset.plan.nodes import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
+from mycelia.dataset.plan.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.reading import Names, megabytes, names_of
-from mycelia.dataset.samplers import Sampler, Shuffle, choose
-from mycelia.dataset.schema import Schema, as_schema
+from mycelia.dataset.run.reading import Names, megabytes, names_of
+from mycelia.dataset.sources.schema import Schema, as_schema
 from mycelia.errors import ArgumentError, DTypeError
 from mycelia.types import Array
 

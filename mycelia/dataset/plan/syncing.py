@@ -10,7 +10,7 @@ from typing import Any
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.stream import RowStream, State
-from mycelia.dataset.plan import Compiler, Node
+from mycelia.dataset.plan.nodes import Compiler, Node
 
 
 class Gate:

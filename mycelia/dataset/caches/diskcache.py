@@ -17,10 +17,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from mycelia.dataset.fingerprints import fingerprint_of
+from mycelia.dataset.caches.fingerprints import fingerprint_of
+from mycelia.dataset.caches.memo import Made
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, packed, row_of
-from mycelia.dataset.memo import Made
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import opened
