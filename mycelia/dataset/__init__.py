@@ -30,11 +30,10 @@ from mycelia.dataset.dataset import (
     TakeDataset,
     WindowsDataset,
     ZipDataset,
-    interleave,
-    mix,
 )
-from mycelia.dataset.dataset import zip_datasets as zip
 from mycelia.dataset.errors import DataError, WorkerDied
+from mycelia.dataset.joining import interleave, mix
+from mycelia.dataset.joining import zip_datasets as zip
 from mycelia.dataset.plan.batching import BatchInfo
 from mycelia.dataset.plan.samplers import (
     BuiltinSampler,

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mycelia.dataset.caches.cache import DatasetCache
-from mycelia.dataset.caches.diskcache import DiskCache, OnDisk
-from mycelia.dataset.caches.memo import Remembered
+from mycelia.dataset.caches.diskcache import DiskCache
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
-from mycelia.dataset.flow.table import ENDLESS, ShuffleTable
+from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.plan.batching import BatchNode, BucketNode, Padding
 from mycelia.dataset.plan.nodes import (
     ConcatNode,
-    Node,
+    FixedShuffleNode,
     PickNode,
     ProjectNode,
     RenameNode,
@@ -33,19 +30,17 @@ from mycelia.dataset.plan.operations import FilterNode, MapNode
 from mycelia.dataset.plan.packing import PackNode, WindowsNode
 from mycelia.dataset.plan.samplers import Sampler, as_sampler
 from mycelia.dataset.plan.syncing import Gate, SyncNode
-from mycelia.dataset.plan.weaving import STOPS, InterleaveNode, MixNode
+from mycelia.dataset.run.arguments import arity, cached, padding_of, parts_of, workers_of
 from mycelia.dataset.run.flattening import FlatMapNode
 from mycelia.dataset.run.pipeline import NumberedPlan, walk
 from mycelia.dataset.run.previewing import Preview
-from mycelia.dataset.run.reading import Names, Readable, megabytes, names_of, whole
-from mycelia.dataset.text.modes import SentencePieceModel
-from mycelia.dataset.text.sentencepiece import SentencePieceVocab
-from mycelia.dataset.text.vocab import Vocab
+from mycelia.dataset.run.reading import Names, megabytes, names_of, whole
+from mycelia.dataset.run.steering import Steered
 from mycelia.errors import ArgumentError
 from mycelia.names import missing_attribute
 
 
-class Dataset(Readable):
+class Dataset(Steered):
     """Rows with named columns. Every method gives a new dataset; nothing runs before an iterator is asked.
 
     >>> import mycelia.dataset as ds
@@ -128,11 +123,11 @@ class Dataset(Readable):
             raise ArgumentError(f"{name} is a class of functions", hint=f"call it to make a function: {name}()")
         if offload is not None and not isinstance(offload, bool):
             raise ArgumentError(f"offload must be True, False or None, and is {offload!r}")
-        before = names_of(input_columns) or self.plan.columns[: _arity(listed[0])]
+        before = names_of(input_columns) or self.plan.columns[: arity(listed[0])]
         self.plan.index_of(before, "map")
-        workers = _workers(num_parallel_workers)
+        workers = workers_of(num_parallel_workers)
         node = MapNode(
-            _cached(listed, cache),
+            cached(listed, cache),
             before,
             names_of(output_columns) or before,
             callbacks=(callbacks,) if isinstance(callbacks, DSCallback) else tuple(callbacks or ()),
@@ -160,7 +155,7 @@ class Dataset(Readable):
             )
         before = names_of(input_columns)
         self.plan.index_of(before, "filter")
-        node = FilterNode(predicate, before, children=(self.plan,), workers=_workers(num_parallel_workers))
+        node = FilterNode(predicate, before, children=(self.plan,), workers=workers_of(num_parallel_workers))
         return FilterDataset(node)
 
     def batch(
@@ -194,7 +189,7 @@ class Dataset(Readable):
             before,
             names_of(output_columns) or before,
             children=(self.plan,),
-            workers=_workers(num_parallel_workers),
+            workers=workers_of(num_parallel_workers),
             processes=python_multiprocessing,
             max_rowsize=megabytes(max_rowsize),
         )
@@ -215,9 +210,9 @@ class Dataset(Readable):
         [[1, -1, -1], [1, 2, -1]]
         """
         size = batch_size if callable(batch_size) else whole("batch_size", batch_size, 1)
-        padding = _padding(pad_info, self.plan)
+        padding = padding_of(pad_info, self.plan)
         node = BatchNode(
-            size, drop_remainder, padding=padding, children=(self.plan,), workers=_workers(num_parallel_workers)
+            size, drop_remainder, padding=padding, children=(self.plan,), workers=workers_of(num_parallel_workers)
         )
         return PaddedBatchDataset(node)
 
@@ -249,7 +244,7 @@ class Dataset(Readable):
         if element_length_function is None and len(by) != 1:
             raise ArgumentError("without element_length_function the length is that of one column", given={"got": by})
         self.plan.index_of(by, "bucket_batch_by_length")
-        padding = _padding(pad_info, self.plan) or {}
+        padding = padding_of(pad_info, self.plan) or {}
         node = BucketNode(
             by,
             bounds,
@@ -314,10 +309,10 @@ class Dataset(Readable):
         [7, 3]
         """
         total = self.get_dataset_size()
-        counts = _parts(sizes, total)
+        counts = parts_of(sizes, total)
         base: Dataset = self
         if randomize:
-            base = Dataset(_FixedShuffle(total, children=(self.plan,)))
+            base = Dataset(FixedShuffleNode(total, children=(self.plan,)))
         ends = np.cumsum(counts).tolist()
         return [
             Dataset(SliceNode(end - count, count, children=(base.plan,)))
@@ -348,7 +343,15 @@ class Dataset(Readable):
         ['x', 'y']
         """
         others = (datasets,) if isinstance(datasets, Dataset) else tuple(datasets)
-        return zip_datasets((self, *others))
+        if not others or not all(isinstance(d, Dataset) for d in others):
+            raise ArgumentError(
+                "zip takes two datasets or more",
+                given={"got": [type(d).__name__ for d in (self, *others)]},
+                hint="give them in a tuple: ds.zip((first, second))",
+            )
+        node = ZipNode(children=(self.plan, *(d.plan for d in others)))
+        assert node.names, "names are checked when they are made"
+        return ZipDataset(node)
 
     # operations on columns
 
@@ -464,41 +467,6 @@ class Dataset(Readable):
         assert node.taken, "names are checked when they are made"
         return WindowsDataset(node)
 
-    # vocabularies, by the names that MindSpore had before 2.0
-
-    def build_vocab(
-        self,
-        columns: Names,
-        freq_range: tuple[int | None, int | None] | None,
-        top_k: int | None,
-        special_tokens: Sequence[str] | None,
-        special_first: bool,
-    ) -> Vocab:
-        """The words of some columns, as `text.Vocab.from_dataset` gives them; use that.
-
-        >>> import mycelia.dataset as ds
-        >>> words = ds.NumpySlicesDataset(["b", "a", "b"], ["word"])
-        >>> with warnings.catch_warnings(action="ignore"):
-        ...     words.build_vocab("word", None, None, ["<unk>"], True).vocab()
-        {'<unk>': 0, 'b': 1, 'a': 2}
-        """
-        warnings.warn("Dataset.build_vocab is now text.Vocab.from_dataset", DeprecationWarning, stacklevel=2)
-        return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
-
-    def build_sentencepiece_vocab(
-        self,
-        columns: Names,
-        vocab_size: int,
-        character_coverage: float,
-        model_type: SentencePieceModel,
-        params: Mapping[str, Any],
-    ) -> SentencePieceVocab:
-        """A model of the text in some columns, as `text.SentencePieceVocab.from_dataset` trains it; use that."""
-        now = "Dataset.build_sentencepiece_vocab is now text.SentencePieceVocab.from_dataset"
-        warnings.warn(now, DeprecationWarning, stacklevel=2)
-        names = names_of(columns)
-        return SentencePieceVocab.from_dataset(self, names, vocab_size, character_coverage, model_type, params)
-
     # feedback from the reader
 
     def sync_wait(self, condition_name: str, num_batch: int = 1, callback: Callable[..., Any] | None = None) -> Dataset:
@@ -513,52 +481,6 @@ class Dataset(Readable):
             raise ArgumentError(f"there is a synchronisation point named {condition_name!r} already")
         gate = Gate(callback, whole("num_batch", num_batch, 1))
         return SyncWaitDataset(SyncNode(condition_name, gate, children=(self.plan,)))
-
-    def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
-        """Let more rows pass at a synchronisation point; `data` goes to its callback first.
-
-        >>> import mycelia.dataset as ds
-        >>> d = ds.NumpySlicesDataset([1, 2], ["x"]).sync_wait("go", callback=lambda data: print("got", data))
-        >>> d.sync_update("go", data=3)
-        got 3
-        """
-        gates = self.get_sync_notifiers()
-        if condition_name not in gates:
-            raise ArgumentError(
-                f"there is no synchronisation point {condition_name!r}", given={"there are": list(gates)}
-            )
-        gates[condition_name](num_batch, data)
-
-    def get_sync_notifiers(self) -> dict[str, Callable[..., None]]:
-        """The synchronisation points by name.
-
-        >>> import mycelia.dataset as ds
-        >>> list(ds.NumpySlicesDataset([1], ["x"]).sync_wait("go").get_sync_notifiers())
-        ['go']
-        """
-        return {n.condition: n.gate.update for n in walk(self.plan) if isinstance(n, SyncNode)}
-
-    def disable_sync(self) -> None:
-        """Let everything pass from now on.
-
-        >>> import mycelia.dataset as ds
-        >>> waiting = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).sync_wait("go")
-        >>> waiting.disable_sync()
-        >>> [row["x"].item() for row in waiting.create_dict_iterator(num_epochs=1)]
-        [1, 2]
-        """
-        for node in walk(self.plan):
-            if isinstance(node, SyncNode):
-                node.gate.disable()
-
-    def is_sync(self) -> bool:
-        """Whether there is a synchronisation point.
-
-        >>> import mycelia.dataset as ds
-        >>> ds.NumpySlicesDataset([1], ["x"]).is_sync()
-        False
-        """
-        return any(isinstance(n, SyncNode) for n in walk(self.plan))
 
     def use_sampler(self, new_sampler: Sampler | Iterable[int]) -> Dataset:
         """The same source with another sampler; for a concatenation, a sampler over all its rows.
@@ -663,131 +585,3 @@ class InterleaveDataset(Dataset):
 
 class SyncWaitDataset(Dataset):
     """What `sync_wait` gives."""
-
-
-class _FixedShuffle(ShuffleNode):
-    """One order for all epochs: the parts of a split must not mix from epoch to epoch."""
-
-    def table(self, c: Any) -> Any:
-        table = super().table(c)
-        if table is None:
-            raise ArgumentError("split(randomize=True) needs a dataset whose rows can be read by index")
-        assert isinstance(table, ShuffleTable), "a shuffled table"
-        fixed = table.order.of(0)
-        table.order.make = lambda epoch: fixed
-        return table
-
-
-def zip_datasets(datasets: Sequence[Dataset]) -> Dataset:
-    """Several datasets side by side, as long as the shortest.
-
-    >>> import mycelia.dataset as ds
-    >>> ds.zip((ds.NumpySlicesDataset([1], ["x"]), ds.NumpySlicesDataset([2], ["y"]))).get_col_names()
-    ['x', 'y']
-    """
-    if len(datasets) < 2 or not all(isinstance(d, Dataset) for d in datasets):
-        raise ArgumentError(
-            "zip takes two datasets or more",
-            given={"got": [type(d).__name__ for d in datasets]},
-            hint="give them in a tuple: ds.zip((first, second))",
-        )
-    node = ZipNode(children=tuple(d.plan for d in datasets))
-    assert node.names, "names are checked when they are made"
-    return ZipDataset(node)
-
-
-def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, stop: str = "first") -> Dataset:
-    """Rows of several datasets in proportion to weights, in an order that the seed decides.
-
-    In every block of rows each dataset has its exact part. The rows end where the `first` dataset is asked for more
-    than it has, or where `all` have been, the shorter ones beginning anew; or `never`. A state resumes it at any row.
-
-    >>> import mycelia.dataset as ds
-    >>> a, b = (ds.NumpySlicesDataset([n] * 90, ["x"]) for n in (0, 1))
-    >>> rows = [int(r[0]) for r in ds.mix([a, b], [3, 1]).create_tuple_iterator(num_epochs=1, output_numpy=True)]
-    >>> sum(rows[:40])
-    10
-    """
-    given = _several(datasets, "mix")
-    shares = [1.0] * len(given) if weights is None else list(weights)
-    if len(shares) != len(given):
-        raise ArgumentError(f"mix: there are {len(given)} datasets and {len(shares)} weights")
-    numbers = all(isinstance(w, int | float | np.number) and 0 <= w < float("inf") for w in shares)
-    if not numbers or not sum(shares) > 0:
-        raise ArgumentError(f"mix: weights must not be negative, and one must be positive; they are {shares}")
-    if stop not in STOPS:
-        raise ArgumentError(f"stop is one of {list(STOPS)}, and was {stop!r}")
-    node = MixNode(tuple(map(float, shares)), stop, children=tuple(d.plan for d in given))
-    assert node.names, "columns are compared when they are made"
-    return MixDataset(node)
-
-
-def interleave(datasets: Sequence[Dataset], cycle_length: int | None = None, block_length: int = 1) -> Dataset:
-    """`block_length` rows of each of `cycle_length` datasets in turn; where one ends, the next takes its place.
-
-    >>> import mycelia.dataset as ds
-    >>> a, b = (ds.NumpySlicesDataset([n, n, n], ["x"], shuffle=False) for n in (1, 2))
-    >>> rows = ds.interleave([a, b], block_length=2).create_tuple_iterator(num_epochs=1, output_numpy=True)
-    >>> [int(r[0]) for r in rows]
-    [1, 1, 2, 2, 1, 2]
-    """
-    given = _several(datasets, "interleave")
-    cycle = len(given) if cycle_length is None else whole("cycle_length", cycle_length, 1)
-    block = whole("block_length", block_length, 1)
-    node = InterleaveNode(cycle, block, children=tuple(d.plan for d in given))
-    assert node.names, "columns are compared when they are made"
-    return InterleaveDataset(node)
-
-
-def _several(datasets: Sequence[Dataset], purpose: str) -> list[Dataset]:
-    given = list(datasets)
-    if not given or not all(isinstance(d, Dataset) for d in given):
-        kinds = [type(d).__name__ for d in given]
-        raise ArgumentError(f"{purpose} takes a list of datasets", given={"got": kinds})
-    return given
-
-
-def _arity(operation: Any) -> int:
-    """How many columns an operation takes when nobody says: its own count of plain parameters, at least one."""
-    if not inspect.isroutine(operation):
-        return 1
-    try:
-        parameters = inspect.signature(operation).parameters.values()
-    except (TypeError, ValueError):
-        return 1
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return max(1, sum(p.kind in plain and p.default is inspect.Parameter.empty for p in parameters))
-
-
-def _cached(operations: tuple[Any, ...], cache: DatasetCache | DiskCache | None) -> tuple[Any, ...]:
-    if cache is None:
-        return operations
-    return (OnDisk(operations, cache.folder) if isinstance(cache, DiskCache) else Remembered.by(operations, cache),)
-
-
-def _workers(value: int | None) -> int | None:
-    return None if value is None else whole("num_parallel_workers", value, 1)
-
-
-def _padding(given: Padding | None, plan: Node) -> Padding:
-    padding = dict(given or {})
-    plan.index_of(tuple(padding), "pad_info")
-    return {k: v if isinstance(v, tuple | list) else (None, v) for k, v in padding.items()}
-
-
-def _parts(sizes: Sequence[float], total: int) -> list[int]:
-    if all(isinstance(s, float) for s in sizes):
-        if not np.isclose(sum(sizes), 1) or min(sizes) <= 0:
-            raise ArgumentError(
-                f"fractions must be positive and sum to 1, and are {list(sizes)}",
-                hint="for example [0.8, 0.2]; whole numbers are numbers of rows",
-            )
-        counts = [round(s * total) for s in sizes]
-        counts[0] += total - sum(counts)
-    else:
-        counts = [whole("sizes", s, 1) for s in sizes]
-        if sum(counts) != total:
-            raise ArgumentError(f"the sizes sum to {sum(counts)}, and there are {total} rows")
-    if min(counts) < 1:
-        raise ArgumentError(f"a part would be empty: {total} rows make {counts}")
-    return counts

@@ -14,9 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from mycelia.dataset import readers
-from mycelia.dataset.dataset import Dataset, interleave, mix, zip_datasets
+from mycelia.dataset.dataset import Dataset
 from mycelia.dataset.describing import Functions, Nameable, named
 from mycelia.dataset.errors import DataError
+from mycelia.dataset.joining import interleave, mix, zip_datasets
 from mycelia.dataset.plan import samplers
 from mycelia.dataset.sources import parquet, records, tars, textfiles
 from mycelia.dataset.sources.memory import MappableDataset

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import array_of, content_of
 from mycelia.mindrecord.limits import unfolded
-from mycelia.mindrecord.wire import elements
+from mycelia.plainfiles import array_of, content_of
 from mycelia.types import Array
+from mycelia.wire import elements
 
 IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 

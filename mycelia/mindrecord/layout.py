@@ -22,8 +22,8 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
-from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
+from mycelia.wire import elements
 
 MAGIC = b"MYCREC01"
 END = b"MYCREND1"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import content_of, opened
+from mycelia.plainfiles import content_of, opened
 
 
 class TooLarge(RecordError, ValueError):

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import content_of
 from mycelia.mindrecord.limits import TooLarge, believed, largest
+from mycelia.plainfiles import content_of
 from mycelia.types import Array
 
 HEAD = 128

@@ -15,8 +15,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from mycelia import wire
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord import wire
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes, ForwardBytes
 from mycelia.mindrecord.limits import TooLarge, believed, unfolded

@@ -19,9 +19,9 @@ from zlib import crc32
 
 import numpy as np
 
+from mycelia import wire
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord import wire
-from mycelia.mindrecord.filebytes import content_of
+from mycelia.plainfiles import content_of
 from mycelia.train.encryption import decrypted, is_encrypted
 from mycelia.types import DTYPES, Array, DType, dtype_of
 

@@ -18,9 +18,9 @@ from safetensors.numpy import save_file
 
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.mindrecord.filebytes import content_of
 from mycelia.names import listening
 from mycelia.nn import Cell
+from mycelia.plainfiles import content_of
 from mycelia.train import ckpt
 from mycelia.train.background import SAVING
 from mycelia.train.encryption import check_key, encrypted

@@ -23,13 +23,13 @@ from mycelia.dataset.caches.diskcache import OnDisk, read
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.mindrecord import FileWriter
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import array_of, content_of
 from mycelia.mindrecord.formats import cifar_batches
 from mycelia.mindrecord.layout import FOOTER
 from mycelia.mindrecord.limits import TooLarge
 from mycelia.mindrecord.matlab import matlab
 from mycelia.mindrecord.reader import RecordFile
 from mycelia.mindrecord.tfrecord import build_example
+from mycelia.plainfiles import array_of, content_of
 
 from .test_injured_readers import FILED, outcome, rows_of, some_files
 

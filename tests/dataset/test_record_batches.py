@@ -12,7 +12,7 @@ from mycelia.mindrecord.batches import _gather, gathered
 from mycelia.mindrecord.foreign import unpacked
 from mycelia.mindrecord.layout import START, WORD, Column, weights
 from mycelia.mindrecord.store import OwnStore
-from mycelia.mindrecord.wire import number_at
+from mycelia.wire import number_at
 from tests.fences import beside_a_fence
 
 ROWS = 9

@@ -13,9 +13,9 @@ import pytest
 import mycelia as ms
 from mycelia import nn
 from mycelia.errors import ArgumentError, MyceliaError, ShapeError
-from mycelia.mindrecord.wire import NUMBER, field, varint
 from mycelia.train.ckpt import COUNT
 from mycelia.train.resuming import ARRAY, STATE, load_training, save_training
+from mycelia.wire import NUMBER, field, varint
 
 
 def tensor(kind: str = "Float32", content: bytes = b"\0\0\x80?", extents: tuple[int, ...] = (1,)) -> bytes:

@@ -23,8 +23,8 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, packed, row_of
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
-from mycelia.mindrecord.filebytes import opened
 from mycelia.mindrecord.limits import believed
+from mycelia.plainfiles import opened
 
 log = logging.getLogger("mycelia.dataset")
 _numbers = count()

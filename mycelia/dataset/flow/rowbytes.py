@@ -14,7 +14,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.saving import plain, restored
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.wire import elements
+from mycelia.wire import elements
 
 MAGIC = b"MYCMAP02"
 HEAD = struct.Struct("<8sII")  # magic, sum of what follows, length of the description

@@ -17,8 +17,8 @@ import numpy as np
 from mycelia.dataset.describing import dtype_word, plain_dtype
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.request import Apply, Chain, Collate, Fetch, Literal, Request, Select, Side
-from mycelia.mindrecord.wire import elements
 from mycelia.types import Array
+from mycelia.wire import elements
 
 Fits = Callable[[Any], bool]
 MARK = "="  # the key that tells a written-down value from a dictionary

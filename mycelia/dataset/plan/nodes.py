@@ -551,6 +551,19 @@ class ShuffleNode(Node):
         return ShuffleStream.at(below, self.buffer, (c.seed, epoch, c.number(self)), state)
 
 
+class FixedShuffleNode(ShuffleNode):
+    """One order for all epochs: the parts of a split must not mix from epoch to epoch."""
+
+    def table(self, c: Compiler) -> Table | None:
+        table = super().table(c)
+        if table is None:
+            raise ArgumentError("split(randomize=True) needs a dataset whose rows can be read by index")
+        assert isinstance(table, ShuffleTable), "a shuffled table"
+        fixed = table.order.of(0)
+        table.order.make = lambda epoch: fixed
+        return table
+
+
 def table_stream(table: Table, epoch: int, state: State) -> RowStream:
     """A table as a stream from where it stood.
 

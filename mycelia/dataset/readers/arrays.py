@@ -17,10 +17,10 @@ from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of,
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources.memory import ArrayData
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.formats import cifar_batches, read_idx
 from mycelia.mindrecord.limits import unfolded
 from mycelia.mindrecord.matlab import matlab_numbers
+from mycelia.plainfiles import array_of
 from mycelia.types import Array
 
 

@@ -22,8 +22,8 @@ from mycelia.dataset.plan.samplers import choose
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
-from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.formats import find
+from mycelia.plainfiles import array_of
 from mycelia.types import Array
 
 Load = Callable[[Any], Array]

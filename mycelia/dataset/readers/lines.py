@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mycelia.dataset.errors import DataError
-from mycelia.mindrecord.filebytes import content_of
+from mycelia.plainfiles import content_of
 
 T = TypeVar("T")
 

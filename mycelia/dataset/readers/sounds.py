@@ -29,8 +29,8 @@ from mycelia.dataset.readers.base import (
 )
 from mycelia.dataset.readers.lines import numbered, parsed, text_of
 from mycelia.dataset.readers.names import GTZAN
-from mycelia.mindrecord.filebytes import opened
 from mycelia.mindrecord.limits import TooLarge, believed
+from mycelia.plainfiles import opened
 from mycelia.types import Array
 
 STREAMED = 0x7FFFFF00  # a file written as a stream says about this many bytes, not knowing how many will come

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mycelia.api.options import options
-from mycelia.mindrecord.filebytes import opened
+from mycelia.plainfiles import opened
 from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
 

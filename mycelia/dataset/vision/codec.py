@@ -22,8 +22,8 @@ from mycelia.dataset.vision.jpeg import Box
 from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.mindrecord.filebytes import array_of
 from mycelia.mindrecord.limits import TooLarge, believed
+from mycelia.plainfiles import array_of
 
 SMALL = 1 << 24  # pixels that any file may claim to have
 # what Pillow may take bytes for: it knows formats that run programs (EPS is one, by Ghostscript)
