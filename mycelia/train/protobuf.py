@@ -1,4 +1,4 @@
-"""Messages of protocol buffers, field by field, on top of `mindrecord.wire`: what events are written in."""
+"""Messages of protocol buffers, field by field, on top of `mycelia.wire`: what events are written in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mycelia.mindrecord import wire
+from mycelia import wire
 
 
 def whole(number: int, value: int) -> bytes:
