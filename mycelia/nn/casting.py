@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from mycelia.api.models import keywords_of
 from mycelia.capture.calls import REGISTERED
 from mycelia.eager import Parameter, Tensor, cast
 from mycelia.tree import tree_map
@@ -66,7 +65,6 @@ def constructed_in(cell: Cell, args: tuple[Any, ...], kwargs: Mapping[str, Any])
 def model_constructed_in(machine: Any, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The same inside a captured program."""
     cell, given, keywords = args
-    given, keywords = machine.all_items(given), keywords_of(machine, keywords)
     held = {}
     for name in machine.items_of(machine.whole(cell, ("attr", "_params"))):
         value = machine.read(cell, ("attr", name))
