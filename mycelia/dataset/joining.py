@@ -70,5 +70,9 @@ def _several(datasets: Sequence[Dataset], purpose: str) -> list[Dataset]:
     given = list(datasets)
     if not given or not all(isinstance(d, Dataset) for d in given):
         kinds = [type(d).__name__ for d in given]
-        raise ArgumentError(f"{purpose} takes a list of datasets", given={"got": kinds})
+        raise ArgumentError(
+            f"{purpose} takes a list of datasets",
+            given={"got": kinds},
+            hint=f"give them together: ds.{purpose}([first, second])",
+        )
     return given

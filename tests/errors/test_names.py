@@ -79,8 +79,8 @@ def test_whether_mindspore_has_it_is_told():
 def test_a_name_that_is_elsewhere_is_found_there():
     with pytest.raises(MissingName, match=r"it is mycelia\.ops\.randn"):
         _ = ms.randn
-    with pytest.raises(MissingImport, match=r"it is mycelia\.nn\.Dense"):
-        from mycelia.ops import Dense  # noqa: F401
+    with pytest.raises(MissingImport, match=r"it is mycelia\.nn\.BatchNorm1d"):
+        from mycelia.ops import BatchNorm1d  # noqa: F401
 
 
 def test_the_record_holds_what_users_of_mindspore_import():
