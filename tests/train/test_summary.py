@@ -14,7 +14,7 @@ from mycelia.train.protobuf import fields
 from mycelia.train.summary import events
 from mycelia.train.summary.pictures import png
 
-# what TensorFlow writes for Event(wall_time=1.5, step=3, summary=Summary(value=[Value(tag="a", simple_value=2.0)]))
+# by hand, from the definition of the messages: Event(wall_time=1.5, step=3, summary=Summary(value=[Value(tag="a", simple_value=2.0)]))
 TOLD = bytes.fromhex("17000000000000000000000009000000000000f83f10032a0a0a080a01611500000040")
 
 
@@ -29,7 +29,7 @@ def test_checksums_are_those_of_the_standard():
     assert plain(events.checksum(bytes(range(32)))) == 0x46DD794E
 
 
-def test_an_event_is_written_as_tensorflow_writes_it():
+def test_an_event_has_the_fields_of_its_definition():
     message = events.event(1.5, 3, events.summary(events.scalar("a", 2.0)))
     assert message == TOLD[12:]
     record = events.record(message)
