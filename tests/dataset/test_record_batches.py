@@ -2,6 +2,7 @@
 
 import gc
 import os
+import types
 
 import numpy as np
 import pytest
@@ -141,8 +142,10 @@ def test_room_that_could_not_be_made_closes_no_other_file(monkeypatch):
     def refuse(*_):
         raise OSError("no more files")
 
-    monkeypatch.setattr(scratch.os, "memfd_create", refuse)
-    monkeypatch.setattr(scratch.os, "close", closed.append)
+    gc.collect()  # what earlier tests have left
+    monkeypatch.setattr(
+        scratch, "os", types.SimpleNamespace(**vars(os) | {"memfd_create": refuse, "close": closed.append})
+    )
     with pytest.raises(OSError, match="no more files"):
         scratch.Scratch()
     gc.collect()

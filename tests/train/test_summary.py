@@ -14,7 +14,8 @@ from mycelia.train.protobuf import fields
 from mycelia.train.summary import events
 from mycelia.train.summary.pictures import png
 
-# by hand, from the definition of the messages: Event(wall_time=1.5, step=3, summary=Summary(value=[Value(tag="a", simple_value=2.0)]))
+# by hand, from the definition of the messages:
+# Event(wall_time=1.5, step=3, summary=Summary(value=[Value(tag="a", simple_value=2.0)]))
 TOLD = bytes.fromhex("17000000000000000000000009000000000000f83f10032a0a0a080a01611500000040")
 
 
