@@ -7,6 +7,9 @@ PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
 BENCH_HOME ?= ../shared/bench
 
+# Python's bytecode is kept, whatever the shell says: hundreds of tests start processes, and each would compile our sources
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test lint format bench bench-data docs clean
 .DELETE_ON_ERROR:
 

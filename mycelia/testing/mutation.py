@@ -12,10 +12,11 @@ import inspect
 import signal
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mycelia.interning import Interned
@@ -67,7 +68,7 @@ class Fault:
     ops: tuple[type[Op], ...]
     before: str
     after: str
-    function: Any
+    made: Callable[[], Any]  # the changed rule: of all that could be seeded, few are
 
     def __str__(self) -> str:
         return f"{self.owner.__name__}.{self.rule}: {self.before}  =>  {self.after}"
@@ -80,7 +81,7 @@ class Fault:
         original = self.owner.__dict__[self.rule]
         interned = value._interned
         native = {name: EXECUTORS.pop(name) for name in list(EXECUTORS) if name != "elements"}
-        setattr(self.owner, self.rule, self.function)
+        setattr(self.owner, self.rule, self.made())
         value._interned = Interned()
         _forget()
         try:
@@ -125,10 +126,17 @@ def _faults(owner: type[Op], rule: str, ops: Sequence[type[Op]]) -> Iterator[Fau
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     chosen = tuple(ops[:: max(1, len(ops) // REPRESENTATIVES)][:REPRESENTATIVES])
     for place, variant, before, after in _changes(tree):
-        changed = deepcopy(tree)
-        _replace(changed, place, variant)
-        made = _compiled(changed, rule, owner, function)
-        yield Fault(owner, rule, chosen, before, after, staticmethod(made) if function is not original else made)
+        yield Fault(owner, rule, chosen, before, after, partial(_changed, owner, rule, tree, place, variant))
+
+
+def _changed(owner: type[Op], rule: str, tree: ast.Module, place: int, variant: int) -> Any:
+    """The rule with one change, as it stands in its class."""
+    original = owner.__dict__[rule]
+    changed = deepcopy(tree)
+    _replace(changed, place, variant)
+    if isinstance(original, staticmethod):
+        return staticmethod(_compiled(changed, rule, owner, original.__func__))
+    return _compiled(changed, rule, owner, original)
 
 
 def _compiled(tree: ast.Module, rule: str, owner: type[Op], function: Any) -> Any:
