@@ -83,10 +83,14 @@ _SPARSE = {
     )
 }  # fmt: skip
 _SUMMARIES = {f"{name}Summary": f"ops.summaries.{name}Summary" for name in ("Histogram", "Image", "Scalar", "Tensor")}
+_CUSTOM = {
+    **{name: f"ops.custom.{name}" for name in ("Custom", "custom_info_register", "kernel", "ms_kernel")},
+    **{name: f"ops.custom_info.{name}" for name in ("CustomRegOp", "DataType")},
+}
 _TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
 SHORT: dict[str, dict[str, str]] = {
     "mycelia": _ELEMENTS | _TENSORS,
-    "mycelia.ops": _SPARSE | _SUMMARIES,
+    "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM,
     "mycelia.types": _ELEMENTS,
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()},
     "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"} | _TENSORS,

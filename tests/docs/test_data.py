@@ -12,11 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["data", "backends", "sizes", "parallel", "export", "training"])
+@pytest.mark.parametrize("name", ["data", "backends", "sizes", "parallel", "export", "training", "custom_ops"])
 def test_the_program_on_the_page_prints_what_it_promises(name: str, tmp_path: Path) -> None:
     if name == "data":
         pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
-    if name == "export" and not (shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
+    if name in ("export", "custom_ops") and not (shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
         pytest.skip("a library is made by a C compiler")
     page = (ROOT / "docs" / f"{name}.md").read_text()
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
