@@ -33,7 +33,28 @@ PACKAGES = (
 COMPLETE = tuple(p for p in PACKAGES if p.startswith(("mindspore.dataset", "mindspore.mindrecord")))
 """The packages whose every public name is counted, used or not."""
 
+_ASCEND = "an operator of one kind of processor (Ascend)"
 ELSEWHERE = {
+    "mindspore.ops": {
+        **dict.fromkeys(
+            (
+                "NPUAllocFloatStatus",
+                "NPUClearFloatStatus",
+                "NPUGetFloatStatus",
+                "DynamicRNN",
+                "DynamicGRUV2",
+                "FusedWeightScaleApplyMomentum",
+                "FusedCastAdamWeightDecay",
+                "AdamNoUpdateParam",
+                "auto_generate.GenerateEodMaskV2",
+                "op_info_register.TBERegOp",
+                "op_info_register.op_info_register",
+            ),
+            _ASCEND,
+        ),
+        "CustomOpBuilder": 'needs the C++ headers of MindSpore; `ops.Custom` with "aot" takes functions of C',
+        **dict.fromkeys(("Pull", "Push"), "talks to a parameter server"),
+    },
     "mindspore.nn.Cell": {
         **dict.fromkeys(
             (
