@@ -12,6 +12,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
+from mycelia.capture.holding import written_in
 from mycelia.eager import REFUSED, Tensor, as_value, default_generator, wrap
 from mycelia.eager.dispatch import mode, must
 from mycelia.eager.random import furthest
@@ -70,7 +71,7 @@ def mentions_print(fn: Any, depth: int = 3) -> bool:
     fn = getattr(fn, "__func__", fn)
     if fn is print:
         return True
-    if not isinstance(fn, FunctionType) or (fn.__module__ or "").startswith("mycelia.") or not depth:
+    if not isinstance(fn, FunctionType) or written_in(fn).startswith("mycelia.") or not depth:
         return False
     names = set(_names(fn.__code__))
     held = [c.cell_contents for c in fn.__closure__ or () if c != CellType()]

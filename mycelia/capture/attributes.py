@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import namedtuple
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -19,7 +20,7 @@ from types import (
 from typing import Any
 
 from mycelia.capture import models
-from mycelia.capture.holding import Weak
+from mycelia.capture.holding import Weak, written_in
 from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS, Member
 from mycelia.capture.tensors import Tensors
@@ -44,6 +45,7 @@ GENERIC = (object.__getattribute__, SimpleNamespace.__getattribute__)  # which f
 USUAL = (object.__setattr__, object.__delattr__, SimpleNamespace.__setattr__, SimpleNamespace.__delattr__)
 MOST = 4096  # classes that are remembered
 CLOSED = frozenset((Method, DictView, Items, LateText, CellType))  # whose attributes are nobody's business
+FIELD_OF_TUPLE = type(namedtuple("Pair", "a b").a)  # type: ignore[attr-defined]  # what a named tuple has for each name
 DATA_DESCRIPTORS = (property, MemberDescriptorType, GetSetDescriptorType)
 
 
@@ -127,14 +129,19 @@ class Attributes(Tensors):
 
     def tuple_attribute(self, obj: Any, name: str) -> Any:
         kind = type(obj)
-        if hasattr(kind, "_fields") and name in kind._fields:
-            return obj[kind._fields.index(name)]
-        if (kind is tuple and (tuple, name) in models.METHODS) or name in ("count", "index"):
+        if kind is tuple:
+            if (tuple, name) in models.METHODS or name in ("count", "index"):
+                return Method(obj, name)
+            self.real(getattr, (), name)
+            self.refuse(f"the attribute {name} of a tuple")
+        found = self.lookup(kind, name)
+        if type(found) is FIELD_OF_TUPLE:
+            _, (place, _) = found.__reduce__()
+            return obj[place]
+        if found is tuple.count or found is tuple.index:
             return Method(obj, name)
         if hasattr(kind, "_fields"):
-            return self.bound(self.lookup(kind, name), obj, name)
-        if kind is tuple:
-            self.real(getattr, (), name)
+            return self.bound(found, obj, name)
         self.refuse(f"the attribute {name} of a {kind.__name__}")
 
     def tensor_attribute(self, obj: Any, name: str) -> Any:
@@ -143,9 +150,9 @@ class Attributes(Tensors):
             stand_in._data, stand_in._tape = self.value(obj), None
             return getattr(stand_in, name)
         held = self.lookup(type(obj), name)  # which the user may have put there
-        if type(held) is FunctionType and not held.__module__.startswith("mycelia."):
+        if type(held) is FunctionType and not written_in(held).startswith("mycelia."):
             return self.method(held, obj)
-        if type(held) is property and not held.fget.__module__.startswith("mycelia."):
+        if type(held) is property and not written_in(held.fget).startswith("mycelia."):
             return self.bound(held, obj, name)
         found = self.real(getattr, type(obj), name) if held is not MISSING else MISSING
         if type(found) is property:

@@ -10,6 +10,7 @@ from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
 
 from mycelia.capture import models
+from mycelia.capture.holding import lasts
 from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.operators import Operators
 from mycelia.capture.slots import CONTAINERS
@@ -109,12 +110,20 @@ class Builtins(Operators):
                 self.refuse(f"{kinds.__name__} says itself what its instances are")
             if type(kinds).__module__ == "abc" and kinds.__module__ not in ("collections.abc", "numbers"):
                 self.refuse(f"{kinds.__name__} is an abstract class")
-            return isinstance_of(self.class_of(x), kinds)
+            return self.instance_of(self.class_of(x), kinds)
         cls = type(x.sample) if isinstance(x, HostNumber) else self.class_of(x)
         users = not is_tensor(x) and not isinstance(x, HostNumber | Number) and cls.__module__ != "builtins"
         if users and self.lookup(cls, "__class__") not in (MISSING, object.__dict__["__class__"]):
             self.refuse("an object says itself what its class is")
         return issubclass(cls, kinds) if type(cls) is type else kinds in self.whole(cls, ("field", "__mro__"))
+
+    def instance_of(self, cls: type, kinds: type) -> bool:
+        """Whether instances of a class are instances of an abstract class of Python's own."""
+        if lasts(cls):
+            return issubclass(cls, kinds)
+        if kinds not in self.whole(cls, ("field", "__mro__")):
+            self.refuse(f"whether a {cls.__name__} is a {kinds.__name__}")  # what it has or is registered as may change
+        return True
 
     @distributes
     def model_issubclass(self, x: Any, kinds: Any) -> Any:
@@ -259,8 +268,3 @@ class Builtins(Operators):
         self.refuse(f"{fn.__name__} is made")
 
     # -------------------------------------------------------------------------------------------------------- methods
-
-
-def isinstance_of(cls: type, kinds: type) -> bool:
-    """Whether instances of a class are instances of an abstract class of Python's own."""
-    return issubclass(cls, kinds)

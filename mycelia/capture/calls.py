@@ -105,11 +105,12 @@ class Calls(Effects):
         model = REGISTERED.get(code)
         if model is not None:
             return model(self, fn, args, options)
-        if fn.__name__ == "pyfunc" and fn.__module__ == "mycelia.ops.host":
+        pure = self.is_pure(fn)
+        if pure and fn.__name__ == "pyfunc" and fn.__module__ == "mycelia.ops.host":
             return self.call_python(fn, args, options)
-        if fn.__name__ == "print_" and fn.__module__ == "mycelia.ops.state":
+        if pure and fn.__name__ == "print_" and fn.__module__ == "mycelia.ops.state":
             return self.model_print(*args)
-        if ours and self.is_pure(fn) and code is fn.__code__:
+        if ours and pure and code is fn.__code__:
             functions = [a for a in (*args, *options.values()) if callable(a) and not isinstance(a, type)]
             if not any(type(f) in (FunctionType, MethodType) for f in functions):
                 return self.native(fn, args, options)

@@ -20,7 +20,7 @@ from mycelia.capture.sizing import Naming, Place
 from mycelia.capture.slots import CallRoot, PieceRoot, fetch
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.capture.values import Break, Either, UserError
-from mycelia.capture.world import Array, KnownTuple, Object, Path, Read, SameValue, World
+from mycelia.capture.world import Array, KnownTuple, NotANumber, Object, Path, Read, SameValue, World
 from mycelia.eager.tape import set_aside
 from mycelia.ir import located, region
 from mycelia.ir.value import watched
@@ -160,6 +160,8 @@ def changed(program: CapturedProgram, call: CallRoot) -> tuple[set[Path], set[Pl
                 objects.setdefault(expect.number, value)
             elif isinstance(expect, SameValue) and type(value) is type(expect.value) and type(value) in (int, float):
                 found |= {path} if repr(value) != repr(expect.value) else set()
+            elif isinstance(expect, NotANumber) and type(value) is float and value == value:
+                found.add(path)
             elif isinstance(expect, Array) and type(value) is np.ndarray:
                 t = expect.type
                 if value.dtype == t.dtype.numpy and value.ndim == len(t.shape):

@@ -30,6 +30,7 @@ from mycelia.capture.world import (
     Content,
     KnownTuple,
     Measure,
+    NotANumber,
     NumberInput,
     Object,
     Pinned,
@@ -86,6 +87,7 @@ class Writer:
         self.dicts: set[int] = set()
         self.proxies: dict[int, Any] = {}  # of classes
         self.held: list[Array] = []  # arrays of tensors that are no arguments: they come again
+        self.nans: set[int] = set()
         self.sizes: dict[Any, int] = {}
         self.waiting: dict[int, Any] = {}  # tensors that are to be compared with those that were met
         self.afterwards: list[str] = []  # what is read of them then
@@ -386,6 +388,8 @@ class Writer:
             self.object(source, expect)
         elif isinstance(expect, Array):
             self.array(source, expect)
+        elif isinstance(expect, NotANumber):
+            self.not_a_number(source, expect.number)
         elif isinstance(expect, Varying):
             self.write(f"h{expect.step} = {source}")
             self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
@@ -417,6 +421,16 @@ class Writer:
             self.unless(f"t is not {wanted} and (t.__class__ is not {self.name(type(value))} or t != {wanted})")
         else:
             self.unless(f"not same({source}, {wanted})")
+
+    def not_a_number(self, source: str, number: int) -> None:
+        """A nan: the one that was there before, or another one."""
+        if number in self.nans:
+            self.unless(f"{source} is not q{number}")
+            return
+        self.write(f"q{number} = {source}")
+        self.unless(" or ".join([f"q{number}.__class__ is not float or q{number} == q{number}",
+                                 *[f"q{number} is q{n}" for n in sorted(self.nans)]]))  # fmt: skip
+        self.nans.add(number)
 
     def object(self, source: str, expect: Object) -> None:
         if expect.number in self.met:

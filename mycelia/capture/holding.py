@@ -94,6 +94,19 @@ def is_importable(thing: Any) -> bool:
     return True
 
 
+def written_in(fn: Any) -> str:
+    """The module that a function is written in. What it says itself, a wrapper takes over from what it wraps.
+
+    >>> import functools
+    >>> wrapper = functools.wraps(held)(lambda value: None)
+    >>> written_in(held) == held.__module__ == wrapper.__module__, written_in(wrapper) == wrapper.__module__
+    (True, False)
+    """
+    name = fn.__globals__.get("__name__") if type(fn) is FunctionType else None
+    module = sys.modules.get(name) if type(name) is str else None
+    return str(name) if module is not None and module.__dict__ is fn.__globals__ else ""
+
+
 def held(value: Any) -> Any:
     """A value as a program may keep it: itself, if it lasts, else weakly; None where neither is possible.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
@@ -151,6 +152,16 @@ class ItemAccess(LateNumbers):
             if len(out) > LONGEST:
                 self.refuse("an iteration is too long")
         return tuple(out)
+
+    def first_items(self, value: Any, most: int) -> tuple[Any, ...]:
+        """What iteration yields first; it is not asked for more than `most`."""
+        value = self.settled(value)
+        if isinstance(value, Either | tuple) or type(value) in CONTAINERS:
+            return self.all_items(value)
+        found = tuple(itertools.islice(self.iterate(value), most))
+        if len(found) == most and not is_tensor(value) and type(value) not in (str, bytes, range):
+            self.refuse("an iterator is left before its end")  # it may run code of the user when it goes
+        return found
 
     def items_of_either(self, value: Either) -> tuple[Any, ...]:
         joined = self.joined(value)

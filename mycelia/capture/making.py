@@ -14,7 +14,7 @@ import numpy as np
 
 from mycelia.capture.calls import REGISTERED, Calls
 from mycelia.capture.slots import CONTENTS
-from mycelia.capture.values import HostNumber, Number, UserError, is_atom
+from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op
 
@@ -27,8 +27,8 @@ class Making(Calls):
             return self.make_tensor(cls, args, options)
         if cls is super:
             self.refuse("super is called with arguments of an unknown kind")
-        if issubclass(cls, tuple) and hasattr(cls, "_fields") and self.is_namedtuple(cls):
-            return self.make_namedtuple(cls, args, options)
+        if issubclass(cls, tuple) and (new := self.named_new(cls)) is not None:
+            return self.make_namedtuple(cls, new, args, options)
         if issubclass(cls, Op):
             return self.real(cls, *map(self.plain, args), **{k: self.plain(v) for k, v in options.items()})
         if issubclass(cls, BaseException):
@@ -44,7 +44,8 @@ class Making(Calls):
             self.refuse(f"the class of {cls.__name__} makes its instances")
         if self.lookup(cls, "__new__") is not object.__new__:
             self.refuse(f"{cls.__name__} makes its instances itself")
-        if getattr(cls, "__abstractmethods__", None) or cls.__del__ if hasattr(cls, "__del__") else False:
+        unusual = [self.lookup(cls, name) for name in ("__abstractmethods__", "__del__")]
+        if any(h is not MISSING and (type(h) is not frozenset or self.whole(h) != ()) for h in unusual):
             self.refuse(f"an instance of {cls.__name__} is made")
         out = self.store.make(object.__new__(cls))
         init = self.lookup(cls, "__init__")
@@ -114,21 +115,26 @@ class Making(Calls):
             self.refuse(f"the default of {name} is not found")
         return self.read(self.whole(init, ("field", "__closure__"))[places[0]], CONTENTS)
 
-    @staticmethod
-    def is_namedtuple(cls: type) -> bool:
-        """Whether instances are made as `collections.namedtuple` says, by this class or its base."""
-        new = next(vars(c)["__new__"] for c in cls.__mro__ if "__new__" in vars(c))
-        code = getattr(getattr(new, "__func__", new), "__code__", None)
-        return code is not None and code.co_filename.startswith("<string>") and "__init__" not in vars(cls)
+    def named_new(self, cls: type) -> Any:
+        """What makes the instances of a class as `collections.namedtuple` says; None if something else does."""
+        new = self.lookup(cls, "__new__")
+        fn = self.whole(new, ("field", "__func__")) if type(new) is staticmethod else None
+        if type(fn) is not FunctionType or self.lookup(cls, "__init__") is not object.__init__:
+            return None
+        code = self.whole(fn, ("field", "__code__"))
+        return fn if code.co_filename.startswith("<string>") and "_tuple_new" in code.co_names else None
 
-    def make_namedtuple(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        fields, defaults = cls._fields, cls._field_defaults
+    def make_namedtuple(self, cls: Any, new: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        code = new.__code__
+        fields = code.co_varnames[1 : code.co_argcount]
+        defaults = self.whole(new, ("field", "__defaults__")) or ()
         bound = dict(zip(fields, args, strict=False)) | options
         if len(args) > len(fields) or set(options) & set(fields[: len(args)]) or set(options) - set(fields):
             self.refuse("the arguments of a call do not fit")
-        if any(n not in bound and n not in defaults for n in fields) or not all(is_atom(d) for d in defaults.values()):
+        bound = dict(zip(fields[len(fields) - len(defaults) :], defaults, strict=True)) | bound
+        if any(n not in bound for n in fields):
             self.refuse("the arguments of a call do not fit")
-        return tuple.__new__(cls, [bound[n] if n in bound else defaults[n] for n in fields])
+        return tuple.__new__(cls, [bound[n] for n in fields])
 
     def make_error(self, cls: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """An exception of Python's own, of constants."""

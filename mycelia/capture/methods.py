@@ -8,7 +8,7 @@ from mycelia.capture import models
 from mycelia.capture.iteration import Iteration
 from mycelia.capture.machine import DictView, Method, distributes
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.values import is_atom, is_plain
+from mycelia.capture.values import UserError, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 
 
@@ -81,5 +81,13 @@ class Methods(Iteration):
         return self.container_method(owner, name, args, options)
 
     def sort(self, owner: Any, key: Any = None, reverse: Any = False) -> None:
-        ordered = self.model_sorted(owner, key=key, reverse=reverse)
+        before = self.whole(owner)
+        self.store.write(owner, ITEMS, ())  # it is empty while it is sorted
+        try:
+            ordered = self.model_sorted(before, key=key, reverse=reverse)
+        except UserError:
+            self.store.write(owner, ITEMS, before)
+            raise
+        if self.whole(owner) != ():
+            self.refuse("a list is changed while it is sorted")
         self.store.write(owner, ITEMS, self.whole(ordered))

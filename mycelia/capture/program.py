@@ -17,7 +17,7 @@ from mycelia.capture.machine import DictView, Items, Machine, Method
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
 from mycelia.capture.sharing import Link
-from mycelia.capture.slots import DATA, Slot, restore
+from mycelia.capture.slots import DATA, ITEMS, Slot, restore
 from mycelia.capture.source import definition
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.capture.texts import LateText, Printing, replaced, said
@@ -243,6 +243,8 @@ class Finisher:
         self.new[id(obj)] = new = New(len(self.new), held(type(obj)), args)
         self.slots[id(obj)] = slots = []
         for slot, value in () if isinstance(obj, BaseException) else self.differences.get(id(obj), ()):
+            if type(obj) is set and slot == ITEMS and any(tuple(set(held)) != held for held in alternatives(value)):
+                raise Break("a set in an order that only its history makes")
             slots.append((slot, self.converted(value, slot)))
         return new
 

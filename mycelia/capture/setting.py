@@ -13,6 +13,7 @@ from types import (
 from typing import Any
 
 from mycelia.capture.attributes import FIELDS, USUAL, Attributes, has_dict
+from mycelia.capture.holding import written_in
 from mycelia.capture.machine import distributes
 from mycelia.capture.values import MISSING, UserError, alternatives
 from mycelia.eager import Parameter, Tensor
@@ -49,7 +50,7 @@ class AttributeSetting(Attributes):
 
     def set_by(self, setter: Any, obj: Any, name: str, value: tuple[Any, ...]) -> None:
         ours = getattr(type(obj), "__interpreted_set__", None)
-        if ours is not None and value and setter.__module__ == "mycelia.nn.cell":
+        if ours is not None and value and type(setter) is FunctionType and written_in(setter) == "mycelia.nn.cell":
             self.store.world.pin(setter)
             ours(self, obj, name, value[0])
             return

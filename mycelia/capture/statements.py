@@ -144,8 +144,8 @@ class Statements(Comprehensions):
             self.refuse(f"a {type(target).__name__} is assigned to")
 
     def unpack(self, targets: list[ast.expr], value: Any, frame: Frame) -> None:
-        items = self.all_items(value)
         stars = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        items = self.all_items(value) if stars else self.first_items(value, len(targets) + 1)
         if not stars:
             if len(items) != len(targets):
                 few = len(items) < len(targets)

@@ -10,12 +10,13 @@ import functools
 import operator
 from collections import OrderedDict
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.capture.holding import written_in
 from mycelia.capture.joining import WRITTEN, Joining
 from mycelia.capture.machine import DATA, distributes
 from mycelia.capture.values import Break, Either, HostNumber, Number, UserError, alternatives, is_plain
@@ -33,6 +34,7 @@ from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
+OURS = (*PURE, "mycelia.names.")  # where such functions, and what is wrapped around them, are written
 NUMBERS = (HostNumber, Number)
 CONVERSIONS = {float: float, int: int, bool: bool}
 
@@ -85,10 +87,10 @@ class Tensors(Joining):
 
     def is_pure(self, fn: Any) -> bool:
         """Whether a function is one of ours that only its arguments matter to."""
-        if type(fn) is not FunctionType and type(fn) is not BuiltinFunctionType:
+        if type(fn) is not FunctionType:
             return False
-        module = getattr(fn, "__module__", None) or ""
-        return type(fn) is FunctionType and module.startswith(PURE) and not module.startswith(NOT_PURE)
+        module = fn.__module__ or ""
+        return module.startswith(PURE) and not module.startswith(NOT_PURE) and written_in(fn).startswith(OURS)
 
     def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of one of our own functions, on stand-ins."""

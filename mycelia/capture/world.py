@@ -52,6 +52,14 @@ class Varying:
 
 
 @dataclass(frozen=True)
+class NotANumber:
+    """A nan: containers find it by its identity, so which of them are one object is guarded as for objects."""
+
+    number: int
+    sample: float
+
+
+@dataclass(frozen=True)
 class KnownTuple:
     """A tuple of these, of this class; it has a number, so that who is given it gets this very tuple."""
 
@@ -67,7 +75,7 @@ class Content:
     array: np.ndarray[Any, Any]
 
 
-Expect = SameValue | Object | Array | Varying | KnownTuple | Content
+Expect = SameValue | Object | Array | Varying | NotANumber | KnownTuple | Content
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,7 @@ class World:
         self.given: dict[tuple[int, TensorType], Value] = {}
         self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
         self.pinned: set[int] = set()
+        self.nans: dict[int, NotANumber] = {}
         self.touched_classes = False  # whether one of them is a class
         self.touched: set[int] = set()  # objects from outside that the program writes to
         self.shapes: Shapes = {}
@@ -198,6 +207,9 @@ class World:
         if (kind is int or kind is float) and path in self.varying:
             host = HostNumber(self.step(), raw)
             return host, Varying(host.step, kind)
+        if kind is float and raw != raw:
+            self.nans.setdefault(id(raw), NotANumber(len(self.nans), raw))
+            return raw, self.nans[id(raw)]
         if is_atom(raw):
             if kind is slice and not lasts(raw):
                 raise Break("a slice of objects")
@@ -287,6 +299,8 @@ class World:
         """A use that needs the value: from now on the program is for this value only."""
         if not isinstance(x, HostNumber):
             return x
+        if x.sample != x.sample:
+            raise Break("a number that changes is no number, and is looked at")
         if x.step not in self.checked:
             self.checked[x.step] = x.sample
             self.reads.append(Check(x.step, x.sample))
