@@ -145,8 +145,10 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
-    if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models"):
+    if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "profiler"):
         return _import_module(f"mycelia.{name}")
+    if name == "Profiler":
+        return _import_module("mycelia.profiler").Profiler
     if name in train.__all__ and name not in train.OURS:
         return getattr(train, name)
     return _missing(name)

@@ -8,7 +8,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
@@ -24,11 +24,14 @@ INSTALLED = ("site-packages", "dist-packages")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the user's own source: a line, and the columns on it when they are known."""
+    """A place in the user's own source: a line, and the columns on it when they are known. `inside` is the place in
+    this package that it led to, where that is known.
+    """
 
     file: str
     line: int
     columns: tuple[int, int] | None = None
+    inside: Location | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.title}  {self.source}"

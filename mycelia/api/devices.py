@@ -48,6 +48,12 @@ def get_current_device() -> Device:
     return Device(_current.name, 0)
 
 
+def use(backend: Backend) -> None:
+    """Run compiled programs by this back end from now on."""
+    global _current
+    _current = backend
+
+
 def current() -> Backend:
     """The back end of the session."""
     return _current

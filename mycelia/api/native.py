@@ -30,7 +30,7 @@ from mycelia.runtime.reference import answered
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.seen import Seen, taker
 from mycelia.transforms import Parts, depends, jvp, nothing, parted, placed, saves, vjp
-from mycelia.types import Array
+from mycelia.types import Array, Type
 
 Mask = tuple[bool, ...]
 
@@ -111,6 +111,11 @@ class Native:
             return run(*arrays)
         with Arena.turn:
             return self._in_place(run, arrays)
+
+    def try_out(self, make: Callable[[Sequence[Type]], list[Array]]) -> None:
+        """Run it once on arrays that are made for it: nothing that anybody holds changes."""
+        if self.function.roots:
+            self.run(make(self.function.types))
 
     def refuses(self, arrays: Sequence[Array]) -> bool:
         """Whether the answer to one of the questions at these arrays is yes, by NumPy."""

@@ -20,6 +20,7 @@ from mycelia.capture.slots import CONTAINERS, CONTENTS
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
 from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, is_atom
 from mycelia.capture.world import is_tensor
+from mycelia.errors import PACKAGE
 from mycelia.ir import Op, Value
 from mycelia.sizes import NeedsSize
 
@@ -131,8 +132,12 @@ class Calls(Effects):
             if not isinstance(node, ast.FunctionDef | ast.Lambda) or code.co_flags & 0x280:
                 self.refuse(f"{code.co_name} is a coroutine")
             return self.generate(node, frame)
-        before = self.node, self.file
+        before = self.node, self.file, self.called_at
         self.calls.append(code)
+        if not code.co_filename.startswith(PACKAGE):
+            self.called_at = None
+        elif self.called_at is None and not self.file.startswith(PACKAGE):
+            self.called_at = self.here()
         self.file = code.co_filename
         try:
             return self.body(node, frame)
@@ -141,7 +146,7 @@ class Calls(Effects):
             raise
         finally:
             self.calls.pop()
-            self.node, self.file = before
+            self.node, self.file, self.called_at = before
 
     def frame(self, fn: FunctionType, code: Any, first: Any) -> Frame:
         closure = self.whole(fn, ("field", "__closure__")) if code.co_freevars else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CellType, CodeType
 from typing import Any, NoReturn
 
@@ -127,8 +127,10 @@ class Machine:
         self.nodes = 0  # of syntax, visited
         self.node: ast.AST | None = None  # where we are
         self.told: ast.AST | None = None  # where the last new value came from
+        self.told_by: Location | None = None  # who had called then, see `called_at`
         self.place: Location | None = None
         self.file = ""
+        self.called_at: Location | None = None  # inside this package: the user's line that called it
         self.tries = 0  # how many `try` are around
         self.effectful = True  # whether effects may be parts of the program
         self.calls_python = False  # whether it has some
@@ -331,8 +333,11 @@ class Machine:
 
     def located(self) -> None:
         """New values come from the place that is being interpreted."""
-        if self.node is not self.told:
-            self.told, self.place = self.node, self.here()
+        asker = self.called_at
+        if self.node is not self.told or asker is not self.told_by:
+            here = self.here()
+            self.told, self.told_by = self.node, asker
+            self.place = here if asker is None else replace(asker, inside=here)
         _here.location = self.place
 
 

@@ -22,7 +22,7 @@ from mycelia.codegen.extents import numbers_of, span
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
-from mycelia.codegen.records import Size
+from mycelia.codegen.records import TIMES, Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.cost import shared_from, worth
@@ -111,10 +111,7 @@ class Driver:
             frame.bound_stack()
         if self._uses_heap():
             frame.guard_memory()
-        for n, step in enumerate(self.unit.program.block.steps):
-            frame.tick(n)
-            frame.step(step)
-        frame.tick(len(self.unit.program.block.steps))
+        frame.block(self.unit.program.block)
         if not self.unit.binding.handles and self._uses_heap():  # else the caller lets the heap go
             frame.release()
         frame.finish()
@@ -384,11 +381,21 @@ class EmittedFunction:
             self.b.call(load, [self.before])
         self.b.ret(status)
 
-    def tick(self, n: int) -> None:
-        """Note the time, if somebody wants to know."""
-        if Slot("clock") in self.driver.slots:
-            now = self.b.call(self.heap.external("llvm.readcyclecounter", i64), [])
-            Heap.set(self.b, self.pointed("clock"), n, now)
+    def now(self) -> ir.Value | None:
+        """The time, if somebody wants to know."""
+        if Slot("clock") not in self.driver.slots:
+            return None
+        return self.b.call(self.heap.external("llvm.readcyclecounter", i64), [])
+
+    def took(self, number: int, begin: ir.Value | None) -> None:
+        """Note of a step when it began last, how long it took in all, and how often it ran."""
+        if begin is None:
+            return
+        clock, end = self.pointed("clock"), self.now()
+        known = (begin, self.b.sub(end, begin), i64(1))
+        for i, word in enumerate(known):
+            place = TIMES * number + i
+            Heap.set(self.b, clock, place, self.b.add(Heap.get(self.b, clock, place, i64), word) if i else word)
 
     # -------------------------------------------------------------------------------------------- steps
 
@@ -399,7 +406,9 @@ class EmittedFunction:
     def step(self, step: Step) -> None:
         number, following = next(self.driver.steps)
         assert following is step, f"{step} is written as step {number}, which is {following}"
+        begin = self.now()
         self.write(step, number)
+        self.took(number, begin)
 
     @singledispatchmethod
     def write(self, step: object, number: int) -> None:

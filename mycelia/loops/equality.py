@@ -67,7 +67,7 @@ class _Pairs:
         if isinstance(a, frozenset):
             return len(a) == len(b) and all(any(self._tried(x, y) for y in b) for x in a)
         if is_dataclass(a):
-            return all(self.same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+            return all(self.same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.compare)
         return bool(a == b) or (isinstance(a, float) and repr(a) == repr(b))
 
     def _knows(self, a: Any, b: Any) -> bool:

@@ -274,6 +274,14 @@ class Note:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """An operation that a step computes, and the line that asked for it."""
+
+    op: str
+    at: Location | None
+
+
+@dataclass(frozen=True)
 class Program:
     """Everything that one native call does."""
 
@@ -285,6 +293,8 @@ class Program:
     procedures: tuple[Procedure, ...] = ()
     handles: frozenset[Buffer] = frozenset()  # results that are sequences or frames
     notes: tuple[Note, ...] = ()
+    # what is computed into a buffer, where somebody wants to know; no part of what a program is
+    origins: Mapping[Buffer, tuple[Origin, ...]] = field(default_factory=dict, compare=False)
 
     def walk(self) -> Iterator[Step]:
         """Every step, of the main block and then of procedures. The number of a step is its place among them."""

@@ -70,7 +70,7 @@ class Binding:
     names: tuple[Name, ...]  # sizes, in the order in which inputs mention them; their scope has what is relied on
     births: tuple[Name, ...]  # sizes that come out of data
     numbers: tuple[Sym, ...]  # what the code wants to know of sizes and places, in this order
-    steps: int  # of the main block
+    steps: int  # also inside branches, loops and procedures
     loops: bool  # signals are looked at
     procedures: bool  # the stack must be deep
     threads: int

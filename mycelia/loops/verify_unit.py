@@ -91,7 +91,7 @@ def verify_unit(unit: Unit) -> None:
     assert [c.step for c in binding.callbacks] == hosts, "the callbacks are not those of the calls of Python"
     assert binding.inputs == tuple(b.type for b in program.inputs), "the inputs have other types"
     assert binding.outputs == tuple(b.type for b in program.outputs), "the outputs have other types"
-    assert binding.steps == len(program.block.steps), "the number of steps is another one"
+    assert binding.steps == sum(1 for _ in program.walk()), "the number of steps is another one"
     if binding.numbers or not binding.births:  # codegen has said what it wants to know
         verify_binding(binding)
     assert set(unit.procedures) == {r.name for r in program.procedures}, "there are plans of other procedures"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.cost import kept_aside
-from mycelia.ir import Function, Project, Value, may_repeat, names_in
-from mycelia.loops import Buffer, Expr, Index, Launch, Step, cast, load
+from mycelia.ir import Function, Param, Project, Value, may_repeat, names_in
+from mycelia.loops import Buffer, Expr, Index, Launch, Origin, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.empty import without_empty
 from mycelia.lowering.group import Group
@@ -100,6 +100,7 @@ class Body:
                 launch = kernel_of(task.group, lambda m: self.memory[m] if self.memory[m] in needed else None, aside)
                 if launch.kernel.sweeps:
                     self.steps.append(launch)
+                    self._note_all(task.group.members, launch)
             else:
                 assert task.step is not None
                 lower_step(op_of(task.step), task.step, self)
@@ -143,6 +144,29 @@ class Body:
 
     def _place(self, v: Value, buffer: Buffer, task: Task) -> None:
         self.memory[v], self.value_in[buffer], self.made_by[v] = buffer, v, task
+        self._note(v, buffer)
+
+    def _note(self, v: Value, buffer: Buffer) -> None:
+        """Note what is computed into a buffer, with all that is computed on the way, if somebody wants to know."""
+        if not self.shared.options.clocked:
+            return
+        found: dict[Value, None] = {}
+        stack = [v]
+        while stack:
+            u = stack.pop()
+            u = u.inputs[0] if isinstance(u.op, Project) else u
+            if u not in found and not isinstance(u.op, Param):
+                found[u] = None
+                inlined = is_expression(u) or is_reduction(u)
+                stack += [x for x in u.inputs if inlined and is_expression(x) and x not in self.memory]
+        self.shared.origins[buffer] = tuple(Origin(u.op.name, u.location) for u in found)
+
+    def _note_all(self, members: Sequence[Value], launch: Launch) -> None:
+        """A kernel that writes any of its members computes them all."""
+        origins = self.shared.origins
+        found = dict.fromkeys(o for m in reversed(members) for o in origins.get(self.memory[m], ()))
+        if found:
+            origins.update(dict.fromkeys(launch.writes(), tuple(found)))
 
     def _add_anchor(self, v: Value) -> None:
         domain = v.inputs[0].shape if is_reduction(v) else v.shape
@@ -299,6 +323,7 @@ class Body:
         if x in self.memory and same(self.memory[x].strides, want):
             return self.memory[x]
         out = self.shared.buffer(x.type, want)
+        self._note(x, out)
         self._compute(x, out)
         return out
 

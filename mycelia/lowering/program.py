@@ -54,4 +54,5 @@ def lower(
     procedures = tuple(r for r in shared.procedures.values() if r is not None)
     handles = frozenset(b for b, r in zip(outputs, fn.results, strict=True) if not isinstance(r.type, TensorType))
     block, notes = Block((*first, *steps, *late)), tuple(shared.notes)
-    return Program(tuple(inputs), tuple(outputs), block, shared.constants, shared.aliases, procedures, handles, notes)
+    about = (shared.constants, shared.aliases, procedures, handles, notes, shared.origins)
+    return Program(tuple(inputs), tuple(outputs), block, *about)

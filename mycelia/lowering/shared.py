@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mycelia.ir import Value
-from mycelia.loops import Buffer, LibraryCall, Note, Procedure
+from mycelia.loops import Buffer, LibraryCall, Note, Origin, Procedure
 from mycelia.options import Options
 from mycelia.types import Array, TensorType, Type, int64, row_major
 
@@ -22,6 +22,7 @@ class Shared:
     numbers: dict[object, int] = field(default_factory=dict)
     aliases: dict[Buffer, Buffer] = field(default_factory=dict)  # made in the memory of another buffer
     notes: list[Note] = field(default_factory=list)
+    origins: dict[Buffer, tuple[Origin, ...]] = field(default_factory=dict)  # for who measures
     names: int = 0
 
     def home(self, buffer: Buffer) -> Buffer:

@@ -5,6 +5,7 @@ activation: CELU FastGelu GLU HShrink HSigmoid HSwish Hardtanh PReLU RReLU SeLU 
     Softsign Tanhshrink Threshold
 adaptive: AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d
     MaxUnpool1d MaxUnpool2d MaxUnpool3d
+anomaly: AnomalyError detect_anomaly
 arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumExp Roll Tril Triu
 blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten
 container: CellDict
@@ -17,6 +18,7 @@ margin: CosineEmbeddingLoss DiceLoss HingeEmbeddingLoss MarginRankingLoss MultiC
 normalization: InstanceNorm1d InstanceNorm2d InstanceNorm3d LRN SyncBatchNorm
 optim.adafactor: AdaFactor
 optim.rules: ASGD AdaMax Adadelta Adagrad AdamOffload FTRL LARS Lamb LazyAdam ProximalAdagrad RMSProp Rprop
+overview: summary
 padding: ConstantPad1d ConstantPad2d ConstantPad3d Pad ReflectionPad1d ReflectionPad2d ReflectionPad3d
     ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad2d
 pooling: AvgPool3d MaxPool3d

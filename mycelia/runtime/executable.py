@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.codegen.records import WORDS
+from mycelia.codegen.records import TIMES, WORDS
 from mycelia.errors import LibraryFailed, MyceliaError, OutOfMemory
-from mycelia.loops import Note, Slot
+from mycelia.loops import Note, Program, Slot
 from mycelia.loops.status import INTERRUPTED, NO_MEMORY, RAISED, STOPPED, TOO_DEEP, Stopped
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.bind import Bound, arrange
@@ -93,7 +93,7 @@ class Executable:
         self.heap = np.zeros(WORDS, np.int64)
         if binding.procedures:
             self.heap[6] = DEEPEST
-        self.clock = np.zeros(binding.steps + 1, np.int64)  # in cycles, when it was asked for
+        self.clock = np.zeros(TIMES * binding.steps, np.int64)  # when it was asked for, see `codegen.records`
         self.words = [(binding.slot("heap"), self.heap)]
         if Slot("clock") in binding.table:
             self.words.append((binding.slot("clock"), self.clock))
@@ -110,6 +110,7 @@ class Executable:
         self._last: Running | None = None
         self._only: Running | None = None  # where there is one for all calls
         self._results: tuple[Any, ...] = (None,) * len(binding.outputs)
+        self.program: Program | None = None  # what the code does, of a program with a clock
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -82,7 +82,7 @@ def layout(program: Program, options: Options) -> Unit:
         names=tuple(dict.fromkeys(found)),
         births=tuple(dict.fromkeys(s.name for s in steps if isinstance(s, Birth))),
         numbers=(),
-        steps=len(program.block.steps),
+        steps=len(steps),
         loops=bool(program.procedures) or any(isinstance(s, Repeat) for s in steps),
         procedures=bool(program.procedures),
         threads=options.threads,

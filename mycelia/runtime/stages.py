@@ -53,7 +53,9 @@ def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Exec
     python = {n: s.call for n, s in enumerate(program.walk()) if isinstance(s, Host)}
     try:
         code = machine_code(emitted.modules, options)  # objects, from the cache or made now
-        return Executable(code, Bound(binding, python))
+        made = Executable(code, Bound(binding, python))
+        made.program = program if options.clocked else None
+        return made
     except CompileError as failure:
         return Reference(fn, donated, failure, options.asks)  # slower, and right
 

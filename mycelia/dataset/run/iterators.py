@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mycelia import spans
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.saving import plain, restored
@@ -73,7 +74,10 @@ class Iterator:
             raise DataError(
                 "an iterator was used in another process than it was made in", hint="make one in every process"
             )
-        with self._turn:
+        if not spans.listeners:
+            with self._turn:
+                return self._next()
+        with spans.span("waiting for a row", "input"), self._turn:
             return self._next()
 
     def _next(self) -> Any:
