@@ -145,7 +145,11 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
+<<<<<<< HEAD
     if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "profiler"):
+=======
+    if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "numpy", "scipy"):
+>>>>>>> 117f28f (Give arrays NumPy's names: mycelia.numpy, over the functions of ops)
         return _import_module(f"mycelia.{name}")
     if name == "Profiler":
         return _import_module("mycelia.profiler").Profiler

@@ -32,7 +32,7 @@ from mycelia.ir.region import innermost
 from mycelia.sizes import NeedsSize, Sym
 from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
-PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.")
+PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.", "mycelia.numpy.", "mycelia.scipy.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
 OURS = (*PURE, "mycelia.names.")  # where such functions, and what is wrapped around them, are written
 NUMBERS = (HostNumber, Number)

@@ -411,3 +411,62 @@ for _name in [
     _in_place(_name, getattr(Tensor, _name))
 
 __all__: list[str] = []  # methods only
+
+
+# ------------------------------------------------------------------------------------- as other array libraries ask
+
+
+@method("__array_namespace__")
+def _namespace(self: Tensor, *, api_version: str | None = None) -> Any:
+    """The functions of the Python array API standard, for tensors.
+
+    >>> Tensor([1.0]).__array_namespace__().__name__
+    'mycelia.numpy'
+    """
+    known = ("2021.12", "2022.12", "2023.12", "2024.12")
+    if api_version is not None and api_version not in known:
+        raise ArgumentError(f"there is no version {api_version!r} of the array API here", hint=", ".join(known))
+    return import_module("mycelia.numpy")
+
+
+@method("__dlpack__")
+def _dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[Any, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """The numbers for another library, in memory of its own: nobody else writes into a tensor.
+
+    >>> np.from_dlpack(Tensor([1, 2])).tolist()
+    [1, 2]
+    """
+    if stream is not None:
+        raise ArgumentError(f"there are no streams here, such as {stream!r}", hint="leave it out")
+    if copy is False:
+        raise BufferError("a tensor gives its numbers away as a copy only")
+    return self.asnumpy().__dlpack__(max_version=max_version, dl_device=dl_device)
+
+
+@method("__dlpack_device__")
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    """Where the numbers are: on the processor.
+
+    >>> Tensor([1]).__dlpack_device__()
+    (1, 0)
+    """
+    return 1, 0
+
+
+@method()
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device, of which there is one.
+
+    >>> Tensor([1]).to_device("CPU:0").tolist()
+    [1]
+    """
+    if str(device) not in ("CPU", "CPU:0", "cpu") or stream is not None:
+        raise ArgumentError(f"there is no device {device!r}", hint='"CPU:0"')
+    return self

@@ -1,0 +1,105 @@
+"""Bits of whole numbers."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from mycelia import ops
+from mycelia.eager import Tensor
+from mycelia.numpy.arguments import binary, unary
+from mycelia.ops.arguments import tensor
+
+__all__ = [
+    "bitwise_and",
+    "bitwise_count",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "invert",
+    "left_shift",
+    "right_shift",
+]
+
+
+def _ones(x: Any) -> Tensor:
+    size = tensor(x)
+    size = ops.cast(ops.abs(size) if size.dtype.kind == "i" else size, "uint64")
+    for mask, shift in ((0x5555555555555555, 1), (0x3333333333333333, 2), (0x0F0F0F0F0F0F0F0F, 4)):
+        low = Tensor(mask, "uint64")
+        size = ops.bitwise_and(size, low) + ops.bitwise_and(size >> shift, low)
+    for shift in (8, 16, 32):
+        size = size + (size >> shift)
+    return ops.cast(ops.bitwise_and(size, 0x7F), "uint8")
+
+
+def bitwise_invert(x: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Every bit flipped; of a bool, the other one.
+
+    >>> bitwise_invert(Tensor([0, 5])).tolist()
+    [-1, -6]
+    """
+    return unary(ops.bitwise_not, x, dtype, where)
+
+
+def bitwise_count(x: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """How many bits of the size of a whole number are one.
+
+    >>> bitwise_count(Tensor([7, -8])).tolist()
+    [3, 1]
+    """
+    return unary(_ones, x, dtype, where)
+
+
+def bitwise_and(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Bits that both have.
+
+    >>> bitwise_and(Tensor([6]), 3).tolist()
+    [2]
+    """
+    return binary(ops.bitwise_and, x1, x2, dtype, where)
+
+
+def bitwise_or(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Bits that one of them has.
+
+    >>> bitwise_or(Tensor([6]), 3).tolist()
+    [7]
+    """
+    return binary(ops.bitwise_or, x1, x2, dtype, where)
+
+
+def bitwise_xor(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Bits that exactly one of them has.
+
+    >>> bitwise_xor(Tensor([6]), 3).tolist()
+    [5]
+    """
+    return binary(ops.bitwise_xor, x1, x2, dtype, where)
+
+
+def bitwise_left_shift(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Bits moved up.
+
+    >>> bitwise_left_shift(Tensor([3]), 2).tolist()
+    [12]
+    """
+    return binary(operator.lshift, x1, x2, dtype, where)
+
+
+def bitwise_right_shift(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
+    """Bits moved down.
+
+    >>> bitwise_right_shift(Tensor([12]), 2).tolist()
+    [3]
+    """
+    return binary(operator.rshift, x1, x2, dtype, where)
+
+
+bitwise_not = bitwise_invert
+invert = bitwise_invert
+left_shift = bitwise_left_shift
+right_shift = bitwise_right_shift
