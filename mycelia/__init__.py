@@ -145,11 +145,9 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
-<<<<<<< HEAD
-    if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "profiler"):
-=======
-    if name in ("amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "numpy", "scipy"):
->>>>>>> 117f28f (Give arrays NumPy's names: mycelia.numpy, over the functions of ops)
+    if name in (
+        "amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "numpy", "profiler",
+    ):  # fmt: skip
         return _import_module(f"mycelia.{name}")
     if name == "Profiler":
         return _import_module("mycelia.profiler").Profiler
