@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from mycelia.eager.dispatch import Ready
 from mycelia.eager.quiet import quietly
 from mycelia.eager.tape import Tape
 from mycelia.eager.tensor import Tensor, wrap
+from mycelia.primitives import Slice
+
+LARGE = 1 << 12  # elements of a cotangent from which it is worth asking who else holds it
 
 
 def pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool = False) -> list[Any]:
@@ -20,6 +26,7 @@ def pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_
 
 def _pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool) -> list[Any]:
     cts: list[Any] = [None] * len(tape)
+    own: set[int] = set()  # places whose cotangent nobody else holds: it may be added to where it lies
     for place, seed in seeds.items():
         cts[place] = seed
     for here in range(len(tape) - 1, -1, -1):
@@ -34,11 +41,37 @@ def _pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used
         elif ct is None:
             continue
         cts[here] = None
+        own.discard(here)
+        if step.__class__ is Ready and step.op.__class__ is Slice and inputs[0].size >= LARGE:
+            (place,) = places
+            cts[place] = _added_at(step.op, cts[place], place in own, ct, inputs[0])
+            own.add(place)
+            continue
         for place, flowing in zip(places, step.pull(needed, ct, out, inputs), strict=True):
             if flowing is not None and place >= 0:
                 before = cts[place]
-                cts[place] = flowing if before is None else before + flowing
+                if before is None:
+                    cts[place] = flowing
+                elif place in own:
+                    before += flowing
+                else:
+                    cts[place] = before + flowing
+                    if flowing.size >= LARGE:
+                        own.add(place)
     return [cts[place] for place in leaves]
+
+
+def _added_at(op: Slice, before: Any, own: bool, ct: Any, x: Any) -> Any:
+    """What flows to a tensor of which a part was taken: the part's is added where it lies, and nothing else is touched.
+    So a tensor that is cut into pieces is gone through once, and not once for each of them.
+    """
+    if before is None:
+        total = np.zeros(x.shape, ct.dtype)
+        op.reference(total)[...] = ct
+        return total
+    total = before if own else before.copy()
+    op.reference(total)[...] += ct
+    return total
 
 
 def derive_back(

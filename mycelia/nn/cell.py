@@ -16,6 +16,7 @@ from mycelia.capture.values import alternatives
 from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype
 from mycelia.eager.dispatch import mode
 from mycelia.eager.parameter import UNNAMED
+from mycelia.eager.tape import recording
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.casting import all_in_type, constructed_in
@@ -63,6 +64,7 @@ class Cell(Hooked, Compiled, Stateful):
     _cells: Mapping[str, Cell]  # replaced when it changes, as all that is noted about a cell
     _auto_prefix: bool
     kept_whole: tuple[str, ...] = ()  # parameters that `to_float` does not cast, such as what is remembered of batches
+    as_one = False  # whether eager mode too runs it as one program, where no gradient is being taken
     bprop: Callable[..., Any] | None = None  # the gradient, where a class gives its own: bprop(self, *args, out, dout)
 
     def __init__(self, auto_prefix: bool = True, flags: Mapping[str, Any] | None = None) -> None:
@@ -84,7 +86,7 @@ class Cell(Hooked, Compiled, Stateful):
         if mode.capturing or self._extras or self.bprop is not None:
             graph = not mode.capturing and get_context("mode") == GRAPH_MODE
             return (self._compiled() if graph else self._run)(*args, **kwargs)
-        if get_context("mode") == GRAPH_MODE:
+        if get_context("mode") == GRAPH_MODE or (self.as_one and not recording()):
             return self._compiled()(*args, **kwargs)
         try:
             return self.construct(*args, **kwargs)  # the common case, without a detour

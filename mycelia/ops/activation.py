@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import axis_of, floated, method, number, tensor
@@ -48,6 +49,7 @@ __all__ = [
 
 
 @method("relu")
+@fused
 def relu(input: Any) -> Tensor:
     """X where it is positive, else 0.
 
@@ -58,6 +60,7 @@ def relu(input: Any) -> Tensor:
     return p.select(x <= 0, number(0, x), x)  # what is not a number stays so
 
 
+@fused
 def relu6(x: Any) -> Tensor:
     """X kept between 0 and 6.
 
@@ -77,6 +80,7 @@ def sigmoid(input: Any) -> Tensor:
     return p.sigmoid(floated(input))
 
 
+@fused
 def logsigmoid(x: Any) -> Tensor:
     """The logarithm of the sigmoid.
 
@@ -86,6 +90,7 @@ def logsigmoid(x: Any) -> Tensor:
     return p.negative(softplus(p.negative(floated(x))))
 
 
+@fused
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta x)) / beta: a smooth relu, and x itself where beta x is beyond the threshold.
 
@@ -98,6 +103,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return p.select(scaled > threshold, x, smooth)
 
 
+@fused
 def softsign(x: Any) -> Tensor:
     """X / (1 + |x|).
 
@@ -108,6 +114,7 @@ def softsign(x: Any) -> Tensor:
     return x / (p.abs(x) + 1.0)
 
 
+@fused
 def gelu(input: Any, approximate: str = "none") -> Tensor:
     """X times the probability that a normal number is below x; "tanh" uses the well-known approximation.
 
@@ -122,6 +129,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     return x * 0.5 * (p.tanh((x + x * x * x * 0.044715) * math.sqrt(2.0 / math.pi)) + 1.0)
 
 
+@fused
 def silu(input: Any) -> Tensor:
     """X times its sigmoid.
 
@@ -132,6 +140,7 @@ def silu(input: Any) -> Tensor:
     return x * p.sigmoid(x)
 
 
+@fused
 def mish(x: Any) -> Tensor:
     """X times the tanh of its softplus.
 
@@ -142,6 +151,7 @@ def mish(x: Any) -> Tensor:
     return x * p.tanh(softplus(x))
 
 
+@fused
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     """X where it is positive, else alpha (exp(x) - 1).
 
@@ -152,6 +162,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x))) * alpha)
 
 
+@fused
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
     """X where it is positive, else alpha (exp(x / alpha) - 1).
 
@@ -162,6 +173,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x)) * (1.0 / alpha)) * alpha)
 
 
+@fused
 def selu(input_x: Any) -> Tensor:
     """Elu scaled such that normal inputs stay normal.
 
@@ -171,6 +183,7 @@ def selu(input_x: Any) -> Tensor:
     return elu(input_x, 1.6732632423543772) * 1.0507009873554805
 
 
+@fused
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     """X where it is positive, else alpha x.
 
@@ -181,6 +194,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     return p.select(x > 0, x, x * alpha)
 
 
+@fused
 def prelu(input: Any, weight: Any) -> Tensor:
     """X where it is positive, else x times a weight, one for each channel (axis 1) or for all.
 
@@ -193,6 +207,7 @@ def prelu(input: Any, weight: Any) -> Tensor:
     return p.select(x > 0, x, x * w)
 
 
+@fused
 def hardswish(input: Any) -> Tensor:
     """X times relu6(x + 3) / 6.
 
@@ -203,6 +218,7 @@ def hardswish(input: Any) -> Tensor:
     return x * relu6(x + 3.0) * (1.0 / 6.0)
 
 
+@fused
 def hardsigmoid(input: Any) -> Tensor:
     """relu6(x + 3) / 6.
 
@@ -212,6 +228,7 @@ def hardsigmoid(input: Any) -> Tensor:
     return relu6(floated(input) + 3.0) * (1.0 / 6.0)
 
 
+@fused
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """X kept between two numbers.
 
@@ -222,6 +239,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
 
 
 @method("hardshrink")
+@fused
 def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
     """x, and 0 within `lambd` of it.
 
@@ -232,6 +250,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
     return p.select(p.abs(x) <= lambd, number(0, x), x)
 
 
+@fused
 def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
     """X moved towards 0 by `lambd`, and not beyond.
 
@@ -242,6 +261,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
     return p.sign(x) * p.maximum(p.abs(x) - lambd, number(0.0, x))
 
 
+@fused
 def tanhshrink(input: Any) -> Tensor:
     """X less its tanh.
 
@@ -252,6 +272,7 @@ def tanhshrink(input: Any) -> Tensor:
     return x - p.tanh(x)
 
 
+@fused
 def threshold(input: Any, thr: float, value: float) -> Tensor:
     """X where it is above a threshold, else a number.
 
@@ -262,6 +283,7 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     return p.select(x > thr, x, number(value, x))
 
 
+@fused
 def glu(x: Any, axis: int = -1) -> Tensor:
     """The first half of an axis times the sigmoid of the second.
 
@@ -272,6 +294,7 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return a * p.sigmoid(b)
 
 
+@fused
 def swiglu(input: Any, dim: int = -1) -> Tensor:
     """The silu of the first half of an axis times the second.
 
@@ -283,6 +306,7 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
 
 
 @method("softmax")
+@fused
 def softmax(input: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """exp(x) / sum(exp(x)) along an axis, with the maximum subtracted first.
 
@@ -295,6 +319,7 @@ def softmax(input: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     return e / p.reduce_sum(e, axes, True)
 
 
+@fused
 def softmin(x: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """softmax(-x).
 
@@ -304,6 +329,7 @@ def softmin(x: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     return softmax(p.negative(tensor(x)), axis, dtype=dtype)
 
 
+@fused
 def log_softmax(logits: Any, axis: int = -1) -> Tensor:
     """The logarithm of the softmax along an axis.
 

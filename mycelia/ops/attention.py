@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ArgumentError
 from mycelia.ops.activation import softmax
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@fused
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import pair, per_axis, tensor
@@ -80,6 +81,7 @@ def conv3d(
     return _conv("conv3d", 3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
+@fused
 def _conv(
     name: str,
     rank: int,

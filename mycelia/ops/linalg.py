@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, pair, tensor
@@ -176,6 +177,7 @@ for _name, _function in {"addmm": addmm, "baddbmm": baddbmm, "addmv": addmv}.ite
     method(_name)(_function)
 
 
+@fused
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """Input @ weight.T + bias.
 
@@ -193,6 +195,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     return out if bias is None else out + bias
 
 
+@fused
 def bias_add(input_x: Any, bias: Any) -> Tensor:
     """A bias for each channel (axis 1) added.
 

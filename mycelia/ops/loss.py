@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, cast, floating
 from mycelia.eager.dispatch import must
 from mycelia.eager.indexing import BoundsError
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 
+@fused
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The square of the difference.
 
@@ -52,6 +54,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return reduced("mse_loss", (x - y) * (x - y), reduction)
 
 
+@fused
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The size of the difference.
 
@@ -62,6 +65,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return reduced("l1_loss", p.abs(x - y), reduction)
 
 
+@fused
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """Half the square of a difference below beta, over beta; a larger difference less beta / 2.
 
@@ -76,6 +80,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     return reduced("smooth_l1_loss", p.select(away < beta, near, away - 0.5 * beta), reduction)
 
 
+@fused
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Half the square of a difference below delta; delta times a larger one, less delta / 2.
 
@@ -85,6 +90,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return reduced("huber_loss", smooth_l1_loss(input, target, delta) * delta, reduction)
 
 
+@fused
 def cross_entropy(
     input: Any,
     target: Any,
@@ -135,6 +141,7 @@ def _per_class(weight: Any, x: Tensor, axis: int) -> Tensor:
     return p.reshape(w, [e if a == axis else 1 for a, e in enumerate(x.shape)])
 
 
+@fused
 def nll_loss(
     inputs: Any,
     target: Any,
@@ -206,6 +213,7 @@ def _probabilities(x: Tensor) -> None:
         )
 
 
+@fused
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """The negative log-probability of a yes or no, from the probability of yes; logarithms stop at -100.
 
@@ -219,6 +227,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     return reduced("binary_cross_entropy", losses if weight is None else losses * weight, reduction)
 
 
+@fused
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
@@ -234,6 +243,7 @@ def binary_cross_entropy_with_logits(
     return reduced("binary_cross_entropy_with_logits", losses if weight is None else losses * weight, reduction)
 
 
+@fused
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """How far probabilities are from log-probabilities: y (log y - x); "batchmean" is the sum over examples' number.
 
@@ -247,6 +257,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     return reduced("kl_div", losses, reduction)
 
 
+@fused
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis.
 
@@ -260,6 +271,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tens
     return together * p.rsqrt(p.maximum(lengths, number(eps * eps, lengths)))
 
 
+@fused
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -273,6 +285,7 @@ def cosine_embedding_loss(
     return reduced("cosine_embedding_loss", losses, reduction)
 
 
+@fused
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
     """How far the first fails to be ranked above (target 1) or below (target -1) the second by a margin.
 
@@ -283,6 +296,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     return reduced("margin_ranking_loss", p.maximum((y - x) * target + margin, number(0.0, x)), reduction)
 
 
+@fused
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -309,6 +323,7 @@ def triplet_margin_loss(
     return reduced("triplet_margin_loss", losses, reduction)
 
 
+@fused
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-y x)), for targets 1 and -1.
 
@@ -320,6 +335,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     return reduced("soft_margin_loss", p.maximum(z, number(0.0, z)) + p.log1p(p.exp(p.negative(p.abs(z)))), reduction)
 
 
+@fused
 def l2_loss(x: Any) -> Tensor:
     """Half the sum of squares.
 
@@ -330,6 +346,7 @@ def l2_loss(x: Any) -> Tensor:
     return p.reduce_sum(x * x) * 0.5
 
 
+@fused
 def softmax_cross_entropy_with_logits(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """For each example the cross entropy of its labels (probabilities), and its gradient.
 

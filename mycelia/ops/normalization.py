@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.checks import only, whole
 from mycelia.eager import Parameter, Tensor, assign, cast
 from mycelia.errors import ArgumentError, ShapeError
@@ -41,6 +42,7 @@ def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, T
     return away * p.rsqrt(variance + eps), mean, variance
 
 
+@fused
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over the last axes, then scaled and shifted.
 
@@ -56,6 +58,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     return out if bias is None else out + bias
 
 
+@fused
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
     """The last axes (those of `gamma`) over their root mean square, scaled; and one over that root.
 
@@ -69,6 +72,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return cast(wide * factor, x.dtype) * scale, factor
 
 
+@fused
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over groups of channels (axis 1) and all positions; then scaled and shifted.
 
@@ -83,6 +87,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     return _scaled(out, weight, bias)
 
 
+@fused
 def instance_norm(input: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over the positions of each channel of each example; then scaled and shifted.
 
@@ -111,18 +116,30 @@ def batch_norm(
     [[0.0], [1.0]]
     """
     x = floated(input_x)
-    axes = tuple(a for a in range(x.ndim) if a != 1)
     if not training:
-        mean, variance = (_channels(cast(tensor(t), x.dtype), x) for t in (running_mean, running_var))
-        return _scaled((x - mean) * p.rsqrt(variance + eps), weight, bias)
-    out, mean, variance = _normalised(x, axes, eps)
+        return _as_remembered(x, tensor(running_mean), tensor(running_var), weight, bias, eps)
+    out, mean, variance = _of_batch(x, weight, bias, eps)
     count = x.size // x.shape[1]
     unbiased = variance * (p.one_over(count - 1, variance.dtype) * count if count > 1 else count)
     for remembered, now in ((running_mean, mean), (running_var, unbiased)):
         if isinstance(remembered, Parameter):
             moved = p.reshape(p.stop_gradient(now), remembered.shape)
             assign(remembered, remembered.value() * (1.0 - momentum) + cast(moved, remembered.dtype) * momentum)
-    return _scaled(out, weight, bias)
+    return out
+
+
+@fused
+def _of_batch(x: Tensor, weight: Any, bias: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch as its own mean and variance normalise it, and these."""
+    out, mean, variance = _normalised(x, tuple(a for a in range(x.ndim) if a != 1), eps)
+    return _scaled(out, weight, bias), mean, variance
+
+
+@fused
+def _as_remembered(x: Tensor, mean: Tensor, variance: Tensor, weight: Any, bias: Any, eps: float) -> Tensor:
+    """A batch as a mean and a variance of before normalise it."""
+    mean, variance = (_channels(cast(t, x.dtype), x) for t in (mean, variance))
+    return _scaled((x - mean) * p.rsqrt(variance + eps), weight, bias)
 
 
 def _channels(t: Tensor, x: Tensor) -> Tensor:
@@ -135,6 +152,7 @@ def _scaled(x: Tensor, weight: Any, bias: Any) -> Tensor:
     return x if bias is None else x + _channels(tensor(bias), x)
 
 
+@fused
 def normalize(x: Any, axis: Axis = -1, p_norm: float = 2.0, epsilon: float = 1e-12) -> Tensor:
     """Over the length along axes, which is taken to be at least epsilon.
 
@@ -149,6 +167,7 @@ def normalize(x: Any, axis: Axis = -1, p_norm: float = 2.0, epsilon: float = 1e-
     return x / p.maximum(length, number(epsilon, x))
 
 
+@fused
 def l2_normalize(x: Any, axis: Axis = 0, epsilon: float = 1e-4) -> Tensor:
     """Over the root of the sum of squares along axes, which is taken to be at least epsilon.
 
@@ -197,6 +216,7 @@ def _sum(parts: list[Any]) -> Any:
     return total
 
 
+@fused
 def lrn(
     x: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",

@@ -9,6 +9,7 @@ from math import prod as product
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, number, tensor
 from mycelia.ops.math import length, truth
@@ -211,6 +212,7 @@ def count_nonzero(x: Any, axis: Axis = None, keep_dims: bool = False, dtype: Any
     return p.reduce_sum(flags, axes_of(flags, axis), keep_dims)
 
 
+@fused
 def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The variance (the mean square distance from the mean, over n - ddof) and the mean.
 
@@ -230,6 +232,7 @@ def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
 
 
 @method()
+@fused
 def var(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> Tensor:
     """The variance: the mean square distance from the mean, over n - ddof.
 
@@ -240,6 +243,7 @@ def var(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = Fa
 
 
 @method()
+@fused
 def std(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation: the root of the variance.
 
@@ -249,6 +253,7 @@ def std(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = Fa
     return std_mean(input, axis, ddof, keepdims)[0]
 
 
+@fused
 def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean.
 
@@ -261,6 +266,7 @@ def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
 
 
 @method()
+@fused
 def logsumexp(input: Any, dim: Axis, keepdim: bool = False) -> Tensor:
     """The logarithm of the sum of exponentials, without overflow.
 
@@ -276,6 +282,7 @@ def logsumexp(input: Any, dim: Axis, keepdim: bool = False) -> Tensor:
 
 
 @method()
+@fused
 def nansum(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of the elements that are numbers.
 
@@ -287,6 +294,7 @@ def nansum(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any 
 
 
 @method()
+@fused
 def nanmean(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are numbers.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mycelia import ops
-from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast
+from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispatch
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.cell import Cell
 from mycelia.nn.optim.rates import Rate, as_rate
@@ -105,6 +105,9 @@ class Optimizer(Cell):
         # the weights belong to the network: the optimizer neither names nor saves them
         self.__dict__["parameters"] = ParameterTuple(p for p, _ in found.values())
         self.choices = tuple(own for _, own in found.values())
+        # a step goes over the memory of all weights once for each op of a rule, or once in all
+        elements = sum(p.size for p in self.parameters)
+        self.as_one = elements >= dispatch.LARGE and type(self).__module__.startswith("mycelia.")
         for number, rate in enumerate(rates):
             self.insert_child_to_cell(f"rate_{number}", rate)
         self.rates = tuple(rates)
