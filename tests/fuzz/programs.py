@@ -107,9 +107,11 @@ class Writer:
 
     # ---------------------------------------------------------------------------------------- programs
 
-    def body(self, xs: Sequence[Value], steps: int) -> tuple[Value, ...]:
+    def body(self, xs: Sequence[Value], steps: int, exact: Sequence[bool] = ()) -> tuple[Value, ...]:
+        """Results after some steps, from parameters of which all are exact unless somebody knows better."""
         self.pool = list(xs)
-        self.exact |= set(xs)
+        known = exact or [True] * len(xs)
+        self.exact |= {x for x, e in zip(xs, known, strict=True) if e or not x.dtype.is_float}
         for _ in range(steps):
             self.step()
         last = self.pool[-1]
@@ -283,12 +285,14 @@ class Writer:
 
     # ---------------------------------------------------------------------------------------- control
 
-    def inner(self, types: Sequence[TensorType], results: Sequence[TensorType] | None = None) -> Function:
-        """A function of these types, to these or whatever comes."""
+    def inner(
+        self, types: Sequence[TensorType], exact: Sequence[bool], results: Sequence[TensorType] | None = None
+    ) -> Function:
+        """A function of these types, to these or whatever comes; `exact` says which parameters are, at each call."""
         writer = Writer(self.rng, control=self.control and self.chance(0.2))
 
         def program(*xs: Value) -> tuple[Value, ...]:
-            made = writer.body(xs, int(self.rng.integers(1, 5)))
+            made = writer.body(xs, int(self.rng.integers(1, 5)), exact)
             if results is None:
                 return made
             return tuple(writer.fitted(t) for t in results)
@@ -312,10 +316,11 @@ class Writer:
     def cond(self) -> None:
         xs = self.operands(3)
         types = [x.tensor for x in xs]
-        then = self.inner(types)
+        exact = [x in self.exact for x in xs]
+        then = self.inner(types, exact)
         if any(not isinstance(t, TensorType) for t in then.result_types):
             return
-        otherwise = self.inner(types, then.result_types)
+        otherwise = self.inner(types, exact, then.result_types)
         source = self.value(lambda v: v in self.exact)
         if source is None:
             return
@@ -327,11 +332,15 @@ class Writer:
         constants = self.operands(2) if self.chance(0.6) else []
         return constants, self.operands(2)
 
+    def outside(self, constants: Sequence[Value], carries: Sequence[Value]) -> list[bool]:
+        """Which parameters of a loop are exact: what a turn hands on may have been rounded in it."""
+        return [*[v in self.exact for v in constants], *[False] * len(carries)]
+
     def while_(self) -> None:
         constants, carries = self.loop_types()
         turns = int(self.rng.integers(0, 4))
         types = [v.tensor for v in (*constants, *carries)]
-        made = self.inner(types, [v.tensor for v in carries])
+        made = self.inner(types, self.outside(constants, carries), [v.tensor for v in carries])
         n = len(types)
         body = Function.build(lambda *xs: (*made(*xs[:n]), xs[n] + p.full(1, int64, ())), *types, COUNT)
         condition = Function.build(lambda *xs: p.less(xs[n], p.full(turns, int64, ())), *types, COUNT)
@@ -347,7 +356,8 @@ class Writer:
         element = x.tensor.with_shape(x.shape[1:])
         types = [v.tensor for v in (*constants, *carries)]
         ys = [self.pick([*types, element])]
-        body = self.inner([*types, element], [*[v.tensor for v in carries], *ys])
+        exact = [*self.outside(constants, carries), x in self.exact]
+        body = self.inner([*types, element], exact, [*[v.tensor for v in carries], *ys])
         scan = p.Scan(body, len(constants), len(carries), self.chance(0.4), x.shape[0])
         for v in scan(*constants, *carries, x):
             self.keep(v)
@@ -357,7 +367,8 @@ class Writer:
         if x is None:
             return
         constants = self.operands(2) if self.chance(0.6) else []
-        body = self.inner([*[v.tensor for v in constants], x.tensor.with_shape(x.shape[1:])])
+        exact = [v in self.exact for v in (*constants, x)]
+        body = self.inner([*[v.tensor for v in constants], x.tensor.with_shape(x.shape[1:])], exact)
         sums = int(self.chance(0.3) and body.results[-1].dtype.is_float)
         for v in p.Map(body, len(constants), x.shape[0], sums)(*constants, x):
             self.keep(v)
