@@ -78,7 +78,7 @@ class Quotient:
         return cast("Sym", self.under if isinstance(self.over, int) else self.over).scope
 
     def at(self, sizes: Mapping[Name, int]) -> int:
-        return value(self.over, sizes) // (value(self.under, sizes) or 1)  # by nothing: see `codegen.driver`
+        return value(self.over, sizes) // (value(self.under, sizes) or 1)  # by nothing: see `codegen/driver.py`
 
     def names(self) -> frozenset[Name]:
         return names(self.over) | names(self.under)
