@@ -26,10 +26,26 @@ def found(path: str) -> list[Path]:
 
 @cache
 def names(path: Path) -> frozenset[str]:
-    """All that a file defines: functions, classes with what they hold, numbers with names."""
-    nodes = list(ast.walk(ast.parse(path.read_text())))
-    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    return frozenset(defined | {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)})
+    """All that a file defines for whoever reads it: functions, classes, numbers with names; and `Class.member`."""
+    defined: set[str] = set()
+    inside: dict[str, set[str]] = {}
+    instances: dict[str, str] = {}  # `Arena = _Arena()`
+    for node in ast.parse(path.read_text()).body:
+        defined |= _defined(node)
+        if isinstance(node, ast.ClassDef):
+            inside[node.name] = set().union(*map(_defined, node.body))
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name(made))):
+                instances[name] = made
+    inside |= {name: inside[made] for name, made in instances.items() if made in inside}
+    return frozenset(defined | {f"{name}.{member}" for name, members in inside.items() for member in members})
+
+
+def _defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
 
 
 def missing(path: str, name: str) -> str | None:
@@ -37,8 +53,8 @@ def missing(path: str, name: str) -> str | None:
     where = found(path)
     if not where:
         return f"there is no {path}"
-    wrong = [part for part in filter(None, name.split(".")) if not any(part in names(file) for file in where)]
-    return f"{path} has no {wrong[0]}" if wrong else None
+    name = name.rstrip(".")
+    return f"{path} has no {name}" if name and not any(name in names(file) for file in where) else None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -69,7 +85,7 @@ def test_every_file_that_the_code_names_exists() -> None:
 
 def test_a_place_that_is_gone_is_found() -> None:
     assert missing("docs/test_pages.py", "missing") is None
-    assert missing("docs/test_pages.py", "nothing.of_this") == "docs/test_pages.py has no nothing"
+    assert missing("docs/test_pages.py", "nothing.of_this") == "docs/test_pages.py has no nothing.of_this"
     assert missing("docs/no_page.py", "") == "there is no docs/no_page.py"
 
 
