@@ -104,7 +104,7 @@ def _is_said(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.keyword):
-        return node.arg in ("strict", "stacklevel", "hint", "copy")
+        return node.arg in ("strict", "stacklevel", "hint", "copy", "timeout", "maxsize")
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _is_said(node.value)
     if isinstance(node, ast.Call):

@@ -1,8 +1,8 @@
 """Try the tests on faults: each fault in a process of its own, forked where the tests have been collected already.
 
-The tests that stand near a module are ordered by how many words of the fault (of the names of its module and function,
-and of its line) are in their names. The fault is sown, in the functions in memory and in the file, and the first tests
-are run, until one fails, dies or does not end, or their time is up. A test that fails must pass without the fault.
+The tests that stand near a module are ordered by how likely they are to see the fault (`choice.py`). It is sown, in the
+functions in memory and in the file, and tests are run until one fails, dies or does not end, or their time is up. A
+test that fails must pass without the fault.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import fcntl
 import gc
 import json
 import linecache
+import math
 import mmap
 import os
-import re
 import resource
 import signal
 import sys
@@ -28,6 +28,7 @@ from typing import Any
 
 import pytest
 
+from tests.mutation.choice import Likely, Queue
 from tests.mutation.faults import ROOT, Fault
 
 # the default tests that stand nearest to a package, nearest first
@@ -43,6 +44,7 @@ TESTS = {
     "dataset": ("dataset",),
     "mindrecord": ("dataset/test_records.py", "dataset/test_hostile_files.py", "dataset/test_readers.py"),
 }
+ENDLESS = ": did not end"
 LOCKS = "tests/test_locks.py"
 PATIENCE, IDLE = 15.0, 20.0  # seconds: of processor time beyond what is given, and without any, of a deadlock
 
@@ -52,7 +54,7 @@ class Trials:
 
     def __init__(self, faults: Sequence[Fault], folder: Path, budget: float, first: Sequence[str] = ()) -> None:
         self.faults, self.folder, self.budget, self.first = list(faults), folder, budget, tuple(first)
-        self.marks = mmap.mmap(-1, 1)  # shared with all children: whether the fault was come to
+        self.marks = mmap.mmap(-1, 2)  # shared with all children: whether the fault was come to, now and ever
         self.failed = ""
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -65,15 +67,19 @@ class Trials:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
-        self.words = {name: words(name) for name in self.items}
+        self.likely = Likely(self.items)
         self.functions: dict[str, list[FunctionType]] = {}
         for found in gc.get_objects():
             if type(found) is FunctionType:
                 self.functions.setdefault(found.__code__.co_filename, []).append(found)
-        self.good: dict[str, bool] = {}
+        self.good: dict[str, float] = {}  # seconds of those that pass by themselves
         gc.collect()
         gc.freeze()
-        done = {r["key"] for r in self.known()}
+        known = self.known()
+        done = {r["key"] for r in known}
+        for r in known:
+            if r["caught"]:
+                self.likely.learn(r["key"].rpartition(":")[0], r["caught"].partition(": ")[0])
         for fault in self.faults:
             if fault.key not in done:
                 self.run(fault)
@@ -81,39 +87,28 @@ class Trials:
 
     def run(self, fault: Fault) -> None:
         """Try the tests that are likely to see a fault."""
-        tests = self.likely(fault)
+        near = [f"tests/{t}" for t in TESTS[fault.package]]
+        tests = self.likely.order(fault, near, (LOCKS,) if fault.rule == "lock" else self.first)
         for _ in range(3):
             start = time.monotonic()
             found, seconds, count = self.tried(fault, tests)
             name = found.partition(": ")[0]
-            if not found or name not in self.items or self.passes(name):
+            assert not found or name in self.items, f"{fault} was not sown"
+            if not found or self.alone(name) < (PATIENCE / 3 if found.endswith(ENDLESS) else math.inf):
                 break
-            tests = [t for t in tests if t != name]  # it fails anyway
-        reached = bool(self.marks[0])
-        record = {"key": fault.key, "fault": str(fault), "caught": found, "seconds": seconds, "count": count,
-                  "reached": reached, "tests": tests[:count]}  # fmt: skip
+            tests = [t for t in tests if t != name]  # it fails anyway, or takes long
+        if found:
+            self.likely.learn(fault.path, name)
+        reached = any(self.marks[:])
+        record = {"key": fault.key, "fault": str(fault), "caught": found, "seconds": seconds, "count": count}
+        record["reached"] = reached
         with (self.folder / "faults.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
         said = found or f"MISSED by {count}, {'reached' if reached else 'not reached'}"
         print(f"{said[:110]:60} {seconds:4.0f} of {time.monotonic() - start:4.0f} s  {fault}", flush=True)
 
-    def likely(self, fault: Fault) -> list[str]:
-        """All tests near a fault, the most likely first."""
-        text = (ROOT / fault.path).read_text().splitlines()
-        strong, weak = words(f"{fault.path} {fault.function}"), words(" ".join(text[fault.line - 1 : fault.line + 1]))
-        near = [f"tests/{t}" for t in TESTS[fault.package]]
-        first = (LOCKS,) if fault.rule == "lock" else self.first
-
-        def order(name: str) -> tuple[bool, bool, float, int]:
-            mine = self.words[name]
-            place = next((i for i, t in enumerate(near) if name.startswith(t)), len(near))
-            likely = 3 * len(strong & mine) + len(weak & mine) - 0.7 * place
-            return name.startswith(first), name.startswith(fault.path), likely, -len(name)
-
-        return sorted(self.items, key=order, reverse=True)
-
-    def passes(self, name: str) -> bool:
-        """Whether a test passes without any fault."""
+    def alone(self, name: str) -> float:
+        """How many seconds a test takes without any fault; for ever, if it fails."""
         if name not in self.good:
             item = self.items[name]
 
@@ -121,7 +116,9 @@ class Trials:
                 item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
                 os._exit(bool(self.failed))
 
-            self.good[name] = self.in_a_child(child, 60.0, "passing") == 0
+            start = _cpu()
+            passed = self.in_a_child(child, 60.0, "passing") == 0
+            self.good[name] = _cpu() - start if passed else math.inf
         return self.good[name]
 
     def known(self) -> list[dict[str, Any]]:
@@ -140,25 +137,26 @@ class Trials:
         def child() -> None:
             builtins.__reached__ = self.marks.__setitem__  # type: ignore[attr-defined]
             self.install(fault.path, original, marked(fault, changed))
-            start = _cpu()
-            for count, name in enumerate(tests):
-                spent, item = _cpu() - start, self.items[name]
-                if spent > self.budget:
-                    answer.write_text(json.dumps(["", spent, count]))
-                    os._exit(0)
-                answer.write_text(json.dumps([f"{name}: did not end", spent, count]))
-                item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+            start, count, queue = _cpu(), 0, Queue(tests)
+            while (name := queue.following()) is not None and (spent := _cpu() - start) < self.budget:
+                answer.write_text(json.dumps([f"{name}{ENDLESS}", spent, count]))
+                self.marks[0] = 0
+                self.items[name].ihook.pytest_runtest_protocol(item=self.items[name], nextitem=None)
+                queue.told(name, bool(self.marks[0]))
+                self.marks[1] |= self.marks[0]
+                count += 1
                 if self.failed:
-                    answer.write_text(json.dumps([self.failed, _cpu() - start, count + 1]))
-                    os._exit(1)
-            answer.write_text(json.dumps(["", _cpu() - start, len(tests)]))
+                    break
+            answer.write_text(json.dumps([self.failed, _cpu() - start, count]))
 
         try:
             target.write_bytes(changed)
-            self.in_a_child(child, self.budget + PATIENCE, "trial")
+            status = self.in_a_child(child, self.budget + PATIENCE, "trial")
         finally:
             target.write_bytes(original)
         found, seconds, count = json.loads(answer.read_text())
+        if found.endswith(ENDLESS) and status not in (-1, -signal.SIGXCPU, -signal.SIGKILL):
+            found = found.removesuffix(ENDLESS) + f": the process died with status {status}"
         return found, seconds, count
 
     def install(self, path: str, original: bytes, code: CodeType) -> None:
@@ -199,16 +197,6 @@ class Trials:
                 traceback.print_exc()
                 os._exit(70)
         return _ended(child, 30 * seconds)
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of names, without endings that come and go.
-
-    >>> sorted(words("mycelia/nn/padding.py _PadNd.construct"))
-    ['construct', 'mycelia', 'nd', 'nn', 'pad', 'padd', 'py']
-    """
-    found = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
-    return frozenset(re.sub(r"(ing|ed|es|s|er)$", "", w.lower()) or w for w in found if len(w) > 1)
 
 
 def _cpu() -> float:
