@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
-from mycelia.codegen import driver
+from mycelia.codegen import emitted_function
 from mycelia.ir import Function, interpret
 from mycelia.runtime import tiles
 from mycelia.testing import compile
@@ -25,7 +25,7 @@ TEAMS = (2, 3, 5)
 @pytest.fixture(autouse=True)
 def _everything_is_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little there is to do, threads share it."""
-    monkeypatch.setattr(driver, "shared_from", lambda target: -1)
+    monkeypatch.setattr(emitted_function, "shared_from", lambda target: -1)
     monkeypatch.setattr(tiles, "WORTH_A_THREAD", 0)
 
 

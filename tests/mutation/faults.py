@@ -1,7 +1,8 @@
 """Faults by rule: small changes of the text of a module, of kinds that people make.
 
 Nobody chooses them by hand: every place where a rule fits is a fault. A change keeps all lines where they are. What is
-said to people (messages, representations, documentation) is left alone.
+said to people (messages, representations, documentation) is left alone, and so is what no result depends on: how long
+one waits, how much a cache keeps, which branch is called likely, whether a truth is a `bool` or as true as one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
 UNORDERED = re.compile(
     r"(zip|isinstance|issubclass|max|min|maximum|minimum|logical_and|logical_or|add|broadcast_shape|\w*Error|gcd)$"
 )
-COPIES = re.compile(r"(copy|deepcopy|array|ascontiguousarray|bytes|bytearray|cast|astype|int|float|bool)$")
+COPIES = re.compile(r"(copy|deepcopy|array|ascontiguousarray|bytes|bytearray|cast|astype|int|float)$")
 KEYS = re.compile(r"key|guard|signature|stamp|token")
 SAID = re.compile(r"(__repr__|__str__|explain|extend_repr|describe|show\w*|_said\w*|_text|_message)$")
 SAYS = re.compile(r"(\w*Error|warn\w*|\w*Warning|format|print|log|note|info|debug)$")
@@ -104,7 +105,7 @@ def _is_said(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.keyword):
-        return node.arg in ("strict", "stacklevel", "hint", "copy", "timeout", "maxsize")
+        return node.arg in ("strict", "stacklevel", "hint", "copy", "timeout", "maxsize", "likely")
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _is_said(node.value)
     if isinstance(node, ast.Call):

@@ -89,8 +89,8 @@ class Trials:
         """Try the tests that are likely to see a fault."""
         near = [f"tests/{t}" for t in TESTS[fault.package]]
         tests = self.likely.order(fault, near, (LOCKS,) if fault.rule == "lock" else self.first)
-        for _ in range(3):
-            start = time.monotonic()
+        start = time.monotonic()
+        while True:
             found, seconds, count = self.tried(fault, tests)
             name = found.partition(": ")[0]
             assert not found or name in self.items, f"{fault} was not sown"
@@ -104,7 +104,7 @@ class Trials:
         record["reached"] = reached
         with (self.folder / "faults.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
-        said = found or f"MISSED by {count}, {'reached' if reached else 'not reached'}"
+        said = (found if reached else f"(not reached) {found}") if found else f"MISSED by {count}, {reached=}"
         print(f"{said[:110]:60} {seconds:4.0f} of {time.monotonic() - start:4.0f} s  {fault}", flush=True)
 
     def alone(self, name: str) -> float:
