@@ -69,6 +69,7 @@ class Trials:
         self.items = {item.nodeid: item for item in session.items}
         self.likely = Likely(self.items)
         self.functions: dict[str, list[FunctionType]] = {}
+        gc.unfreeze()  # what was collected is frozen, and what is frozen is not listed
         for found in gc.get_objects():
             if type(found) is FunctionType:
                 self.functions.setdefault(found.__code__.co_filename, []).append(found)
