@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mycelia.ir import Arithmetic
 
+if TYPE_CHECKING:
+    from mycelia.eager.methods import TensorMethods  # a stub, written by docs/stubs.py
+else:
+    TensorMethods = object
 
-class OperatorSignatures(Arithmetic):
+
+class OperatorSignatures(TensorMethods, Arithmetic):
     """Python's operators on tensors, as types see them."""
 
     def __floordiv__(self, other: Any) -> Any: ...
@@ -37,4 +42,3 @@ class OperatorSignatures(Arithmetic):
     def __ne__(self, other: Any) -> Any: ...
     def __getitem__(self, index: Any) -> Any: ...
     def __setitem__(self, index: Any, value: Any) -> None: ...
-    def __getattr__(self, name: str) -> Any: ...

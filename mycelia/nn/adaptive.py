@@ -84,7 +84,7 @@ class AdaptiveMax(Adaptive):
         for block in product(*parts):
             among = ops.argmax(x[(..., *block)].reshape((*lead, -1)), -1)
             found.append(numbered[block].reshape(-1)[among])
-        return ops.stack(found, -1).reshape((*lead, *counts))  # type: ignore[no-any-return]
+        return ops.stack(found, -1).reshape((*lead, *counts))
 
 
 class AdaptiveAvgPool1d(Adaptive):
@@ -209,7 +209,7 @@ class MaxUnpool(Cell):
             wanted = given
         flat = ops.zeros((*lead, math.prod(wanted)), x.dtype)
         places, elements = (y.reshape((*lead, -1)) for y in (indices, x))
-        return ops.tensor_scatter_elements(flat, places, elements, flat.ndim - 1).reshape((*lead, *wanted))  # type: ignore[no-any-return]
+        return ops.tensor_scatter_elements(flat, places, elements, flat.ndim - 1).reshape((*lead, *wanted))
 
     def extend_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"

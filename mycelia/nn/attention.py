@@ -120,7 +120,7 @@ class MultiheadAttention(Cell):
 
     def _heads(self, x: Tensor) -> Tensor:
         """(batch, time, features) as (batch, heads, time, features of a head)."""
-        return x.reshape((*x.shape[:2], self.num_heads, self.head_dim)).swapaxes(1, 2)  # type: ignore[no-any-return]
+        return x.reshape((*x.shape[:2], self.num_heads, self.head_dim)).swapaxes(1, 2)
 
     def _aligned(self, mask: Tensor, scores: Tensor) -> Tensor:
         """A mask for all, or one for each example and head, as wide as the scores."""

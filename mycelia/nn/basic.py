@@ -139,4 +139,4 @@ class Flatten(Cell):
             raise ShapeError(
                 f"axes {self.start_dim} to {self.end_dim} of a tensor of shape {x.shape} cannot be made one"
             )
-        return x.reshape((*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))  # type: ignore[no-any-return]
+        return x.reshape((*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))

@@ -257,7 +257,7 @@ class Unflatten(Cell):
         if not -input_x.ndim <= self.axis < input_x.ndim:
             raise ShapeError(f"shape {input_x.shape} has no axis {self.axis}")
         at = self.axis % input_x.ndim
-        return input_x.reshape((*input_x.shape[:at], *self.unflattened_size, *input_x.shape[at + 1 :]))  # type: ignore[no-any-return]
+        return input_x.reshape((*input_x.shape[:at], *self.unflattened_size, *input_x.shape[at + 1 :]))
 
 
 class Channels(Cell):

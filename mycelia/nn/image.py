@@ -225,7 +225,7 @@ class ChannelShuffle(Cell):
         if x.ndim < 2 or x.shape[1] % self.groups:
             raise ShapeError(f"{self.groups} groups do not divide the channels of shape {x.shape}", hint="axis 1")
         apart = x.reshape((x.shape[0], self.groups, x.shape[1] // self.groups, *x.shape[2:]))
-        return apart.swapaxes(1, 2).reshape(x.shape)  # type: ignore[no-any-return]
+        return apart.swapaxes(1, 2).reshape(x.shape)
 
 
 class Upsample(Cell):

@@ -179,7 +179,7 @@ def reduced(name: str, losses: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return losses
     if reduction == "mean":
-        return losses.mean()  # type: ignore[no-any-return]
+        return losses.mean()
     if reduction == "sum":
-        return losses.sum()  # type: ignore[no-any-return]
+        return losses.sum()
     raise ArgumentError(f"{name} has no reduction {reduction!r}", hint='choose "mean", "sum" or "none"')

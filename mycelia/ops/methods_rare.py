@@ -426,7 +426,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     [1.0]
     """
     if hasattr(self, "requires_grad"):
-        self.requires_grad = truth("requires_grad_", "requires_grad", requires_grad)  # type: ignore[attr-defined]
+        self.requires_grad = truth("requires_grad_", "requires_grad", requires_grad)
     elif not truth("requires_grad_", "requires_grad", requires_grad):
         raise ArgumentError(
             "a Tensor is differentiated by who asks: only a Parameter is told", hint="use stop_gradient"

@@ -283,7 +283,7 @@ def _three(pool: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def _not_finite(x: Any) -> Tensor:
     """1 if an element is infinite or nan, else 0; for finding out whether a loss scale was too large."""
-    return reduction.any(math.logical_not(math.isfinite(x))).astype("float32").reshape(1)  # type: ignore[no-any-return]
+    return reduction.any(math.logical_not(math.isfinite(x))).astype("float32").reshape(1)
 
 
 def _updated(x: Tensor, indices: Any, updates: Any) -> Tensor:
