@@ -1,7 +1,7 @@
 """Functions of tensors: thin names over primitives, and compositions of them. Most are methods of tensors too."""
 
 # ruff: noqa: F403  # every module lists what it offers
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from mycelia.names import boundary as _boundary
 from mycelia.ops import composite as composite
@@ -14,7 +14,8 @@ from mycelia.ops.primitive import *
 from mycelia.ops.primitive_more import *
 from mycelia.ops.primitive_rare import *
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     from mycelia.ops.classes import *  # a stub, written by docs/stubs.py
 
+del TYPE_CHECKING
 _boundary(globals())
