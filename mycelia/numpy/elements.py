@@ -98,7 +98,7 @@ def astype(x: Any, dtype: Any, copy: bool = True, device: Any = None) -> Tensor:
     [1]
     """
     here(device)
-    return tensor(x).astype(as_dtype(dtype), copy)  # type: ignore[no-any-return]
+    return tensor(x).astype(as_dtype(dtype), copy)
 
 
 def here(device: Any) -> None:
