@@ -34,7 +34,7 @@ from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.", "mycelia.numpy.", "mycelia.scipy.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
-OURS = (*PURE, "mycelia.names.", "mycelia.api.fused")  # where such functions, and what is wrapped around them, are written
+OURS = (*PURE, "mycelia.names.", "mycelia.api.fused")  # where such functions and their wrappers are written
 NUMBERS = (HostNumber, Number)
 CONVERSIONS = {float: float, int: int, bool: bool}
 
