@@ -134,7 +134,8 @@ def resnet50(num_classes: int = 1000, in_channels: int = 3, small: bool = False)
 def resnet101(num_classes: int = 1000, in_channels: int = 3, small: bool = False) -> ResNet:
     """ResNet of 101 layers.
 
-    >>> from mycelia.models import resnet101
+    >>> resnet101.__defaults__
+    (1000, 3, False)
     """
     return ResNet(Bottleneck, (3, 4, 23, 3), num_classes, in_channels, small)
 
@@ -142,6 +143,7 @@ def resnet101(num_classes: int = 1000, in_channels: int = 3, small: bool = False
 def resnet152(num_classes: int = 1000, in_channels: int = 3, small: bool = False) -> ResNet:
     """ResNet of 152 layers.
 
-    >>> from mycelia.models import resnet152
+    >>> resnet152.__defaults__
+    (1000, 3, False)
     """
     return ResNet(Bottleneck, (3, 8, 36, 3), num_classes, in_channels, small)
