@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-MARK = b"ARROW1"  # files of Hugging Face's `datasets` are streams, and do not begin with it
+from mycelia.dataset.sources.arrowmessages import MARK, check_unfolded
 
 
 class Batches:
@@ -18,6 +18,7 @@ class Batches:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        check_unfolded(path)
         self.rows: list[int] = []
         self.weights: list[int] = []  # bytes
         self.places: list[int] = []  # where they begin in a stream

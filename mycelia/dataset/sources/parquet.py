@@ -18,6 +18,7 @@ from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler, choose
 from mycelia.dataset.sources.arrowfiles import Batches
+from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
 from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.sources.footers import Footer, footer_of
 from mycelia.dataset.sources.memory import MappableDataset
@@ -25,7 +26,6 @@ from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
 HELD = 1 << 27  # bytes of groups that stay in memory
-OBJECT = 64  # bytes of a cell that is an object of its own, at least
 FORWARD = 4  # groups that stay in memory when rows are read as they are stored
 Columns = dict[str, Any]
 
@@ -160,6 +160,8 @@ class ArrowData(FileData):
                 if key[0] not in self.batches:
                     self._look(key[0])
                 table = self.batches[key[0]][group]
+            weight = sum(weight_of(table.column(c)) for c in self.columns)
+            believed(weight, "a group of rows", file=path, group=group)
             made = {c: _numpy(table.column(c)) for c in self.columns}
             if any(len(c) != self._groups(key[0])[group] for c in made.values()):
                 raise DataError("a group of rows is not as long as its file says", given={"file": path, "group": group})

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +15,34 @@ import numpy as np
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
 from mycelia.dataset.transforms.validators import existing_file, integer, number, sequence, text
 from mycelia.dataset.vision.codec import encoded
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.mindrecord.limits import believed, largest
 
 UNITS = ("pts", "sec")
+# what a file may be taken for: there are playlists among the formats, which open other files and addresses
+FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,flv,ogg,asf,rm,nut,mxf,dv,swf,ivf,obu,gif,apng,"
+    "h261,h263,h264,hevc,vvc,m4v,mjpeg,vc1,wav,w64,mp3,flac,aac,ac3,eac3,aiff,au,caf,amr,wv,tta,ape"
+)
+ALLOWED = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
 
 
-def open_video(source: Any) -> Any:
-    """A container of streams, from a path or from a file in memory."""
+@contextmanager
+def open_video(source: str | bytes) -> Iterator[Any]:
+    """The streams of a video, from the path of a file or from its bytes; what the library raises is told in our words."""
     av = extra("av", "av", "reading a video")
+    most = {"max_pixels": str(largest() // 3)}
     try:
-        return av.open(source)
-    except (av.error.FFmpegError, OSError) as error:
-        raise ArgumentError(f"not a video that can be read: {error}", given={"source": source}) from None
+        where = io.BytesIO(source) if isinstance(source, bytes) else str(Path(source).absolute())
+        with av.open(where, options=ALLOWED | most) as container:
+            for stream in container.streams.video:
+                stream.codec_context.options = most
+            yield container
+    except MyceliaError:
+        raise
+    except Exception as error:  # a damaged file may lack a rate, or change its size from frame to frame
+        given = {"bytes": len(source)} if isinstance(source, bytes) else {"source": source}
+        raise ArgumentError(f"not a video that can be read: {error}", given=given) from None
 
 
 def check_unit(pts_unit: Any) -> None:
@@ -32,11 +51,23 @@ def check_unit(pts_unit: Any) -> None:
         raise ArgumentError("pts_unit must be 'pts' or 'sec'", given={"pts_unit": pts_unit})
 
 
+def bytes_of(frame: Any) -> int:
+    """What a frame takes as an array: three bytes a pixel, or its samples."""
+    if hasattr(frame, "samples"):
+        return int(frame.samples * len(frame.layout.channels) * frame.format.bytes)
+    return int(3 * frame.width * frame.height)
+
+
 def frames_between(container: Any, stream: Any, start: float, end: float, pts_unit: str) -> list[Any]:
     """The decoded frames of a stream whose timestamps lie within [start, end], in order of time."""
     unit = float(stream.time_base) if pts_unit == "sec" else 1.0
     container.seek(0)
-    found = [f for f in container.decode(stream) if f.pts is not None and start <= f.pts * unit <= end]
+    found, size = [], 0
+    for frame in container.decode(stream):
+        if frame.pts is not None and start <= frame.pts * unit <= end:
+            size += bytes_of(frame)
+            believed(size, "a video, from its beginning to one of its frames,", file=container.name)
+            found.append(frame)
     return sorted(found, key=lambda frame: frame.pts)
 
 
@@ -96,7 +127,7 @@ class DecodeVideo(TensorOperation):
 
     def apply(self, data: Array) -> tuple[Array, Array]:
         """Read from memory."""
-        with open_video(io.BytesIO(encoded(data).tobytes())) as container:
+        with open_video(encoded(data).tobytes()) as container:
             return pictures(container), sound(container)
 
 
@@ -133,7 +164,7 @@ class VideoDecoder:
         last = self._known["num_frames"] - 1
         wanted = [integer("indices", i, 0, last) for i in sequence("indices", indices)]
         shape = (len(wanted), self._known["height"], self._known["width"], 3)
-        out = np.empty(shape, np.uint8)
+        out = np.empty(believed(math.prod(shape), "frames of a video", file=self.source), np.uint8).reshape(shape)
         with open_video(self.source) as container:
             for i, frame in enumerate(container.decode(container.streams.video[0])):
                 if i in wanted:
