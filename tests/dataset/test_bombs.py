@@ -144,7 +144,8 @@ PLAYLISTS = {
     "hls": "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nsecret.mkv\n#EXT-X-ENDLIST\n",
     "hls by path": "#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:{place}\n#EXT-X-ENDLIST\n",
     "session": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nt=0 0\nm=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n",
-    "dash": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period><BaseURL>{place}</BaseURL></Period></MPD>',
+    "dash": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period><BaseURL>{place}</BaseURL>'
+    "</Period></MPD>",
 }
 
 

@@ -293,11 +293,12 @@ def arrows(folder: Path) -> list[bytes]:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table({"x": list(range(20)), "s": [f"t{i}" for i in range(20)], "v": [[1.0, i] for i in range(20)]})
     made = []
-    for new in (pyarrow.ipc.new_file, pyarrow.ipc.new_stream):
-        out = io.BytesIO()
-        with new(out, table.schema) as writer:
-            writer.write_table(table, max_chunksize=7)
-        made.append(out.getvalue())
+    for codec in (None, "zstd", "lz4"):
+        for new in (pyarrow.ipc.new_file, pyarrow.ipc.new_stream):
+            out = io.BytesIO()
+            with new(out, table.schema, options=pyarrow.ipc.IpcWriteOptions(compression=codec)) as writer:
+                writer.write_table(table, max_chunksize=7)
+            made.append(out.getvalue())
     return made
 
 
@@ -345,6 +346,27 @@ def read_matlab(data: bytes, place: Path, rng: np.random.Generator) -> None:
     matlab(place, "X", "y")
 
 
+def videos(folder: Path) -> list[bytes]:
+    av = pytest.importorskip("av")
+    made = []
+    for kind, codec in (("matroska", "ffv1"), ("mp4", "mpeg4"), ("avi", "mjpeg")):
+        out = io.BytesIO()
+        with av.open(out, "w", format=kind) as container:
+            stream = container.add_stream(codec, rate=10)
+            stream.width, stream.height = 48, 32
+            stream.pix_fmt = {"ffv1": "bgr0", "mpeg4": "yuv420p", "mjpeg": "yuvj420p"}[codec]
+            for i in range(3):
+                frame = av.VideoFrame.from_ndarray(np.full((32, 48, 3), 20 * i, np.uint8), format="rgb24")
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode())
+        made.append(out.getvalue())
+    return made
+
+
+def read_video(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    vision.DecodeVideo()(np.frombuffer(data, np.uint8))
+
+
 Reader = Callable[[bytes, Path, np.random.Generator], None]
 KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Reader]] = {
     "jpeg": (jpegs, read_jpeg),
@@ -356,6 +378,7 @@ KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Reader]] = {
     "tar": (tars, read_tar),
     "parquet": (parquets, read_parquet),
     "arrow": (arrows, read_arrow),
+    "video": (videos, read_video),
     "pickle": (pickles, read_pickle),
     "matlab": (matlabs, read_matlab),
     "kept row": (kept, read_kept),

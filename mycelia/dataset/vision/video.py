@@ -29,7 +29,7 @@ ALLOWED = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
 
 @contextmanager
 def open_video(source: str | bytes) -> Iterator[Any]:
-    """The streams of a video, from the path of a file or from its bytes; what the library raises is told in our words."""
+    """The streams of a video, from the path of a file or from its bytes; what the library raises is told."""
     av = extra("av", "av", "reading a video")
     most = {"max_pixels": str(largest() // 3)}
     try:
