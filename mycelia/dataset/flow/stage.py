@@ -87,7 +87,7 @@ class Stage:
         ahead: bool,
         replace: bool,
         gauge: Gauge,
-        quick: bool = False,
+        quick: Callable[[], bool] = lambda: False,
     ) -> None:
         self.open, self.workers, self.epoch = open, workers, epoch
         self.depth, self.chunk, self.ahead, self.replace = depth, chunk, ahead, replace
@@ -98,8 +98,8 @@ class Stage:
         self.owner = os.getpid()
         self.ready_rows: deque[FinishedRow] = deque()
         self.last: Row | None = None
-        self.quick = quick and chunk > 1  # whether rows are made here while that takes less than to hand them over
-        self.takes = HANDED  # seconds of a request, on the average of the last ones
+        self.quick = quick  # whether rows are made here while that takes less than to hand them over
+        self.takes = 0.0  # seconds of the processor for a request, on the average of the last ones
         self.stride = 1  # chunks in one request: more when they are made faster than a thread wakes up
 
     def next(self) -> FinishedRow | None:
@@ -171,7 +171,7 @@ class Stage:
             return self.ahead
         base = before if table is not None else stream.snapshot()
         # rows that are there, or almost, need no worker
-        made = isinstance(request, Literal) or (self.quick and self.takes < HANDED)
+        made = isinstance(request, Literal) or (self.takes < HANDED and self.quick())
         if isinstance(request, Literal) and not self.tasks and table is None and self._at_once(request, base):
             return False
         ticket = Later(request, self.workers.blueprint.run()) if made else self.workers.submit(request)
@@ -256,7 +256,7 @@ class Stage:
         if not isinstance(first, tuple):
             return
         spent = sum(answer.seconds.values())
-        self.takes += (spent - self.takes) / 8
+        self.takes += (answer.worked - self.takes) / 8
         seconds = spent / len(answer.outcomes) * self.chunk
         weight = sum(getattr(v, "nbytes", 0) for v in first) * self.chunk
         wanted = min(WORTH / max(seconds, 1e-7), LIGHT / max(weight, 1))

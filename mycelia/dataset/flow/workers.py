@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any
 
 from mycelia.dataset.errors import DataError, Failure
@@ -39,6 +39,7 @@ class Answer:
     outcomes: list[Outcome]
     failures: list[Failure] = field(default_factory=list)
     seconds: dict[int, float] = field(default_factory=dict)
+    worked: float = 0.0  # seconds of the processor, without those of waiting for others
 
 
 def calm() -> None:
@@ -61,7 +62,9 @@ def fulfil(request: Request, run: Run) -> Answer:
     [(1,), (2,)]
     """
     calm()
-    return Answer(list(request.rows(run)), run.failures, run.seconds)
+    start = thread_time()
+    outcomes = list(request.rows(run))
+    return Answer(outcomes, run.failures, run.seconds, thread_time() - start)
 
 
 class Ticket(ABC):

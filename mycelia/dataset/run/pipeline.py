@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
@@ -174,7 +175,7 @@ class Pipeline(NumberedPlan):
             ahead=not inner and not self.streaming,
             replace=self.options.error_samples_mode is ErrorSamplesMode.REPLACE,
             gauge=self.gauges[key],
-            quick=all(n.quick for n in self._segment(owner, enter=inner)),
+            quick=partial(_quick, list(self._segment(owner, enter=inner))),
         )
 
     def _looks(self, node: Node) -> bool:
@@ -239,6 +240,11 @@ class Pipeline(NumberedPlan):
     def bad_count(self) -> int:
         """How many bad samples there were."""
         return sum(g.bad_count for g in list(self.gauges.values()))
+
+
+def _quick(nodes: Sequence[Node]) -> bool:
+    """Whether rows are at hand, so that to make them may take less than to have them made."""
+    return all(n.quick for n in nodes)
 
 
 def _not_taken_up(error: Exception) -> DataError:

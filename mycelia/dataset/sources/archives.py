@@ -15,28 +15,29 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.routines.routine import Routine
-from mycelia.routines.words import Bytes, Longs, word
+from mycelia.routines.words import Bytes, Longs, read, word
 from mycelia.types import Array
 
 log = logging.getLogger("mycelia.dataset")
 BLOCK = 512
 WINDOW = 1 << 18  # bytes of a large archive that are looked at once; what lies behind a long file in it is skipped
-UNUSUAL, DAMAGED = -1, -2
+STEP = 1 << 19  # bytes of a run that are looked through while they are in the cache
+UNUSUAL, DAMAGED, CUT = -1, -2, -3
 FIELDS = 4  # of a file: where its header is, its size, a mark of its stem, and the number of its ending
 MOST = 64  # endings of one archive
 KEEP = (1 << 48) - 1
 FACTOR = 16381
 
 
-def find_files(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int:
+def find_files(data: Bytes, begin: int, size: int, found: int, files: Longs, told: Longs, known: Longs) -> int:
     """The plain files whose headers are in some bytes of an archive: how many, or why it is not for this walk.
 
-    `told` gets where the next header would be, and whether the archive ends before. `known` holds how many endings
-    there are, the mark of each, and where those stand that are new. An entry that is no plain file or folder, or whose
-    name is not simple, is unusual. Stems and endings are told by marks of 48 bits.
+    The walk begins at a header, and some were found before. `told` gets where the next header would be, and whether
+    the archive ends before. `known` holds how many endings there are, the mark of each, and where those stand that are
+    new. An entry that is no plain file or folder, or whose name is not simple, is unusual. Stems and endings are told
+    by marks of 48 bits.
     """
-    at, count = 0, 0
-    told[1] = 0
+    at, count = begin, found
     while at + BLOCK <= size:
         if data[at] == 0:
             for i in range(BLOCK):
@@ -107,7 +108,22 @@ def find_files(data: Bytes, size: int, files: Longs, told: Longs, known: Longs) 
     return count
 
 
-_walk = Routine(find_files, options)
+def read_files(file: int, begin: int, data: Bytes, size: int, files: Longs, told: Longs, known: Longs) -> int:
+    """Read bytes of an archive, and find the files in those that have come while they are in the cache."""
+    have, count = 0, 0
+    while have < size:
+        came = read(file, data, have, min(size - have, STEP), begin + have)
+        if came < 1:
+            return CUT
+        have += came
+        if told[1] == 0:
+            count = find_files(data, told[0], have, count, files, told, known)
+            if count < 0:
+                return count
+    return count
+
+
+_find, _read = Routine(find_files, options), Routine(read_files, options)
 
 
 @dataclass(frozen=True)
@@ -202,8 +218,23 @@ class Walk:
 
     def step(self, data: Array) -> bool:
         """Find the files in some bytes, which begin at `at`; whether it is a usual archive so far."""
-        table = np.empty((max(1, len(data) // BLOCK), FIELDS), np.int64)
-        count = _walk(data, len(data), table.reshape(-1), self.told, self.known)
+        table = self._table(data)
+        return self._noted(_find(data, 0, len(data), 0, table.reshape(-1), self.told, self.known), table, data)
+
+    def read(self, raw: FileBytes, place: Array) -> bool:
+        """Fill a place with the bytes from `at` on and find the files in them; whether it is a usual archive so far."""
+        table = self._table(place)
+        count = _read(raw.file, self.at, place, len(place), table.reshape(-1), self.told, self.known)
+        if count == CUT:
+            raise DataError("cannot read a tar shard: a file in it is cut short", given={"file": self.path})
+        return self._noted(count, table, place)
+
+    def _table(self, data: Array) -> Array:
+        """Room for all files that there can be in some bytes."""
+        self.told[:] = 0
+        return np.empty((max(1, len(data) // BLOCK), FIELDS), np.int64)
+
+    def _noted(self, count: int, table: Array, data: Array) -> bool:
         if count < 0:
             return False
         for at in self.known[1 + MOST + len(self.words) :][: int(self.known[0]) - len(self.words)].tolist():

@@ -37,7 +37,7 @@ def weight_of(array: Any) -> int:
     if kinds.is_run_end_encoded(kind) or kinds.is_list_view(kind) or kinds.is_large_list_view(kind):
         return OBJECT * count + count * weight_of(array.values)
     try:
-        return -(-kind.bit_width // 8) * count
+        return -(-int(kind.bit_width) // 8) * count
     except ValueError:  # of no fixed width
         return OBJECT * count + int(_lengths(array).sum())
 
@@ -68,7 +68,7 @@ def _named(array: Any) -> int:
     if hasattr(array.dictionary.type, "value_type") or array.dictionary.type.num_fields:
         return len(array) * weight_of(array.dictionary)
     try:
-        each = -(-array.dictionary.type.bit_width // 8)
+        each = -(-int(array.dictionary.type.bit_width) // 8)
     except ValueError:
         return OBJECT * len(array) + int(_lengths(array.dictionary)[names].sum())
     return max(each, OBJECT) * len(array)

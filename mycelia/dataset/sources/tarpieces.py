@@ -81,7 +81,8 @@ def space(size: int) -> Array:
     >>> len(space(5))
     5
     """
-    return room((-(-size // RUN) * RUN,), np.dtype(np.uint8))[:size] if size > RUN >> 2 else np.empty(size, np.uint8)
+    grain = RUN >> 2
+    return room((size if size <= grain else -(-size // grain) * grain,), np.dtype(np.uint8))[:size]
 
 
 class TarPiece:
@@ -93,13 +94,25 @@ class TarPiece:
         self.index = (shard, start)  # what tells where samples are, and the number of the first one in it
         self.base, self.run = base, run  # bytes of the shard from `base` on
         self.rows: list[Row] | None = None
+        self.lined: tuple[Row | None] | None = None  # once it was asked for: the columns as lines of the run
         self.given = np.zeros(count, bool)  # rows that somebody has as parts of the run, and may have written into
         self.lock = threading.Lock()
         self.left = count  # rows that nobody has asked for yet
 
     def let_go(self) -> None:
         """Forget the bytes: who asks for them again will read them again."""
-        self.run = self.rows = None
+        self.run = self.rows = self.lined = None
+
+    def lines(self, columns: Sequence[str]) -> Row | None:
+        """Every column as an array that has a line for each row, parts of the run; None if they do not lie so."""
+        lined, run = self.lined, self.run
+        if lined is None:
+            spots = None if run is None else self.spots(0, self.count, columns)
+            even = None if spots is None or run is None or spots.even() is None else spots.views(self.base, run)
+            lined = self.lined = (even,)
+            if self.run is None:  # it was let go meanwhile
+                self.lined = None
+        return lined[0]
 
     def claim(self, a: int, b: int) -> bool:
         """Have some rows of the run for oneself alone; whether nobody else had one of them before."""
@@ -206,7 +219,7 @@ class Spots:
             return None
         if len(self.places) > 2 and (np.diff(self.places, 2, axis=0) != 0).any():
             return None
-        step = int(self.places[1, 0] - self.places[0, 0])
+        step = int(self.places[1, 0] - self.places[0, 0]) if len(self.places) > 1 else len(run)
         lines = []
         for at in self.layout:
             start, size = int(self.places[0, at]) - base, int(self.sizes[0, at])

@@ -6,7 +6,7 @@ import os
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +23,7 @@ from mycelia.dataset.remote import addressed, local
 from mycelia.dataset.sources.archives import BLOCK, WINDOW, Shard, Walk, by_library, joined, same, shard_of
 from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.sources.memory import MappableDataset
-from mycelia.dataset.sources.tarpieces import LARGE, RUN, Archive, Spots, TarPiece, space, stem
+from mycelia.dataset.sources.tarpieces import LARGE, RUN, Archive, TarPiece, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
 
@@ -51,6 +51,7 @@ class Front:
         self.error: Exception | None = None  # that the reader met
         self.held: deque[TarPiece] = deque()  # those whose bytes are kept
         self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
+        self.hands = Hands()
         self.coming: deque[Coming] = deque()  # the runs that are read meanwhile
         self.weight = 0.0  # bytes of a sample, as the last piece had them
         self.begin()
@@ -102,30 +103,69 @@ def _anew() -> None:
 os.register_at_fork(after_in_child=_anew)
 
 
-class Coming:
-    """The run that follows another one, read by a thread of its own while the headers of the first are found.
+class Hands:
+    """Threads that read, as many as are needed at once; one that has waited a while for more ends."""
 
-    Before it there is room for what is left of the first: the sample that is not whole there.
+    def __init__(self) -> None:
+        self.lock = threading.Condition()
+        self.tasks: deque[Callable[[], None]] = deque()
+        self.idle = 0
+
+    def take(self, task: Callable[[], None]) -> None:
+        """Have something done."""
+        with self.lock:
+            self.tasks.append(task)
+            if self.idle >= len(self.tasks):
+                self.lock.notify()
+                return
+        threading.Thread(target=self._work, name="mycelia-data-run", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            with self.lock:
+                self.idle += 1
+                self.lock.wait_for(lambda: self.tasks, LINGER)
+                self.idle -= 1
+                if not self.tasks:
+                    return
+                task = self.tasks.popleft()
+            task()
+            del task  # it holds what it has read
+
+
+class Coming:
+    """The run that follows another one, read by another thread while the headers of the first are found.
+
+    Before it there is room for what is left of the first: the sample that is not whole there. The first run of a shard
+    has no such, and its headers are found by the thread that reads it.
     """
 
-    def __init__(self, file: int, raw: Archive, begin: int, before: Array) -> None:
+    def __init__(self, file: int, raw: Archive, begin: int, before: Array, hands: Hands) -> None:
         self.file, self.raw, self.begin, self.before = file, raw, begin, before
         self.end = min(begin + RUN, len(raw))
         self.head = min(RUN >> 3, len(before)) if begin else 0
+        self.walk: Walk | None = None
+        self.usual = True
         self.error: Exception | None = None
         self.place = space(self.head + self.end - begin)
-        self.thread = threading.Thread(target=self._read, name="mycelia-data-run")
-        self.thread.start()
+        self.there = threading.Event()
+        hands.take(self._read)
 
     def _read(self) -> None:
         try:
-            self.raw.fill(self.place[self.head :], self.begin)
+            if self.begin:
+                self.raw.fill(self.place[self.head :], self.begin)
+            elif len(self.place):
+                walk = Walk(self.raw.path, len(self.raw))
+                self.usual = walk.read(self.raw, self.place)
+                self.walk = walk
         except Exception as error:
             self.error = error
+        self.there.set()
 
     def taken(self, raw: Archive, begin: int) -> Array | None:
         """The run from a place on; None when it is not the one that came, or could not be read."""
-        self.thread.join()
+        self.there.wait()
         left = self.begin - begin  # bytes of the first run that belong to it
         if raw is not self.raw or self.error is not None or not 0 <= left <= self.head or not len(self.place):
             return None
@@ -136,8 +176,6 @@ class Coming:
 
 class TarData(FileData):
     """Samples of tar shards. What a shard holds is found when its rows are first asked for."""
-
-    at_hand = True  # rows that were reached are in memory
 
     def __init__(self, paths: Sequence[str], columns: Sequence[str] | None) -> None:
         super().__init__(paths)
@@ -160,6 +198,11 @@ class TarData(FileData):
     def _endings(self) -> list[str]:
         first = next((s for s in map(self.shard, range(len(self.paths))) if len(s)), None)
         return [] if first is None else sorted(first.parts(0))
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether rows that were reached are in memory."""
+        return self.front.weight < LARGE
 
     def opened(self, file: int) -> Archive:
         """The bytes of a shard."""
@@ -245,9 +288,13 @@ class TarData(FileData):
             front.file += 1
             return
         raw = self.opened(file)
-        walk = front.walk = front.walk or Walk(raw.path, len(raw))
-        start, since = walk.at, perf_counter()
-        begin, run, usual = _skimmed(walk, raw, front.place) if front.weight >= LARGE else self._read(front, walk, raw)
+        walk, since = front.walk or Walk(raw.path, len(raw)), perf_counter()
+        start = walk.at
+        if front.weight >= LARGE:
+            begin, run, usual = _skimmed(walk, raw, front.place)
+        else:
+            begin, run, walk, usual = self._read(front, walk, raw)
+        front.walk = walk
         if walk.at - start < (perf_counter() - since) * MEMORY:
             self._expect(front, walk.at + AHEAD)
         if usual:
@@ -264,14 +311,17 @@ class TarData(FileData):
             if usual and not walk.ended:
                 return
             usual = usual and bool(front.parts or not len(raw))
-        self._finish(front, joined(front.parts) if usual else by_library(raw.path))
+        whole = front.parts[0] if len(front.parts) == 1 else joined(front.parts)
+        self._finish(front, whole if usual else by_library(raw.path))
 
-    def _read(self, front: Front, walk: Walk, raw: Archive) -> tuple[int, Array, bool]:
-        """The next run of a shard: where it begins, its bytes, and whether it is usual so far."""
+    def _read(self, front: Front, walk: Walk, raw: Archive) -> tuple[int, Array, Walk, bool]:
+        """The next run of a shard: where it begins, its bytes, the walk behind it, and whether it is usual so far."""
         begin = int(walk.files[0, 0]) if len(walk.files) else walk.at  # the sample that is not whole yet
         if walk.at - begin > RUN - BLOCK:
             begin = walk.at
-        run = front.coming.popleft().taken(raw, begin) if front.coming else None
+        came = front.coming.popleft() if front.coming else None
+        run = None if came is None else came.taken(raw, begin)
+        found, usual = (None, True) if came is None or run is None else (came.walk, came.usual)
         if run is None:
             front.coming.clear()
             size = RUN if begin < walk.at or not len(walk.files) else WINDOW
@@ -284,11 +334,13 @@ class TarData(FileData):
             if file == len(self.paths) or file in self.found or addressed(self.paths[file]):
                 break
             try:
-                front.coming.append(Coming(file, self.opened(file), end, before))
+                front.coming.append(Coming(file, self.opened(file), end, before, front.hands))
             except DataError:
                 break  # who reads it will hear of it
             end, before = front.coming[-1].end, front.coming[-1].place
-        return begin, run, walk.ended or walk.step(run[walk.at - begin :])
+        if found is not None:
+            return begin, run, found, usual
+        return begin, run, walk, walk.ended or walk.step(run[walk.at - begin :])
 
     def _expect(self, front: Front, end: int) -> None:
         """Have the system read on from a slow disk, into the next shard too, while samples are found and given out."""
@@ -302,7 +354,8 @@ class TarData(FileData):
     def _finish(self, front: Front, shard: Shard) -> None:
         """Note what a shard holds when all of it was seen; Python's reader may have found other samples."""
         given, rows = front.given, sum(map(len, front.parts))
-        if len(shard) < rows or not same(joined(front.parts), shard, rows):
+        known = any(shard is part for part in front.parts)
+        if not known and (len(shard) < rows or not same(joined(front.parts), shard, rows)):
             front.begin()
             raise DataError(
                 "files of one sample lie apart in a tar shard, and some of its samples were given before that was seen",
@@ -396,17 +449,18 @@ class TarData(FileData):
         """Rows that follow one another as one array for each column, when all are equally long."""
         if len(indices) < 2:
             return None
-        spans = [(piece, (a, b), piece.spots(a, b, self.columns)) for piece, a, b in self._spans(indices)]
-        sizes = [None if spots is None else spots.even() for _, _, spots in spans]
-        if not sizes or sizes[0] is None or any(s != sizes[0] for s in sizes):
-            return None
+        spans = list(self._spans(indices))
         if len(spans) == 1:
             lines = self._lines(*spans[0])
             if lines is not None:
                 return lines
+        found = [piece.spots(a, b, self.columns) for piece, a, b in spans]
+        sizes = [None if spots is None else spots.even() for spots in found]
+        if not sizes or sizes[0] is None or any(s != sizes[0] for s in sizes):
+            return None
         outs = [space(len(indices) * size).reshape(len(indices), size) for size in sizes[0]]
         row = 0
-        for piece, (a, b), spots in spans:
+        for (piece, a, b), spots in zip(spans, found, strict=True):
             parts = [out[row : row + b - a] for out in outs]
             if spots is None or not spots.stack(parts, self.opened(piece.file), piece.base, piece.clean(a, b)):
                 return None
@@ -414,14 +468,13 @@ class TarData(FileData):
             row += b - a
         return tuple(outs)
 
-    def _lines(self, piece: TarPiece, rows: tuple[int, int], spots: Spots | None) -> Row | None:
+    def _lines(self, piece: TarPiece, a: int, b: int) -> Row | None:
         """Rows at equal distances as parts of their run, for one who asks first."""
-        run = piece.run
-        lines = None if spots is None or run is None else spots.views(piece.base, run)
-        if lines is None or not piece.claim(*rows):
+        lines = piece.lines(self.columns)
+        if lines is None or not piece.claim(a, b):
             return None
-        piece.served(rows[1] - rows[0])
-        return lines
+        piece.served(b - a)
+        return tuple(line[a:b] for line in lines)
 
 
 def _skimmed(walk: Walk, raw: Archive, place: Array) -> tuple[int, None, bool]:
