@@ -113,7 +113,7 @@ class Divide(Binary):
 
 
 class FloorDivide(Binary):
-    """The largest whole number not above x / y; integers divided by zero give zero.
+    """The largest whole number not above x / y; integers divided by zero give zero, and of infinities it is x / y.
 
     >>> FloorDivide().reference(np.array([7, -7]), np.array([2, 2]))
     array([ 3, -4])
@@ -121,8 +121,8 @@ class FloorDivide(Binary):
 
     name = "floor_divide"
     dtypes, domain = NUMBERS, (0.7, 9.0)
-    points = (-128.0, -7.0, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0, 6.0)
-    oracle = np.floor_divide
+    points = (-128.0, -7.0, -2.0, -1.0, -0.0, 0.0, 1.0, 3.0, math.inf, -math.inf)
+    oracle = staticmethod(lambda x, y: _floor_divided(x, y))
     vjp = zero_gradient("it is constant between jumps")
 
     def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
@@ -188,7 +188,16 @@ def _floor_divide_float(x: Expr, y: Expr) -> Expr:
     below = unary("floor", nearly)
     whole = select(binary("gt", nearly - below, half), below + one, below)
     whole = select(binary("eq", nearly, zero), _zero_signed_as(x / y), whole)
+    infinite = const(math.inf, x.dtype)
+    for plain in (unary("abs", x), unary("abs", y)):
+        whole = select(binary("eq", plain, infinite), x / y, whole)
     return select(binary("eq", y, zero), x / y, whole)
+
+
+def _floor_divided(x: Array, y: Array) -> Any:
+    """NumPy knows no quotient of infinities; the array API standard, and MindSpore, do."""
+    whole = np.floor_divide(x, y)
+    return whole if whole.dtype.kind in "iu" else np.where(np.isinf(x) | np.isinf(y), np.divide(x, y), whole)
 
 
 def _power(x: Array, y: Array) -> Any:
