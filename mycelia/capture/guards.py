@@ -11,7 +11,6 @@ where it finds another one, the guard that follows the pattern decides (`Otherwi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from functools import partial
 from gc import get_referents
 from itertools import groupby
 from operator import is_
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.capture.guard_text import LONG, GuardText
 from mycelia.capture.holding import Gone, Weak, held, lasts, there
 from mycelia.capture.slots import CONTENTS, DATA, ITEMS, MAPPINGS, Slot, contents, fetch, pairs
 from mycelia.capture.values import EXACT, MISSING, Break, HostNumber, same
@@ -41,14 +41,12 @@ from mycelia.capture.world import (
 )
 from mycelia.eager import Tensor
 from mycelia.eager.convert import scalar
-from mycelia.runtime.seen import Seen, identities
+from mycelia.runtime.seen import Classes, Seen, identities
 from mycelia.sizes import Sym, is_static
 
 Found = tuple[Sequence[Any], Sequence[Any], list[Any], Any]  # objects by number, computed numbers, inputs, sizes
 
 
-TOGETHER = 64  # conditions in one line
-LONG = 8  # members of a container that are compared at once
 MUTABLE = 1 << 9  # the flag of classes that are made by a statement: their objects may get another one
 LISTED = (list, dict, MappingProxyType)  # an ordered dictionary may get another order
 FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"), (MethodType, "__func__"),
@@ -57,26 +55,17 @@ FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"),
 SETTLED: set[CodeType] = set()  # of functions that our library makes: nobody sets their variables, once they are made
 
 
-class Writer:
-    """The text of one guard. With `otherwise`, it expects the objects that were met, and asks that one about others.
-
-    It keeps nothing alive that does not last (`holding`): an object is known by its identity, which is worth something
-    as long as no object that the guard knows has died. That is asked at the end: then all that was compared was there.
-    """
+class Writer(GuardText):
+    """The text of one guard. With `otherwise`, it expects the objects that were met, and asks that one about others."""
 
     def __init__(self, world: World, otherwise: Otherwise | None = None) -> None:
         self.world, self.exact = world, otherwise is not None
-        self.known: dict[str, Any] = {
+        super().__init__({
             "MISSING": MISSING, "NOTHING": (), "same": same, "fetch": fetch, "pairs": pairs, "contents": contents,
             "ndarray": np.ndarray, "scalar": scalar, "Break": Break, "equal_bytes": equal_bytes, "there": there,
             "otherwise": otherwise, "identities": identities, "keys": dict.keys, "values": dict.values, "id": id,
-            "referents": get_referents, "dead": False,
-        }  # fmt: skip
-        self.names: dict[int, str] = {}
-        self.lines: list[str] = []
-        self.conditions: list[str] = []  # not written yet
-        self.then = ""  # what is returned where one of them holds
-        self.temporaries = 0
+            "referents": get_referents,
+        })  # fmt: skip
         self.met = {0}
         self.tuples: set[int] = set()
         self.same: set[int] = set()  # objects that are the same ones at each call
@@ -90,70 +79,19 @@ class Writer:
         self.nans: set[int] = set()
         self.sizes: dict[Any, int] = {}
         self.waiting: dict[int, Any] = {}  # tensors that are to be compared with those that were met
-        self.afterwards: list[str] = []  # what is read of them then
-        self.watched: dict[int, Any] = {}
-        self.known["watched"] = self.watched  # as long as the guard
-        self.ended = partial(_ended, self.known)
-
-    def name(self, value: Any) -> str:
-        """A name for a constant, which keeps it alive."""
-        if id(value) not in self.names:
-            self.names[id(value)] = name = f"k{len(self.names)}"
-            self.known[name] = value
-        return self.names[id(value)]
-
-    def identity(self, thing: Any) -> int:
-        """The identity of an object; when it dies, the guard does."""
-        if id(thing) not in self.watched:
-            self.watched[id(thing)] = thing if lasts(thing) else Weak(thing, self.ended)
-        return id(thing)
-
-    def identities(self, things: Sequence[Any]) -> str | None:
-        """A name for the identities of several; None if one of them can die without our knowing."""
-        if any(held(thing) is None and thing is not None for thing in things):
-            return None
-        for thing in things:
-            self.identity(thing)
-        return self.name(identities(tuple(things)))
-
-    def is_not(self, source: str, thing: Any) -> str:
-        """The condition that something else than this thing is there."""
-        if lasts(thing) or held(thing) is None:  # what is pinned, and cannot be known weakly
-            return f"{source} is not {self.name(thing)}"
-        return f"id({source}) != {self.identity(thing)}"
-
-    def temporary(self) -> str:
-        self.temporaries += 1
-        return f"t{self.temporaries}"
-
-    def write(self, line: str) -> None:
-        self.flush()
-        self.lines.append(f"    {line}")
-
-    def unless(self, condition: str, then: str = "None") -> None:
-        """What follows holds if the condition does not. Conditions one after another are one, which compiles sooner."""
-        if then != self.then or len(self.conditions) >= TOGETHER:
-            self.flush()
-        self.conditions.append(condition)
-        self.then = then
-
-    def unless_other(self, condition: str) -> None:
-        """Where the condition holds, there are other objects than those that were met."""
-        self.unless(condition, "otherwise(o0)")
-
-    def flush(self) -> None:
-        if self.conditions:
-            self.lines.append(f"    if {' or '.join(self.conditions)}: return {self.then}")
-            self.conditions = []
+        self.afterwards: list[tuple[int, int]] = []  # inputs that are their data
 
     def compare(self) -> None:
         """Expect the tensors that wait for it to be the very ones that were met, all at once; and read their data."""
         if self.waiting:
             wanted, self.waiting = self.waiting, {}
-            names = ", ".join(f"o{n}" for n in wanted)
-            self.unless_other(f"identities(({names},)) != {self.identities(list(wanted.values()))}")
-        for line in self.afterwards:
-            self.write(line)
+            names = self.tuple_of({f"o{n}": f"o{n}" for n in wanted})
+            self.unless_other(f"identities({names}) != {self.identities(list(wanted.values()))}")
+        if len(self.afterwards) >= LONG:
+            self.tuple_of({f"i{i}": f"o{n}._data" for i, n in self.afterwards})
+        else:
+            for i, n in self.afterwards:
+                self.write(f"i{i} = o{n}._data")
         self.afterwards.clear()
 
     def known_as(self, number: int) -> str:
@@ -188,9 +126,10 @@ class Writer:
                 self.unless(f"{slot[1]!r} in {mapping}")
         elif slot == DATA and isinstance(step.expect, Array) and is_static(step.expect.type.shape) \
                 and not self.is_given(step.parent):  # fmt: skip
-            waits = step.parent in self.waiting
-            line = f"i{step.expect.input} = {f'o{step.parent}' if waits else self.known_as(step.parent)}._data"
-            self.afterwards.append(line) if waits else self.write(line)
+            if step.parent in self.waiting:
+                self.afterwards.append((step.expect.input, step.parent))
+            else:
+                self.write(f"i{step.expect.input} = {self.known_as(step.parent)}._data")
             self.held.append(step.expect)
         elif slot == CONTENTS and not (isinstance(step.expect, SameValue) and step.expect.value is MISSING):
             self.expect(f"{self.known_as(step.parent)}.cell_contents", step.expect)  # an empty cell ends the guard
@@ -523,23 +462,35 @@ class Writer:
         for asked, run in groupby(range(len(self.world.objects)), lambda n: n in needed):
             numbers = list(run)
             if asked:
-                found += [self.known_as(n) if n in self.met or n in self.tuples else "None" for n in numbers]
+                names = [self.known_as(n) if n in self.met or n in self.tuples else "None" for n in numbers]
+                found.append(self.listed(names))
             else:
                 found.append(f"*{self.name((None,) * len(numbers))}")
         return ", ".join(found)
+
+    def of_their_classes(self) -> None:
+        """Expect objects that are the same ones to be of the same classes."""
+        if not self.classes:
+            return
+        names = [self.known_as(x.number) for x in self.classes]  # from now on the guard holds them
+        expected = self.identities([x.type for x in self.classes])
+        objects = [self.world.objects[x.number] for x in self.classes]
+        if Classes.tells and all(id(x) in self.watched for x in objects):
+            self.unless_other(f"not {self.name(Classes(objects, [x.type for x in self.classes]))}()")
+        else:
+            self.unless_other(f"identities(tuple(map(type, ({', '.join(names)},)))) != {expected}")
 
     def compiled(self, inputs: Sequence[int], needed: Set[int]) -> Callable[[Any], Found | None]:
         for step in self.world.reads:
             self.step(step)
         self.compare()
         self.different()
-        if self.classes:
-            known = ", ".join(self.known_as(x.number) for x in self.classes)
-            expected = self.identities([x.type for x in self.classes])
-            self.unless_other(f"identities(tuple(map(type, ({known},)))) != {expected}")
+        self.of_their_classes()
         if self.held:
             kept = ArrayTypes([(x.type.dtype.numpy, x.type.shape) for x in self.held])
-            self.unless(f"not {self.name(kept)}(({', '.join(f'i{x.input}' for x in self.held)},))")
+            arrays = self.listed([f"i{x.input}" for x in self.held])
+            alone = arrays.startswith("*") and "," not in arrays
+            self.unless(f"not {self.name(kept)}({arrays[1:] if alone else f'({arrays},)'})")
         sizes = ", ".join(f"{self.name(size)}: n{i}" for size, i in self.sizes.items())
         if sizes:
             self.write(f"sizes = {{{sizes}}}")
@@ -547,18 +498,13 @@ class Writer:
             self.unless(f"not {self.name(scope)}.holds(sizes)")
         objects = self.objects(needed)
         hosts = ", ".join(f"h{n}" for n in range(self.world.steps))
-        given = ", ".join(f"i{n}" for n in inputs)
+        given = self.listed([f"i{n}" for n in inputs])
         if self.watched:
             self.unless_other("dead") if self.exact else self.unless("dead")
         self.write(f"return ({objects},), ({hosts}{',' if hosts else ''}), [{given}], {'sizes' if sizes else None}")
         text = "\n".join(["def guard(o0):", "  try:", *self.lines, "  except (Exception, Break):", "    return None"])
         exec(compile(text, "<guards>", "exec"), self.known)
         return self.known["guard"]  # type: ignore[no-any-return]
-
-
-def _ended(known: dict[str, Any], _: object) -> None:
-    """An object that a guard knows by its identity is no more."""
-    known["dead"] = True
 
 
 def _never(root: Any) -> None:

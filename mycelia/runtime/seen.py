@@ -10,6 +10,8 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from mycelia.types import Array
 
 PATIENCE = 3  # changes, after which a place is expected to change each time
@@ -116,6 +118,37 @@ def identities(things: tuple[Any, ...]) -> bytes | list[int]:
     """
     count = len(things)
     return _raw(id(things) + _ITEMS, count * _WORD) if count > FEW and _DIRECT else list(map(id, things))
+
+
+_TYPE = object.__basicsize__ - _WORD  # where an object refers to its class: at the end of its head
+_TELLS = all(_raw(id(x) + _TYPE, _WORD) == id(type(x)).to_bytes(_WORD, sys.byteorder) for x in (1, "a", _PROBE, Seen))
+
+
+class Classes:
+    """Whether objects, which whoever asks must hold, are of these classes: all are read at once, from memory.
+
+    >>> class Box: pass
+    >>> class Crate(Box): pass
+    >>> boxes = [Box() for _ in range(3)]
+    >>> classes = Classes(boxes, [Box] * 3)
+    >>> same = classes()
+    >>> boxes[1].__class__ = Crate
+    >>> same, classes()
+    (True, False)
+    """
+
+    tells = _TELLS  # whether this Python keeps a class where we look for it
+
+    def __init__(self, things: Sequence[Any], classes: Sequence[type]) -> None:
+        addresses = np.array([id(x) + _TYPE for x in things], np.uint64)
+        first = int(addresses.min())
+        words = (int(addresses.max()) - first) // _WORD + 1
+        self._memory = np.ctypeslib.as_array((ctypes.c_size_t * words).from_address(first))
+        self._places = ((addresses - np.uint64(first)) // np.uint64(_WORD)).astype(np.intp)
+        self._known = np.array([id(c) for c in classes], np.uintp).tobytes()
+
+    def __call__(self) -> bool:
+        return self._memory[self._places].tobytes() == self._known
 
 
 def taker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
