@@ -7,9 +7,11 @@ from collections import Counter, OrderedDict, defaultdict, deque
 import numpy as np
 import pytest
 
-from mycelia import nn
+from mycelia import nn, ops
 from mycelia.api.context import GRAPH_MODE, PYNATIVE_MODE, set_context
 from mycelia.api.jit import jit
+from mycelia.capture.holding import written_in
+from mycelia.capture.tensors import OURS, PURE
 from mycelia.eager import Parameter, Tensor
 from mycelia.types import float64
 
@@ -551,3 +553,9 @@ def test_positions_of_every_type_are_asked_for(dtype, extent):
                 take(table, at)
         else:
             assert take(table, at).tolist() == wanted
+
+
+def test_every_operation_is_written_where_a_capture_believes_it_to_be_pure():
+    found = [fn for fn in vars(ops).values() if type(fn) is types.FunctionType and fn.__module__.startswith(PURE)]
+    assert len(found) > 300
+    assert not [fn.__name__ for fn in found if not written_in(fn).startswith(OURS)]
