@@ -20,7 +20,7 @@ help:
 	@echo "make format  let ruff put the style right"
 	@echo "make bench   time Mycelia beside other frameworks; BENCH_HOME says where the harness is"
 	@echo "make bench-data   the same for the data engine: pictures, records, processes"
-	@echo "make docs    run the tour and write the reference to build/docs"
+	@echo "make docs    run the tour and write pages and reference to build/docs"
 	@echo "make clean   remove the environment and everything else that was made"
 
 $(RUN):
@@ -70,7 +70,7 @@ QUIET := -W "ignore:Error parsing type annotation"
 docs: $(VENV)/.dev
 	@$(RUN) docs/tour.py
 	@$(RUN) $(QUIET) -m pdoc --output-directory build/docs mycelia
-	@echo "the reference begins at build/docs/index.html"
+	@$(RUN) docs/website.py build/docs
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
