@@ -143,6 +143,26 @@ def test_several_results_are_added_and_sens_weights_them():
         grad(lambda x: x * 2.0, sens_param=True)(x, Tensor([3.0]))
 
 
+def test_a_result_that_is_returned_twice_counts_twice():
+    x = Tensor([1.0, 2.0])
+    assert grad(lambda x: [x * x] * 2)(x).tolist() == [4.0, 8.0]
+    assert GradOperation(get_all=True)(lambda x, y: [x * y] * 2)(x, x)[1].tolist() == [2.0, 4.0]
+
+
+def test_sens_is_no_argument_to_differentiate():
+    x, y, sens = Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), Tensor([1.0, 10.0])
+    every = GradOperation(get_all=True, sens_param=True)(lambda x, y: x * y)(x, y, sens)
+    assert [g.tolist() for g in every] == [[3.0, 40.0], [1.0, 20.0]]
+
+
+def test_a_number_is_differentiated_and_what_is_none_is_refused():
+    assert grad(lambda x: x * x)(3.0).item() == 6.0
+    assert grad(lambda nest: nest[0] * nest[1])([Tensor(2.0), 5.0])[1].item() == 2.0
+    for wrong in ("3", 3j):
+        with pytest.raises(ArgumentError, match=f"holds a {type(wrong).__name__}, not a tensor"):
+            grad(lambda x: x)(wrong)
+
+
 def test_a_pull_back_can_be_used_many_times_and_differentiated():
     y, back = vjp(lambda x: x * x, Tensor([1.0, 2.0]))
     assert y.tolist() == [1.0, 4.0]

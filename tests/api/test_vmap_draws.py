@@ -5,6 +5,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import Tensor, nn, ops
+from mycelia.api import vectorize
 
 ROWS = Tensor(np.stack([np.ones(16), np.full(16, 2.0), -np.ones(16), np.full(16, 3.0)]).astype("f"))
 
@@ -111,3 +112,15 @@ def test_draws_are_spread_evenly_over_examples():
     assert abs(found[1::2].mean() - 0.5) < 0.02
     assert abs(found[::2].mean() + 0.5) < 0.02
     assert len(np.unique(found)) > 9990
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
+def test_one_example_after_the_other_draws_what_all_at_once_do(fn):
+    def one_by_one(fn):
+        return lambda rows: vectorize._looped(fn, (rows,), 0, 0, "different")
+
+    ms.set_seed(11)
+    mapped = one_by_one(fn)
+    loop = [mapped(ROWS).asnumpy(), mapped(ROWS).asnumpy(), ops.rand(3).asnumpy()]
+    for a, b in zip(loop, drawn(fn, lambda f: f), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)  # other code draws normal numbers: the last bit is its own

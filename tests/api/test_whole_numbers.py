@@ -38,6 +38,7 @@ CASES = {
     "scattered": (lambda w: (ops.tensor_scatter_add(N, w.reshape(3, 1) - 1, w) * N).sum(), [4, 5, 6]),
     "stopped": (lambda w: ops.stop_gradient(w) * X, [0, 0, 0]),
     "unused": (lambda w: X.sum(), [0, 0, 0]),
+    "returned twice": (lambda w: [w * w] * 2, [4, 8, 12]),
 }
 
 

@@ -34,7 +34,16 @@ from tests.mutation.faults import ROOT, Fault
 # the default tests that stand nearest to a package, nearest first
 TESTS = {
     "capture": ("capture", "api", "promises", "attack", "sizes"),
-    "api": ("api", "capture/test_guards.py", "sizes", "runtime", "attack", "errors", "nn/test_training.py", "docs"),
+    "api": (
+        "api",
+        "capture/test_guards.py",
+        "sizes",
+        "nn/test_bprop.py",
+        "runtime",
+        "attack",
+        "errors",
+        "nn/test_training.py",
+    ),
     "eager": ("eager", "api", "ops", "attack", "capture"),
     "lowering": ("lowering", "codegen", "fuzz", "runtime", "sizes", "schedule", "primitives/test_laws.py"),
     "codegen": ("codegen", "lowering", "runtime", "fuzz", "sizes", "routines", "primitives/test_laws.py"),

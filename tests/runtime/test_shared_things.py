@@ -12,9 +12,11 @@ import pytest
 from mycelia.api.options import options
 from mycelia.errors import CompileError
 from mycelia.ir import Function
+from mycelia.primitives import Callee, HostCall
 from mycelia.runtime import interrupts, warm, workers
 from mycelia.runtime.cache import Cache
 from mycelia.runtime.reference import Reference
+from mycelia.runtime.turn import Turn
 from mycelia.runtime.workers import Workers
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32
@@ -214,3 +216,45 @@ def test_what_is_interpreted_takes_over_arrays_as_machine_code_does():
 def test_nothing_is_left_of_files_of_the_cache_that_are_not_there(tmp_path: Path):
     assert Cache(tmp_path / "none").read("a.o") is None
     assert not (tmp_path / "none").exists()
+
+
+def test_the_thread_that_looks_for_signals_ends_when_no_program_runs(monkeypatch):
+    monkeypatch.setattr(interrupts, "PERIOD", 0.0)
+    monkeypatch.setattr(interrupts, "PATIENCE", 3)
+    poll = interrupts._Poll()
+    poll.thread, turns = threading.current_thread(), []
+
+    def sleep(_):
+        turns.append(poll.running)
+        poll.running = int(len(turns) < 20)
+
+    monkeypatch.setattr(interrupts.time, "sleep", sleep)
+    poll._tick()
+    assert poll.thread is None
+    assert len(turns) == 20 + 3, "as long as one runs, and a while longer"
+
+
+def test_whoever_only_reads_goes_ahead_of_those_who_wait():
+    turn = Turn()
+    assert turn.of(True) is turn.of(False) is turn
+    turn._waiting.append(threading.Lock())
+    assert turn.of(True) is turn
+    assert turn.of(False) is turn.reading
+
+
+PYTHON = Function.build(lambda x: HostCall(Callee(np.sin, "sine"), (X,))(x), X)
+
+
+@pytest.mark.parametrize(
+    ("fn", "changes", "kept"),
+    [
+        (Function.build(lambda x: x * 3.25, X), {}, True),
+        (Function.build(lambda x: x * 3.25, X), {"verify": True}, False),
+        (Function.build(lambda x: x * 3.25, X), {"warm": False}, False),
+        (Function.build(lambda x: x * 3.25, X), {"cache": None}, False),
+        (PYTHON, {}, False),
+    ],
+)
+def test_programs_are_kept_where_somebody_may_want_them_again(fn, changes, kept, tmp_path):
+    compile(fn, **{"cache": tmp_path / "kept", "warm": True} | changes)
+    assert len(list(tmp_path.rglob("*.unit*"))) == kept
