@@ -10,6 +10,7 @@ code can be kept on disk and used again by another process, and for other sizes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 from llvmlite import ir
@@ -34,8 +35,8 @@ class Emitted:
 
 
 def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
-    """The IR of the driver `name`, with `name.release` for its heap, and of every kernel it launches, each by itself:
-    so equal kernels of different programs are one object in the cache.
+    """The IR of the driver `name`, with `name.release` if results stay in its heap, and of every kernel it launches,
+    each by itself: so equal kernels of different programs are one object in the cache.
     """
     module = ir.Module(name)
     module.triple = options.target.triple
@@ -66,17 +67,18 @@ class Driver:
             self.procedures[r.name].linkage = "internal"
 
     def run(self) -> None:
-        self.release = self.heap.release(f"{self.name}.release")
+        if self.unit.binding.handles:
+            self.release()
         function = ir.Function(self.module, ir.FunctionType(i32, [pointer]), self.name)
         frame = EmittedFunction(self, function, function.args[0], self.unit.plan)
         frame.base = frame.pointed("arena")
         frame.flush_subnormals()
         if self.unit.program.procedures:
             frame.bound_stack()
-        if self._uses_heap():
+        if self.uses_heap:
             frame.guard_memory()
         frame.block(self.unit.program.block)
-        if not self.unit.binding.handles and self._uses_heap():  # else the caller lets the heap go
+        if not self.unit.binding.handles:  # else the caller lets the heap go
             frame.release()
         frame.finish()
         for procedure in self.unit.program.procedures:
@@ -139,9 +141,15 @@ class Driver:
         below = b.icmp_signed("<", rest, i64(0))  # rounded down, as Python does
         return b.sub(b.sdiv(over, under), b.zext(below, i64))
 
-    def _uses_heap(self) -> bool:
+    @cached_property
+    def uses_heap(self) -> bool:
+        """Whether the program allocates anything."""
         steps = self.unit.program.block.walk()
         return bool(self.unit.program.procedures) or any(isinstance(s, Repeat | Runtime) for s in steps)
+
+    def release(self) -> ir.Function:
+        """The function that gives back what the program allocated."""
+        return self.heap.release(f"{self.name}.release")
 
     def _procedure(self, procedure: Procedure) -> None:
         function = self.procedures[procedure.name]

@@ -157,7 +157,8 @@ class EmittedFunction:
             self._leave(status)
 
     def release(self) -> None:
-        self.b.call(self.driver.release, [self.heap_record()])
+        if self.driver.uses_heap:
+            self.b.call(self.driver.release(), [self.heap_record()])
 
     def finish(self) -> None:
         self._leave(self.b.load(self.status, typ=i32))

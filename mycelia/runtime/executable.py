@@ -103,8 +103,9 @@ class Executable:
         # those that are updated come first, so that the others can be compared with them
         self._order = sorted(range(len(self.takes)), key=lambda i: i not in self.owned)
         self._arena_slot, self._numbers_slot = binding.slot("arena"), binding.slot("numbers")
-        self._release = code.function(RELEASE, None, ctypes.c_void_p)
         self._handles = binding.handles
+        if self._handles:
+            self._release = code.function(RELEASE, None, ctypes.c_void_p)
         self._solve = solver([t.shape for t in binding.inputs], binding.names)
         self._running: dict[tuple[int, ...], Running] = {}
         self._last: Running | None = None

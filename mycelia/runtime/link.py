@@ -10,10 +10,11 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import llvmlite
-from llvmlite import binding
+from llvmlite import binding as llvm
 
 from mycelia.codegen.processor import machine
 from mycelia.errors import CompileError
+from mycelia.loops import Binding
 from mycelia.options import Options
 from mycelia.runtime.cache import HEAD, cache_in
 from mycelia.target import Target
@@ -31,7 +32,7 @@ class Code:
     def __init__(self, images: Sequence[bytes], objects: Sequence[str], target: Target, names: tuple[str, ...]) -> None:
         self.objects = tuple(objects)  # under which names they are kept
         self._engine = _engine(target)
-        builder = binding.JITLibraryBuilder().add_current_process()
+        builder = llvm.JITLibraryBuilder().add_current_process()
         for image in images:
             builder = builder.add_object_img(image)
         for name in names:
@@ -50,16 +51,21 @@ _numbers = count()  # which threads may ask for at once
 @lru_cache(maxsize=4)
 def _engine(target: Target) -> Any:
     load_openmp()
-    return binding.create_lljit_compiler(machine(target))
+    return llvm.create_lljit_compiler(machine(target))
 
 
 @lru_cache(maxsize=1)
 def _initialise() -> None:
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
 
 
-def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] = ("run", RELEASE)) -> Code:
+def entries(binding: Binding) -> tuple[str, ...]:
+    """The functions of a program: to run it, and to let go what its results need, if they live in its heap."""
+    return ("run", RELEASE) if binding.handles else ("run",)
+
+
+def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] = ("run",)) -> Code:
     """Modules of IR as machine code in memory: from the disk if they were ever compiled here, else made by workers."""
     target, files = options.target, cache_in(options.cache) if options.cache else None
     keys = [_key(text, target) for text in texts]
@@ -74,9 +80,7 @@ def machine_code(texts: Sequence[str], options: Options, names: tuple[str, ...] 
     return linked([image for image in images if image is not None], keys, target, names)
 
 
-def linked(
-    images: Sequence[bytes], objects: Sequence[str], target: Target, names: tuple[str, ...] = ("run", RELEASE)
-) -> Code:
+def linked(images: Sequence[bytes], objects: Sequence[str], target: Target, names: tuple[str, ...] = ("run",)) -> Code:
     """Objects as machine code in memory."""
     _initialise()
     try:
@@ -94,5 +98,5 @@ def workers(target: Target) -> Workers:
 
 
 def _key(text: str, target: Target) -> str:
-    about = (HEAD, llvmlite.__version__, binding.llvm_version_info, target.triple, target.cpu, target.features)
+    about = (HEAD, llvmlite.__version__, llvm.llvm_version_info, target.triple, target.cpu, target.features)
     return hashlib.sha256(f"{about}\n{text}".encode()).hexdigest()

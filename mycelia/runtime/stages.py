@@ -18,7 +18,7 @@ from mycelia.passes import native_passes, optimise, pass_by_pass
 from mycelia.runtime.bind import Bound
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.layout import layout
-from mycelia.runtime.link import machine_code, workers
+from mycelia.runtime.link import entries, machine_code, workers
 from mycelia.runtime.recipes import decided, prepared, refused
 from mycelia.runtime.reference import Reference
 from mycelia.schedule import memory_report, with_memory
@@ -52,7 +52,7 @@ def compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Exec
     binding = replace(unit.binding, numbers=emitted.numbers, refused=tuple(sorted(map(str, poor))))
     python = {n: s.call for n, s in enumerate(program.walk()) if isinstance(s, Host)}
     try:
-        code = machine_code(emitted.modules, options)  # objects, from the cache or made now
+        code = machine_code(emitted.modules, options, entries(binding))  # objects, from the cache or made now
         made = Executable(code, Bound(binding, python))
         made.program = program if options.clocked else None
         return made

@@ -28,7 +28,7 @@ from mycelia.options import Options
 from mycelia.runtime.bind import Bound, Misfit
 from mycelia.runtime.cache import cache_in
 from mycelia.runtime.executable import Executable
-from mycelia.runtime.link import linked
+from mycelia.runtime.link import entries, linked
 from mycelia.runtime.recipes import prepared
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
@@ -126,7 +126,8 @@ def find(key: str, fn: Function, options: Options) -> Executable | None:
         images = [files.read(f"{name}.o") for name in objects]
         if any(image is None for image in images):
             return None  # an object went first
-        made = Executable(linked([i for i in images if i is not None], objects, options.target), Bound(binding, {}))
+        code = linked([i for i in images if i is not None], objects, options.target, entries(binding))
+        made = Executable(code, Bound(binding, {}))
     except (
         ArgumentError,
         ValueError,
