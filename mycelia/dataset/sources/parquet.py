@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from mycelia.dataset.arrays import as_value
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
+from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler, choose
 from mycelia.dataset.sources.arrowfiles import Batches
 from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
@@ -26,6 +25,7 @@ from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
 HELD = 1 << 27  # bytes of groups that stay in memory
+MIXED, MIXED_ROWS = 32, 1 << 17  # groups, and at least so many rows, that are mixed at once where not all fit
 FORWARD = 4  # groups that stay in memory when rows are read as they are stored
 Columns = dict[str, Any]
 
@@ -78,7 +78,7 @@ class ArrowData(FileData):
         self.wanted = None if columns is None else list(columns)
         self.weight = 0  # bytes of all columns, unfolded: about, by those of the first file
         self.laid: dict[int, list[int]] = {}  # the rows of every group of the files that were looked at
-        self.borders: dict[int, list[int]] = {}  # where those groups end
+        self.borders: dict[int, Array] = {}  # where those groups end
         self.batches: dict[int, Batches] = {}  # of the Arrow files that were looked at
         self.forward = False  # whether rows are read as they are stored
         first = self._look(0)
@@ -172,26 +172,27 @@ class ArrowData(FileData):
         rows = max([*self.laid[0], 1])
         return [min(rows, size - start) for size in self.sizes for start in range(0, size, rows)]
 
-    def _at(self, index: int) -> tuple[tuple[int, int], int]:
-        """The group that a row is in, and where in it."""
-        file, row = self.place(index)
+    @lazy
+    def edges(self) -> Array:
+        """Where the rows of every file end."""
+        return np.array(self.ends, np.int64)
+
+    def _borders(self, file: int) -> Array:
+        """Where the groups of a file end."""
         if file not in self.borders:
-            self.borders[file] = list(accumulate(self._groups(file)))
-        ends = self.borders[file]
-        group = bisect_right(ends, row)
-        return (file, group), row - (ends[group - 1] if group else 0)
+            self.borders[file] = np.cumsum(self._groups(file), dtype=np.int64)
+        return self.borders[file]
 
     def fetch(self, index: int) -> Row:
-        key, row = self._at(index)
-        columns = self.held.get(key)
-        return tuple(_cell(columns[c], row) for c in self.columns)
+        file, row = self.place(index)
+        ends = self._borders(file)
+        group = int(np.searchsorted(ends, row, side="right"))
+        columns = self.held.get((file, group))
+        return tuple(_cell(columns[c], row - (int(ends[group - 1]) if group else 0)) for c in self.columns)
 
     def gather(self, indices: Array) -> Row | None:
-        places = [self._at(i) for i in indices.tolist()]
         out: list[Any] = []
-        for key in dict.fromkeys(key for key, _ in places):
-            chosen = np.array([k == key for k, _ in places])
-            rows = np.array([row for k, row in places if k == key])
+        for key, chosen, rows in self._by_group(indices):
             columns = self.held.get(key)
             for i, name in enumerate(self.columns):
                 column = columns[name]
@@ -204,9 +205,29 @@ class ArrowData(FileData):
                 out[i][chosen] = column[rows]
         return tuple(out)
 
+    def _by_group(self, indices: Array) -> Iterator[tuple[tuple[int, int], Array, Array]]:
+        """The groups that some rows are in: each with which of them these are, and where in it."""
+        files = np.searchsorted(self.edges, indices, side="right")
+        for file in np.unique(files).tolist():
+            here, ends = np.flatnonzero(files == file), self._borders(file)
+            rows = indices[here] - (self.edges[file - 1] if file else 0)
+            groups = np.searchsorted(ends, rows, side="right")
+            for group in np.unique(groups).tolist():
+                inside = groups == group
+                yield (file, group), here[inside], rows[inside] - (ends[group - 1] if group else 0)
+
     def labels(self, column: str) -> Array:
         keys = [(file, group) for file in range(len(self.paths)) for group in range(len(self._groups(file)))]
         return np.concatenate([np.asarray(self.held.get(key)[column]) for key in keys])
+
+
+def enough(rows: int) -> int:
+    """How many groups of so many rows are mixed at once: a batch needs rows of most of them.
+
+    >>> enough(100_000), enough(1000)
+    (32, 132)
+    """
+    return max(MIXED, -(-MIXED_ROWS // max(rows, 1)))
 
 
 def _cell(column: Any, row: int) -> Any:
@@ -283,7 +304,7 @@ class ParquetDataset(MappableDataset):
     """Rows of Parquet (`.parquet`, `.pq`) or Arrow IPC files; needs pyarrow.
 
     Files are read a group of rows at a time, and the groups that were read last are kept. Where all of them do not fit,
-    `shuffle` mixes the groups, and the rows of as many groups as do; `Shuffle.GLOBAL` mixes all rows at any cost.
+    `shuffle` mixes the groups, and the rows of some groups at a time; `Shuffle.GLOBAL` mixes all rows at any cost.
     """
 
     def __init__(
@@ -304,7 +325,7 @@ class ParquetDataset(MappableDataset):
         data._begin()
         if adaptive and sampler is None and data.weight > HELD:
             blocks = data.blocks()
-            mixed = WindowSampler(blocks, max(1, HELD // 2 * len(blocks) // data.weight))
+            mixed = WindowSampler(blocks, min(max(1, HELD // 2 * len(blocks) // data.weight), enough(blocks[0])))
             order = choose(num_samples, None, False, num_shards, shard_id)
             order.add_child(mixed)
         else:
