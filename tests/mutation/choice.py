@@ -46,7 +46,7 @@ class Likely:
             place = next((i for i, t in enumerate(near) if name.startswith(t)), len(near))
             likely = 3 * self.worth(strong & mine) + 1.5 * self.worth(strong & text)
             likely += 0.5 * self.worth(weak & (mine | text)) - 2 * place
-            likely += 10 * (module in _imports(_file(name)))
+            likely += max([30 if m == module else 15 for m in _imports(_file(name)) if module.startswith(m)], default=0)
             likely += 5 * min(seen[_file(name)], 2) + 5 * min(seen[_function(name)], 2)
             return name.startswith(first), name.startswith(fault.path), likely, -len(name)
 
@@ -119,10 +119,10 @@ def _words_in(function: object) -> frozenset[str]:
 
 @cache
 def _imports(file: str) -> frozenset[str]:
-    """The modules that a file of tests imports from."""
+    """The modules and packages that a file of tests imports from, but for those that every file does."""
     path = Path(ROOT / file)
     text = path.read_text() if path.is_file() else ""
     found = set(re.findall(r"^from (mycelia[\w.]*) import", text, re.MULTILINE))
     found |= {f"{a}.{w}" for a, b in re.findall(r"^from (mycelia[\w.]*) import ([\w, ]+)", text, re.MULTILINE)
               for w in b.split(", ")}  # fmt: skip
-    return frozenset(found)
+    return frozenset(m for m in found if m.count(".") > 1)

@@ -95,7 +95,7 @@ def _inside_functions(node: ast.AST, function: str = "", names: str = "") -> Ite
     else:
         if function:
             yield node, function
-        inner = list(ast.iter_child_nodes(node))
+        inner = [node.value] if isinstance(node, ast.AnnAssign) and node.value else list(ast.iter_child_nodes(node))
     for child in inner:
         yield from _inside_functions(child, function, names)
 
