@@ -293,3 +293,33 @@ def test_the_gradient_of_a_frozen_weight_is_zero_where_it_would_be_no_number(way
     weight = Parameter(Tensor([0.0, 1.0]), name="weight", requires_grad=False)
     gradient = way(grad(lambda x: (x * ops.log(weight)).sum(), None, weight))
     assert gradient(Tensor([1.0, 2.0])).tolist() == [0.0, 0.0]
+
+
+def test_a_result_that_nobody_uses_has_no_share_in_a_second_derivative():
+    both = jit(lambda x: (x * x * x, ops.exp(x)))
+    first = grad(lambda x: both(x)[0].sum())
+    assert first(Tensor([1.0, 2.0])).tolist() == [3.0, 12.0]
+    assert grad(lambda x: first(x).sum())(Tensor([1.0, 2.0])).tolist() == [6.0, 12.0]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jit], ids=["eager", "jit"])
+def test_what_a_differentiated_function_prints_is_printed_once_in_order(way, capfd):
+    def f(x):
+        print("first", x)
+        y = x * x
+        print("then", y)
+        return y.sum()
+
+    assert way(lambda x: grad(f)(x) + 1.0)(Tensor([2.0, 3.0])).tolist() == [5.0, 7.0]
+    said = capfd.readouterr().out.split()
+    assert [w for w in said if w.isalpha()] == ["first", "then"]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, jit], ids=["eager", "jit"])
+def test_axes_of_nests_of_examples(way):
+    run = lambda a, b: vmap(lambda t: t["a"] * t["b"] + t["c"], in_axes=({"a": 0, "b": None, "c": 1},))(  # noqa: E731
+        {"a": a, "b": b, "c": a.T}
+    )
+    a = Tensor(np.arange(6.0, dtype="f").reshape(2, 3))
+    got = way(run)(a, Tensor([1.0, 10.0, 100.0]))
+    np.testing.assert_array_equal(got.asnumpy(), a.asnumpy() * [1, 10, 100] + a.asnumpy())

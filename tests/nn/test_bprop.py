@@ -203,3 +203,24 @@ def test_an_argument_that_has_no_place_is_refused(way):
 
     with pytest.raises(ArgumentError, match="by place"):
         way(lambda x: Named()(x, y=x))(Tensor(X))
+
+
+SCALE = Tensor([2.0, 3.0, 5.0])
+
+
+class Largest(nn.Cell):
+    """A number, and where it was, which has no gradient; both directions read a tensor from outside."""
+
+    def construct(self, x):
+        return (x * SCALE).sum(), x.argmax()
+
+    def bprop(self, x, out, dout):
+        return (dout[0] * SCALE * 10 + x * 0 + out[1],)
+
+
+def test_results_that_are_whole_numbers_and_tensors_from_outside_change_nothing(way):
+    cell = Largest()
+    loss = lambda x: cell(x * 2)[0] * 3  # noqa: E731
+    assert way(ms.grad(loss))(Tensor(X)).tolist() == [2 * (60 + 2), 2 * (90 + 2), 2 * (150 + 2)]
+    total, place = way(cell)(Tensor(X))
+    assert (total.item(), place.item()) == (2 + 6 + 15, 2)
