@@ -54,6 +54,8 @@ from mycelia.train import load_checkpoint, load_param_into_net, save_checkpoint
 from mycelia.types import (
     bfloat16,
     bool_,
+    complex64,
+    complex128,
     float16,
     float32,
     float64,
@@ -89,6 +91,8 @@ __all__ = [
     "bfloat16",
     "bool_",
     "common",
+    "complex64",
+    "complex128",
     "context",
     "data_sink",
     "dataset",

@@ -61,7 +61,7 @@ def data_text(data: Array) -> str:
     >>> data_text(np.array([1, 2], "int8"))
     'i8[2]{1, 2}'
     """
-    if data.size <= FEW:
+    if data.size <= FEW and data.dtype.kind != "c":
         numbers = [x.item() if data.dtype.kind in "biuf" else float(x) for x in data.reshape(-1)]
         written = [float(repr(x)) if isinstance(x, float) else x for x in numbers]
         if np.array(written, data.dtype).tobytes() == data.tobytes():  # not so for most of the many nans
@@ -290,6 +290,9 @@ class Tokens:
         """A type, an element type, or data, which begins with its type."""
         word = self.take("word")
         if self.skip("<"):
+            if word == "complex":
+                real, imag = self.several(">", self.number)
+                return complex(real, imag)
             if word == "frame":
                 inner: Any = FrameType(self.string())
                 self.take("mark", ">")

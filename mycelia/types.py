@@ -35,6 +35,24 @@ class DType:
         return self.kind == "f"
 
     @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether its numbers are real or complex, so that they can be differentiated."""
+        return self.kind in "fc"
+
+    @property
+    def part(self) -> DType:
+        """The element type of the real part: of a complex type half of it, of others itself.
+
+        >>> complex128.part, float32.part
+        (float64, float32)
+        """
+        return {complex64: float32, complex128: float64}.get(self, self)
+
+    @property
     def is_integer(self) -> bool:
         return self.kind in "iu"
 
@@ -57,11 +75,14 @@ bool_ = DType("bool", "bool", "b", np.dtype(np.bool_))
 int8, int16, int32, int64 = (DType(f"int{n}", f"i{n}", "i", np.dtype(f"int{n}")) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (DType(f"uint{n}", f"u{n}", "u", np.dtype(f"uint{n}")) for n in (8, 16, 32, 64))
 float16, float32, float64 = (DType(f"float{n}", f"f{n}", "f", np.dtype(f"float{n}")) for n in (16, 32, 64))
+complex64, complex128 = (DType(f"complex{n}", f"c{n}", "c", np.dtype(f"complex{n}")) for n in (64, 128))
 bfloat16 = DType("bfloat16", "bf16", "f", np.dtype(ml_dtypes.bfloat16))
 
 DTYPES = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+    complex64, complex128,
 )  # fmt: skip
+COMPLEX = {float32: complex64, float64: complex128}  # by the type of both parts
 _BY_NAME = {d.name: d for d in DTYPES} | {d.short: d for d in DTYPES}
 _BY_NUMPY = {d.numpy: d for d in DTYPES}
 
@@ -145,7 +166,7 @@ class TensorType(Type):
 
     @property
     def differentiable(self) -> bool:
-        return self.dtype.kind == "f"
+        return self.dtype.kind in "fc"
 
     def with_shape(self, shape: Iterable[Dim]) -> TensorType:
         return TensorType(self.dtype, tuple(shape))

@@ -47,7 +47,7 @@ def with_gradient(construct: Callable[..., Any], bprop: Callable[..., Any], args
     held, arrays = tuple(x._data for x in tensors), tuple(x._data for x in results)
     place = put(tape, GivenCall(bprop, tape, (nest, leaves), (shape, found)), tensors, held, arrays)
     made = [
-        wrap(o, tape, place + i if x.dtype.is_float else -1)
+        wrap(o, tape, place + i if x.dtype.is_inexact else -1)
         for i, (o, x) in enumerate(zip(arrays, results, strict=True))
     ]
     return unflatten(shape, with_tensors(found, made))
@@ -118,7 +118,7 @@ class GivenCall:
             raise wrong_number(self.bprop, *numbers.args) from None
         flat = flatten(args)[0]
         return [
-            None if place is None or not x.dtype.is_float else fitting(gradients[place], x, "gradient")
+            None if place is None or not x.dtype.is_inexact else fitting(gradients[place], x, "gradient")
             for x, place in zip(flat, places, strict=True)
             if isinstance(x, Tensor)
         ]

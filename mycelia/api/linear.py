@@ -127,7 +127,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         again = self.recording.nested or elsewhere or written_down
         seeds: dict[int, Any] = {}
         for place, ct, x in zip(self.seeds, cts, self.differentiated, strict=True):
-            if place >= 0 and x.dtype.is_float:
+            if place >= 0 and x.dtype.is_inexact:
                 data = ct if again else ct.numbers()
                 seeds[place] = seeds[place] + data if place in seeds else data
         whole = self._whole(cts, again) if tape.whole else {}
@@ -146,7 +146,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
     def _whole(self, cts: list[Tensor], again: bool) -> dict[int, Tensor | None]:
         """The cotangents of whole numbers, by their places."""
         named = zip(self.places, self.inputs, strict=True)
-        found = {at: x for at, x in named if not x.dtype.is_float and getattr(x, "requires_grad", True)}
+        found = {at: x for at, x in named if not x.dtype.is_inexact and getattr(x, "requires_grad", True)}
         seeds: dict[int, Tensor] = {}
         for place, ct in zip(self.seeds, cts, strict=True):
             if place >= 0:
@@ -162,7 +162,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
     def forward(self, tangents: list[Any]) -> list[Tensor]:
         """Tangents of the results, from those of the inputs."""
         for x in self.inputs:
-            if not x.dtype.is_float:
+            if not x.dtype.is_inexact:
                 raise DTypeError(
                     f"forward mode moves floating numbers, not {x.dtype!r}",
                     given={"shape": x.shape},
@@ -232,7 +232,7 @@ def fitting(ct: Any, x: Tensor, what: str = "cotangent") -> Tensor:
             f"a tensor of shape {x.shape} has no {what} of shape {tensor.shape}",
             hint=f"give one of shape {x.shape}",
         )
-    return eager.cast(tensor, x.dtype) if x.dtype.is_float else tensor
+    return eager.cast(tensor, x.dtype) if x.dtype.is_inexact else tensor
 
 
 def filled(x: Tensor, number: int) -> Tensor:

@@ -203,7 +203,7 @@ class LinearizedCall:
         value = machine.value(tensor)
         if value.shape != v.shape:
             machine.refuse("a cotangent of another shape than its result")
-        fitting: Value = p.cast(value, v.dtype) if v.dtype.is_float and value.dtype is not v.dtype else value
+        fitting: Value = p.cast(value, v.dtype) if v.dtype.is_inexact and value.dtype is not v.dtype else value
         return fitting
 
     def forward(self, tangents: Any) -> Any:

@@ -11,6 +11,8 @@ from mycelia.errors import ArgumentError, DependencyError
 from mycelia.ir import Function
 from mycelia.options import Options
 from mycelia.passes import CANONICAL, Pass, canonical, pass_by_pass
+from mycelia.primitives.pairing import has_complex, in_pairs
+from mycelia.runtime.pairs import Paired
 from mycelia.types import Array
 
 Executable = Callable[..., tuple[Any, ...]]  # arrays of the back end, or of NumPy, to arrays of NumPy
@@ -40,6 +42,8 @@ class Backend(ABC):
         """`fn` as something that runs. Result `i` may overwrite parameter `donated[i]`, which is then gone."""
         if why := self.missing():
             raise DependencyError(f"{self.name} cannot run programs here: {why}")
+        if has_complex(fn):
+            return Paired(fn, self.build(canonical(in_pairs(fn), options, self.passes), donated, options), donated)
         return self.build(canonical(fn, options, self.passes), donated, options)
 
     @abstractmethod
@@ -50,6 +54,7 @@ class Backend(ABC):
         """What a function is at a stage of its compilation (`mycelia.options.STAGES`)."""
         if stage == "graph":
             return str(fn)
+        fn = in_pairs(fn) if has_complex(fn) else fn
         if stage == "passes":
             return pass_by_pass(fn, options, (*CANONICAL, *self.passes))
         return f"{self.name} compiles it: there is no {stage} of ours"

@@ -7,6 +7,8 @@ from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor
 from mycelia.types import (
     bfloat16,
     bool_,
+    complex64,
+    complex128,
     float16,
     float32,
     float64,
@@ -27,6 +29,8 @@ __all__ = [
     "Tensor",
     "bfloat16",
     "bool_",
+    "complex64",
+    "complex128",
     "dtype",
     "float16",
     "float32",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
+from numpy.exceptions import ComplexWarning
 
 from mycelia.eager.promotion import as_dtype
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.loops.convert import converted
 from mycelia.primitives.creation import check_number
 from mycelia.types import _BY_NUMPY, Array, dtype_of
 
@@ -28,7 +31,7 @@ def as_array(data: Any, dtype: Any = None) -> Array:
     wanted = as_dtype(dtype).numpy
     if array.dtype not in _BY_NUMPY:
         raise _not_held(array, data)
-    made = array.astype(wanted)
+    made = _cast(array, wanted)
     written = isinstance(data, int | list | tuple) and array.dtype.kind in "iu" and wanted.kind in "iu"
     if written and not np.array_equal(
         made, array
@@ -41,7 +44,21 @@ def as_array(data: Any, dtype: Any = None) -> Array:
     return made
 
 
-KINDS = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "spans of time", "V": "records"}
+def _cast(array: Array, wanted: np.dtype[Any]) -> Array:
+    if array.dtype.kind != "c" or wanted.kind == "c":
+        return array.astype(wanted)
+    if wanted.kind == "b":
+        return array.astype(np.bool_)
+    warn_of_real_part()
+    return converted(array.real, _BY_NUMPY[wanted])
+
+
+def warn_of_real_part() -> None:
+    """Say, as NumPy does, that imaginary parts are left out."""
+    warn("a complex number is cast to a real one: its imaginary part is left out", ComplexWarning, stacklevel=5)
+
+
+KINDS = {"U": "text", "S": "bytes", "M": "dates", "m": "spans of time", "V": "records"}
 
 
 def _not_held(array: Array, data: Any) -> DTypeError:
@@ -80,7 +97,7 @@ def _short(data: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def scalar(number: float | int | bool, dtype: np.dtype[Any]) -> Array:
+def scalar(number: float | int | bool | complex, dtype: np.dtype[Any]) -> Array:
     """A Python number as an array without axes, the same one each time.
 
     >>> scalar(2, np.dtype("float32"))
@@ -100,6 +117,10 @@ def scalar(number: float | int | bool, dtype: np.dtype[Any]) -> Array:
 _scalars: dict[tuple[Any, np.dtype[Any]], Array] = {}
 
 
+def _complex_text(x: Any) -> str:
+    return f"{x.real:.6g}{x.imag:+.6g}j"
+
+
 def shown(array: Array) -> str:
     """A tensor with this data, in words.
 
@@ -109,8 +130,10 @@ def shown(array: Array) -> str:
     dtype = dtype_of(array)
     head = f"Tensor(shape={list(array.shape)}, dtype={dtype}, value="
     if array.ndim == 0:
-        return f"{head} {array.item():.6g})" if dtype.is_float else f"{head} {array.item()})"
-    if dtype.is_float:
+        return f"{head} {array.item():.6g})" if dtype.is_inexact else f"{head} {array.item()})"
+    if dtype.is_complex:
+        text = np.array2string(array, separator=", ", formatter={"complexfloat": _complex_text})
+    elif dtype.is_float:
         array = array.astype(np.float64)
         text = np.array2string(array, separator=", ", formatter={"float_kind": lambda x: f"{x: .8e}"})
     else:

@@ -175,6 +175,8 @@ class Ready:
         """
         if native is None or not all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
             return None
+        if self.op.native is None and any(t.dtype.is_complex for t in fn.types if isinstance(t, TensorType)):
+            return None  # NumPy goes through both parts at once
         elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
         if elements < LARGE:
             return None

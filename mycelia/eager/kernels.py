@@ -16,6 +16,7 @@ from mycelia.lowering.values import full_index, is_expression, is_view, op_of, r
 from mycelia.options import Options
 from mycelia.primitives import Contract
 from mycelia.primitives.convolution import Convolution
+from mycelia.primitives.pairing import has_complex
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.warm import compile
 from mycelia.types import Array
@@ -31,7 +32,7 @@ def kernel_for(fn: Function, options: Callable[[], Options]) -> Callable[..., Se
     """
     if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
         return None
-    patient = all(rounds_nothing(v) and not isinstance(v.op, PRODUCTS) for v in fn.values())
+    patient = not has_complex(fn) and all(rounds_nothing(v) and not isinstance(v.op, PRODUCTS) for v in fn.values())
     return _after_a_while(fn, options) if patient else _at_once(fn, options)
 
 

@@ -32,7 +32,7 @@ BOTH, LEFT, RIGHT = (True, True), (True, False), (False, True)
 FLOAT = frozenset("efd")  # the codes of NumPy's own floating types
 TENSORS: set[Any] = {Tensor}  # and its subclasses that behave alike, see `Parameter`
 
-OPERANDS = (Tensor, float, int, Sym)
+OPERANDS = (Tensor, float, int, complex, Sym)
 ARRAYS = (np.ndarray, list, tuple)
 
 _new = object.__new__
@@ -40,7 +40,7 @@ _ndarray = np.ndarray
 _run = quiet_context().run  # a second thread that is here at the same moment takes the long way
 
 
-def operand(x: Any) -> Tensor | float | int | bool | Sym | None:
+def operand(x: Any) -> Tensor | float | int | bool | complex | Sym | None:
     """`x` as an operand: a tensor, or a Python number; None if it is neither."""
     if isinstance(x, np.generic):
         x = x.item()
@@ -72,7 +72,7 @@ def _kind(number: Any) -> type:
     return int if isinstance(number, Sym) else type(number)
 
 
-def _as(x: Tensor | float | int | bool | Sym, dtype: DType) -> Tensor:
+def _as(x: Tensor | float | int | bool | complex | Sym, dtype: DType) -> Tensor:
     if isinstance(x, Sym):
         return wrap(p.full(x, dtype, ()))
     return cast(x, dtype) if isinstance(x, Tensor) else wrap(scalar(x, dtype.numpy))
@@ -197,7 +197,7 @@ def compared(
                 b = other._data
             elif other.__class__ in NUMBERS and a.dtype.char in FLOAT:
                 b = scalar(other, a.dtype)
-            if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= LARGE:
+            if b.__class__ is _ndarray and a.dtype is b.dtype and a.size <= LARGE and a.dtype.kind != "c":
                 if writing:
                     written(a)
                     written(b)

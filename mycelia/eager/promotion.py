@@ -13,6 +13,8 @@ from mycelia.types import (
     DTYPES,
     DType,
     bool_,
+    complex64,
+    complex128,
     dtype_named,
     float32,
     float64,
@@ -21,7 +23,7 @@ from mycelia.types import (
     int64,
 )
 
-_PYTHON = {bool: bool_, int: int64, float: float64}
+_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 _SIGNED = {8: int16, 16: int32, 32: int64}
 
 
@@ -55,6 +57,8 @@ def common(x: DType, y: DType) -> DType:
     """
     if x is y:
         return x
+    if x.is_complex or y.is_complex:  # a float64 needs both parts to be float64
+        return complex128 if 64 in (d.part.bits for d in (x, y) if d.is_inexact) else complex64
     rank = {"b": 0, "u": 1, "i": 1, "f": 2}
     if rank[x.kind] != rank[y.kind]:
         return max(x, y, key=lambda d: rank[d.kind])
@@ -71,13 +75,15 @@ def common(x: DType, y: DType) -> DType:
 
 
 def common_with_number(x: DType, kind: type) -> DType:
-    """The element type in which a tensor is combined with a Python bool, int or float: the tensor's, if it can hold it.
+    """The element type in which a tensor is combined with a Python number: the tensor's, if it can hold it.
 
     >>> common_with_number(float32, int), common_with_number(int32, float), common_with_number(bool_, int)
     (float32, float32, int64)
     """
+    if kind is complex:
+        return x if x.is_complex else complex128 if x is float64 else complex64
     if kind is float:
-        return x if x.kind == "f" else float32
+        return x if x.is_inexact else float32
     return int64 if kind is int and x is bool_ else x
 
 
@@ -87,4 +93,4 @@ def floating(x: DType) -> DType:
     >>> floating(int64), floating(float64)
     (float32, float64)
     """
-    return x if x.kind == "f" else float32
+    return x if x.is_inexact else float32

@@ -111,9 +111,9 @@ def _back(
         got = iter(joint(*inputs, *cts)[len(fn.results) :])
         return [next(got) if w else None for w in wanted]
     if not isinstance(kind, TupleType):
-        return op.vjp(cts[0], outs[0], *inputs)
+        return transforms.by_rule(op, cts[0], outs[0], *inputs)
     known = iter(cts)
-    return op.vjp(tuple(next(known) if there else None for there in live), tuple(outs), *inputs)
+    return transforms.by_rule(op, tuple(next(known) if there else None for there in live), tuple(outs), *inputs)
 
 
 def as_python(fn: Function, flows: tuple[bool, ...]) -> Callable[..., Sequence[Any]]:

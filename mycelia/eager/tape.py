@@ -137,7 +137,7 @@ class Recording:
     def _place(self, x: Tensor, data: Any) -> int:
         tape = self.tape
         place = len(tape)
-        tape.whole = tape.whole or not x.dtype.is_float
+        tape.whole = tape.whole or not x.dtype.is_inexact
         tape.append((ALIAS, (x._id,), (True,), (data,), data) if x._tape is tape else (None, (), (), (), data))
         return place
 

@@ -217,7 +217,7 @@ class Tensor(OperatorSignatures):
             raise Concrete(f"{data.type} has no numbers before the program runs")
         return constant(data)  # type: ignore[no-any-return]
 
-    def item(self) -> float | int | bool:
+    def item(self) -> Any:
         """The number in a tensor of one element.
 
         >>> Tensor([2.5]).item()
@@ -229,7 +229,7 @@ class Tensor(OperatorSignatures):
                 f"only a tensor of one element is a number, not one of shape {self.shape}",
                 hint="reduce it first (sum, mean, all, any), or choose an element by an index",
             )
-        return data.item()  # type: ignore[no-any-return]
+        return data.item()
 
     def tolist(self) -> Any:
         """The numbers as nested lists.
@@ -263,6 +263,9 @@ class Tensor(OperatorSignatures):
 
     def __float__(self) -> float:
         return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __index__(self) -> int:
         number = self.item()

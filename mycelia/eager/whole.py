@@ -142,20 +142,20 @@ def _choices(moving: Sequence[bool], dtypes: Sequence[DType]) -> Iterator[tuple[
     """Which operands to take as real numbers: as many as can be of those that move, and as few as can be of the others;
     floating ones are so anyway.
     """
-    whole = [i for i, d in enumerate(dtypes) if not d.is_float]
+    whole = [i for i, d in enumerate(dtypes) if not d.is_inexact]
     if len(whole) > TRIED:
         options = [{i: moving[i] for i in whole}, dict.fromkeys(whole, True)]
     else:
         options = [dict(zip(whole, some, strict=True)) for some in product((True, False), repeat=len(whole))]
         options.sort(key=lambda o: (sum(moving[i] and not o[i] for i in o), sum(o[i] and not moving[i] for i in o)))
     for option in options:
-        real = tuple(option.get(i, d.is_float) for i, d in enumerate(dtypes))
+        real = tuple(option.get(i, d.is_inexact) for i, d in enumerate(dtypes))
         if any(m and r for m, r in zip(moving, real, strict=True)):
             yield real
 
 
 def _real(x: Any) -> Any:
-    return x if x.dtype.is_float else p.cast(x, float64)
+    return x if x.dtype.is_inexact else p.cast(x, float64)
 
 
 def _cut(x: Any, dtype: DType) -> Any:

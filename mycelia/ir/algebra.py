@@ -13,6 +13,7 @@ from mycelia.ir.value import Value
 from mycelia.types import Type
 
 add: Callable[[Value, Value], Value]  # two cotangents of one value: tensors, sequences or frames
+conj: Callable[[Value], Value]  # of complex numbers
 zeros: Callable[[Type], Value]  # the zero of a type
 repeat: Callable[[Value, int], Value]  # the same value along a new leading axis
 for_each: Callable[[Function, int, tuple[Type, ...]], Function]  # for each of many examples by itself; effects in turn

@@ -80,7 +80,7 @@ class _Writer:
 
     def attribute(self, a: Any) -> str:
         kind = type(a)
-        if kind in (int, float, bool, str) or a is None:
+        if kind in (int, float, bool, str, complex) or a is None:
             return repr(a)
         if kind is tuple:
             return f"({','.join(map(self.attribute, a))})"

@@ -7,6 +7,8 @@ The fields of an op are its attributes; its methods are its rules:
     element    one output element from input elements       (lowering; fusion is free)
     expand     or: the same computation in other ops         (lowering by definition)
     native     or: which kind of code it becomes             (a fold, a step, data: see `Lowered`; checked at import)
+    in_parts   the same on real and imaginary parts         (complex numbers: an op without it takes none)
+    on_pairs   or: on tensors in which both lie side by side
     cheap      whether computing it again costs less than writing and reading it
     vjp        cotangent of output -> cotangents of inputs  (gradient)
     augment    or: the op with residuals, and its pull-back  (ops that contain functions)
@@ -28,7 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycelia.errors import GradientError
 from mycelia.ir.purity import Purity
@@ -77,6 +79,19 @@ class Reader:
 
     type: TensorType
     at: Callable[[Sequence[Index]], Expr]
+
+
+class Pair(NamedTuple):
+    """A complex value as a rule sees it: its real and its imaginary part."""
+
+    real: Any
+    imag: Any
+
+
+def each_part(self: Op, *inputs: Any) -> Pair:
+    """A `in_parts` rule: what the op does with real numbers it does with either part."""
+    sides = [[x[i] if isinstance(x, Pair) else x for x in inputs] for i in range(2)]
+    return Pair(self(*sides[0]), self(*sides[1]))
 
 
 @dataclass(frozen=True)
@@ -183,6 +198,14 @@ class Op(metaclass=OpClass):
     def expand(self, *inputs: Any) -> Any:
         """The same in other ops, or None to be lowered otherwise."""
         return None
+
+    def in_parts(self, *inputs: Any) -> Any:
+        """The result, or its `Pair`, from inputs of which the complex ones are `Pair`."""
+        raise AssertionError(f"{self.name} takes no complex numbers")
+
+    def on_pairs(self, *inputs: Any) -> Any:
+        """Or: the result from tensors in which both parts lie along a further axis, at the end; it has one too."""
+        raise AssertionError(f"{self.name} takes no complex numbers")
 
     def vjp(self, ct: Any, out: Any, *inputs: Any) -> Cotangents:
         raise AssertionError(f"{self.name} is differentiated by augment")

@@ -103,6 +103,8 @@ class _Writer:
         if isinstance(a, Sym):
             self.sizes |= a.names()
             return dim_text(a)
+        if isinstance(a, complex):
+            return f"complex<{a.real!r}, {a.imag!r}>"
         assert a is None or isinstance(a, int | float | DType), f"{a!r} has no written form"
         return a.short if isinstance(a, DType) else repr(a)
 

@@ -11,6 +11,7 @@ from mycelia.ops import operations as operations
 from mycelia.ops.composite import *
 from mycelia.ops.functional import *
 from mycelia.ops.primitive import *
+from mycelia.ops.primitive_complex import *
 from mycelia.ops.primitive_more import *
 from mycelia.ops.primitive_rare import *
 

@@ -117,7 +117,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         return x / y
     if rounding_mode != "trunc":
         raise ArgumentError(f"a quotient is not rounded by {rounding_mode!r}", hint='say "floor", "trunc" or None')
-    if x.dtype.is_float:
+    if x.dtype.is_inexact:
         return trunc(x / y)
     negative = p.logical_xor(x < 0, y < 0)
     towards = p.floor_divide(p.abs(x), p.abs(y))

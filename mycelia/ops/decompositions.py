@@ -509,7 +509,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 @method("adjoint")
 def adjoint(x: Any) -> Tensor:
-    """The last two axes exchanged; of real numbers that is all.
+    """The conjugate, with the last two axes exchanged.
 
     >>> adjoint(Tensor([[1.0, 2.0]])).tolist()
     [[1.0], [2.0]]
@@ -517,4 +517,4 @@ def adjoint(x: Any) -> Tensor:
     a = tensor(x)
     if a.ndim < 2:
         raise ShapeError(f"adjoint takes matrices, and a tensor of shape {a.shape} is none")
-    return p.adjoint(a)
+    return p.conj(p.adjoint(a))

@@ -16,10 +16,12 @@ from mycelia.ops.boxes import *
 from mycelia.ops.choice import *
 from mycelia.ops.communication import *
 from mycelia.ops.comparison import *
+from mycelia.ops.complexes import *
 from mycelia.ops.convolution import *
 from mycelia.ops.creation import *
 from mycelia.ops.ctc import *
 from mycelia.ops.decompositions import *
+from mycelia.ops.fourier import *
 from mycelia.ops.host import *
 from mycelia.ops.joining import *
 from mycelia.ops.linalg import *

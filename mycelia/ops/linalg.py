@@ -15,7 +15,7 @@ from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, pair, tensor
 from mycelia.ops.creation import diagonal
-from mycelia.ops.math import length
+from mycelia.ops.math import length, squared
 from mycelia.types import float32, float64
 
 __all__ = [
@@ -239,9 +239,9 @@ def vector_norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = Fals
     x = floated(x) if dtype is None else cast(tensor(x), as_dtype(dtype))
     axes = axes_of(x, axis)
     if ord == 2:
-        return length(p.reduce_sum(x * x, axes, keepdims))
+        return length(p.reduce_sum(squared(x), axes, keepdims))
     if ord == 0:
-        return p.reduce_sum(cast(x != 0, x.dtype), axes, keepdims)
+        return p.reduce_sum(cast(x != 0, x.dtype.part), axes, keepdims)
     size = p.abs(x)
     if ord in (inf, -inf):
         return p.reduce_max(size, axes, keepdims) if ord > 0 else p.reduce_min(size, axes, keepdims)

@@ -267,7 +267,7 @@ def trunc(input: Any) -> Tensor:
 
 def _rounded(function: Any, input: Any) -> Tensor:
     x = tensor(input)
-    return function(x) if x.dtype.is_float else x.alias()
+    return function(x) if x.dtype.is_inexact else x.alias()  # of complex numbers it is refused
 
 
 @method()
@@ -309,7 +309,7 @@ def isnan(input: Any) -> Tensor:
     [False, True]
     """
     x = tensor(input)
-    return p.is_nan(x) if x.dtype.is_float else p.not_equal(x, x)
+    return p.is_nan(x) if x.dtype.is_inexact else p.not_equal(x, x)
 
 
 @method()
@@ -320,7 +320,7 @@ def isfinite(input: Any) -> Tensor:
     [True, False]
     """
     x = tensor(input)
-    return p.is_finite(x) if x.dtype.is_float else p.equal(x, x)
+    return p.is_finite(x) if x.dtype.is_inexact else p.equal(x, x)
 
 
 @method()
@@ -368,6 +368,8 @@ def nan_to_num(
     [5.0, 1.0]
     """
     x = floated(input)
+    if x.dtype.is_complex:
+        return p.complex_of(*(nan_to_num(part, nan, posinf, neginf) for part in (p.real(x), p.imag(x))))
     largest = float(_largest(x))
     x = p.select(p.is_nan(x), number(nan or 0.0, x), x)
     x = p.select(x == python.inf, number(largest if posinf is None else posinf, x), x)
@@ -376,6 +378,18 @@ def nan_to_num(
 
 def _largest(x: Tensor) -> float:
     return float(ml_dtypes.finfo(x.dtype.numpy).max)  # type: ignore[no-untyped-call]  # NumPy's knows no bfloat16
+
+
+def squared(x: Tensor) -> Tensor:
+    """The square of the distance from zero, a real number.
+
+    >>> squared(Tensor([3 + 4j])).tolist()
+    [25.0]
+    """
+    if not x.dtype.is_complex:
+        return x * x
+    a, b = p.real(x), p.imag(x)
+    return a * a + b * b
 
 
 def truth(x: Any) -> Tensor:

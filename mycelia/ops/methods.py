@@ -16,6 +16,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Parameter, Tensor, as_dtype, assign, wrap
+from mycelia.eager.convert import warn_of_real_part
 from mycelia.eager.placement import is_device, placed
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.names import listening
@@ -115,6 +116,8 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     [1]
     """
     wanted = as_dtype(dtype)
+    if self.dtype.is_complex and not wanted.is_complex and wanted is not bool_:
+        warn_of_real_part()
     return p.cast(self, wanted) if self.dtype is not wanted else self.alias() if copy else self
 
 
@@ -226,7 +229,7 @@ def is_signed(self: Tensor) -> bool:
     >>> Tensor([1]).is_signed()
     True
     """
-    return self.dtype.kind in "if"
+    return self.dtype.kind in "ifc"
 
 
 # --------------------------------------------------------------------------------------------------- the tensor itself

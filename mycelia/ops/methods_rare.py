@@ -32,7 +32,7 @@ from mycelia.ops import (
 from mycelia.ops.arguments import axis_of, extents, method, number, sizes, tensor
 from mycelia.types import bool_, int32, int64
 
-__all__ = ["addbmm", "is_complex", "real"]
+__all__ = ["addbmm"]
 
 
 # ----------------------------------------------------------------------------------------------------- shapes and parts
@@ -437,52 +437,15 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 # ----------------------------------------------------------------------------------------------------- complex numbers
 
 
-@method()
-def real(input: Any) -> Tensor:
-    """The real part: of a real tensor, the tensor.
-
-    >>> real(Tensor([1.0])).tolist()
-    [1.0]
-    """
-    return tensor(input).alias()
-
-
-@method()
-def is_complex(input: Any) -> bool:
-    """Whether the elements are complex numbers: no tensor here has such.
-
-    >>> is_complex(Tensor([1.0]))
-    False
-    """
-    tensor(input)
-    return False
-
-
-@method()
-def imag(self: Tensor) -> Tensor:
-    """The imaginary part: of a real tensor, zeros.
-
-    >>> Tensor([1.0]).imag().tolist()
-    [0.0]
-    """
-    return created(p.Full(0, self.dtype, self.shape))
-
-
-@method()
-def conj(self: Tensor) -> Tensor:
-    """The conjugate: of a real tensor, the tensor.
-
-    >>> Tensor([1.0]).conj().tolist()
-    [1.0]
-    """
-    return self.alias()
-
-
 def _turned(self: Tensor) -> Tensor:
     if self.ndim != 2:
         raise ShapeError(f"H is asked of matrices, not of shape {self.shape}", hint="use mH for batches of them")
-    return p.transpose(self)
+    return p.conj(p.transpose(self))
 
 
-setattr(Tensor, "H", property(_turned, doc="Rows and columns exchanged."))  # noqa: B010  # types are in signatures.py
-setattr(Tensor, "mH", property(p.adjoint, doc="The last two axes exchanged."))  # noqa: B010
+def _all_turned(self: Tensor) -> Tensor:
+    return p.conj(p.adjoint(self))
+
+
+setattr(Tensor, "H", property(_turned, doc="The conjugate, rows and columns exchanged."))  # noqa: B010  # types are in signatures.py
+setattr(Tensor, "mH", property(_all_turned, doc="The conjugate, the last two axes exchanged."))  # noqa: B010

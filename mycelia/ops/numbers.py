@@ -35,7 +35,6 @@ __all__ = [
     "is_nonzero",
     "isneginf",
     "isposinf",
-    "isreal",
     "lcm",
     "ldexp",
     "lgamma",
@@ -252,16 +251,6 @@ def isneginf(input: Any) -> Tensor:
     [False, True]
     """
     return _infinite(input, -python.inf)
-
-
-@method("isreal")
-def isreal(input: Any) -> Tensor:
-    """Whether the element is a real number: all are.
-
-    >>> isreal(Tensor([1.0])).tolist()
-    [True]
-    """
-    return created(p.Full(True, bool_, tensor(input).shape))
 
 
 @method("positive")

@@ -12,7 +12,7 @@ from mycelia import primitives as p
 from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.ops.arguments import Axis, axes_of, axis_of, floated, method, number, tensor
-from mycelia.ops.math import length, truth
+from mycelia.ops.math import length, squared, truth
 from mycelia.types import bool_, float32, int32, int64
 
 __all__ = [
@@ -52,7 +52,7 @@ def _accumulating(x: Tensor, dtype: Any) -> Tensor:
     """Whole numbers are summed as int64, so that the sum fits."""
     if dtype is not None:
         return cast(x, as_dtype(dtype))
-    return x if x.dtype.is_float or (x.dtype.kind == "u" and x.dtype.bits > 16) else cast(x, int64)
+    return x if x.dtype.is_inexact or (x.dtype.kind == "u" and x.dtype.bits > 16) else cast(x, int64)
 
 
 def sum(input: Any, dim: Axis = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -227,7 +227,7 @@ def var_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     center = p.mean(x, axes, True)
     away = x - center
     count = product(x.shape[a] for a in axes)
-    spread = p.reduce_sum(away * away, axes, keepdims) * p.one_over(count - int(ddof), x.dtype)
+    spread = p.reduce_sum(squared(away), axes, keepdims) * p.one_over(count - int(ddof), x.dtype.part)
     return spread, center if keepdims else p.reshape(center, spread.shape)
 
 
@@ -262,7 +262,7 @@ def std_mean(input: Any, axis: Axis = None, ddof: int | bool = 0, keepdims: bool
     """
     x = floated(input)
     spread, center = var_mean(cast(x, float32) if x.dtype.bits < 32 else x, axis, ddof, keepdims)
-    return cast(length(spread), x.dtype), cast(center, x.dtype)
+    return cast(length(spread), x.dtype.part), cast(center, x.dtype)
 
 
 @method()
@@ -317,7 +317,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     x = tensor(x)
     if dtype is not None:
         x = cast(x, as_dtype(dtype))
-    elif not x.dtype.is_float:
+    elif not x.dtype.is_inexact:
         x = cast(x, common(x.dtype, int32) if x.dtype.kind != "u" else x.dtype)
     return p.cumsum(x, axis_of(x, axis))
 

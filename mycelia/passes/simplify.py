@@ -27,7 +27,7 @@ from mycelia.types import TensorType, float16
 Rules = tuple[Rule | tuple[Rule, ...], ...]
 
 
-def _number(v: Value) -> float | int | bool | None:
+def _number(v: Value) -> complex | None:
     """The number that every element of a value is, if that is known."""
     return v.op.number if isinstance(v.op, Full) else None
 

@@ -5,6 +5,7 @@ from mycelia.primitives.barrier import *
 from mycelia.primitives.binary import *
 from mycelia.primitives.collective import *
 from mycelia.primitives.comparison import *
+from mycelia.primitives.complexes import *
 from mycelia.primitives.contraction import *
 from mycelia.primitives.control import *
 from mycelia.primitives.convolution import *
@@ -12,6 +13,7 @@ from mycelia.primitives.creation import *
 from mycelia.primitives.derivative import *
 from mycelia.primitives.elementwise import *
 from mycelia.primitives.epilogue import *
+from mycelia.primitives.fourier import *
 from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.lapack import *

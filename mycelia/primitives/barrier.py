@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from mycelia.ir import Cotangents, Op, Operand, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Op, Operand, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index
 from mycelia.primitives.family import ALL, draw, mapping, names
 from mycelia.primitives.windows import whole
@@ -25,6 +25,8 @@ class Barrier(Op):
     purity: ClassVar[Purity] = Purity.TOTAL
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     cheap: ClassVar[bool] = True
+
+    in_parts = each_part
 
     def infer(self, x: TensorType, after: TensorType) -> TensorType:
         return x

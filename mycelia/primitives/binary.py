@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Value, operators, zero_gradient
+from mycelia.ir import Cotangents, Pair, Value, each_part, operators, zero_gradient
 from mycelia.loops import Expr, binary, const, select, unary
 from mycelia.loops.interpret import power as power_of_floats
+from mycelia.primitives import complex_formulas as formulas
 from mycelia.primitives.elementwise import Elementwise, lifted, unbroadcast
 from mycelia.primitives.family import BITS, INTS, NUMBERS
 from mycelia.types import Array
@@ -75,6 +76,7 @@ class Add(Binary):
 
     cheap: ClassVar[bool] = True
     dtypes, kind, oracle, commutative = NUMBERS, "add", np.add, True
+    in_parts = each_part
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         return ct, ct
@@ -85,6 +87,7 @@ class Subtract(Binary):
 
     cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "sub", np.subtract
+    in_parts = each_part
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         return ct, -ct
@@ -96,6 +99,9 @@ class Multiply(Binary):
     cheap: ClassVar[bool] = True
     dtypes, kind, oracle, commutative = NUMBERS, "mul", np.multiply, True
 
+    def in_parts(self, x: Pair, y: Pair) -> Pair:
+        return formulas.times(x, y)
+
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         return ct * y, ct * x
 
@@ -106,6 +112,9 @@ class Divide(Binary):
     cheap: ClassVar[bool] = True
     kind, oracle, domain = "div", np.divide, (0.5, 2.0)
     points = (0.0, -1.0, 3.0, math.inf)
+
+    def in_parts(self, x: Pair, y: Pair) -> Pair:
+        return formulas.over(x, y)
 
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         dx = ct / y
@@ -202,6 +211,8 @@ def _floor_divided(x: Array, y: Array) -> Any:
 
 def _power(x: Array, y: Array) -> Any:
     """NumPy refuses integers to a negative power: they are whole for 1 and -1, and 0 is left of the others."""
+    if x.dtype.kind == "c":
+        return np.power(x, y)
     if x.dtype.kind not in "iu":
         return power_of_floats(x, y)
     odd = np.where(y & 1, x, x * x)  # for 1 and -1 all that matters of the exponent
@@ -217,6 +228,9 @@ class Power(Binary):
 
     dtypes, oracle, domain = NUMBERS, _power, (0.3, 2.0)
     points = (0.0, 1.0, 2.0, -3.0, 0.5)
+
+    def in_parts(self, x: Pair, y: Pair) -> Pair:
+        return formulas.power(x, y)
 
     def scalar(self, x: Expr, y: Expr) -> Expr:  # type: ignore[override]  # of two elements
         power = binary("pow", x, y)

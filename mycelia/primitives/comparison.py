@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mycelia.ir import zero_gradient
+from mycelia import primitives as p
+from mycelia.ir import Pair, zero_gradient
 from mycelia.primitives.binary import Binary
 from mycelia.primitives.elementwise import lifted
 from mycelia.primitives.family import ALL
@@ -75,11 +76,17 @@ class Equal(Comparison):
 
     kind, oracle, commutative = "eq", np.equal, True
 
+    def in_parts(self, x: Pair, y: Pair) -> Any:
+        return p.logical_and(equal(x.real, y.real), equal(x.imag, y.imag))
+
 
 class NotEqual(Comparison):
     """Whether x != y."""
 
     name, kind, oracle, commutative = "not_equal", "ne", np.not_equal, True
+
+    def in_parts(self, x: Pair, y: Pair) -> Any:
+        return p.logical_or(not_equal(x.real, y.real), not_equal(x.imag, y.imag))
 
 
 greater, greater_equal, less, less_equal = (lifted(op()) for op in (Greater, GreaterEqual, Less, LessEqual))

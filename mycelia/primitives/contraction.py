@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value
 from mycelia.primitives.family import broadcast_shape, draw, given, mapping, names
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
 from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32
@@ -91,6 +91,10 @@ class Contract(Op):
         left, right = x.transpose(plan.left).reshape(b, m, k), y.transpose(plan.right).reshape(b, k, n)
         product = np.matmul(left, right).reshape([size[a] for a in plan.batch + plan.rows + plan.columns])
         return rounded(product.transpose(plan.result), result)
+
+    def in_parts(self, x: Pair, y: Pair) -> Pair:
+        real = self(x.real, y.real) - self(x.imag, y.imag)
+        return Pair(real, self(x.real, y.imag) + self(x.imag, y.real))
 
     def vjp(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         def flow(lhs: str, rhs: str, out: str, a: Value, b: Value, to: Value) -> Value | None:

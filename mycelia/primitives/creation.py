@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value, algebra
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Pair, Purity, Sample, Value, algebra
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
 from mycelia.primitives.family import ALL, NUMBERS, Shaped, mapping
@@ -53,7 +53,7 @@ __all__ = [
     "zeros_like",
 ]
 
-Number = float | int | bool
+Number = float | int | bool | complex
 
 
 def exact(number: Number, dtype: DType) -> Number:
@@ -62,6 +62,10 @@ def exact(number: Number, dtype: DType) -> Number:
     >>> exact(2, float32), exact(1, bool_), exact(0.5, int32)
     (2.0, True, 0.5)
     """
+    if dtype.is_complex:
+        return complex(number)
+    if isinstance(number, complex):
+        return number
     if dtype.kind == "f":
         return float(number)
     if dtype.kind == "b":
@@ -71,6 +75,12 @@ def exact(number: Number, dtype: DType) -> Number:
 
 def check_number(number: Number, dtype: DType) -> None:
     """Complain unless `dtype` holds the number."""
+    if isinstance(number, complex):
+        if not dtype.is_complex:
+            raise DTypeError(
+                f"{number} is not a number of type {dtype!r}", hint="cast the other operand to complex64 first"
+            )
+        return
     if not dtype.is_integer:
         return
     if not isinstance(exact(number, dtype), int):
@@ -80,6 +90,16 @@ def check_number(number: Number, dtype: DType) -> None:
     low, high = _range(dtype)
     if not low <= number <= high:
         raise DTypeError(f"{number} does not fit {dtype!r}", hint=f"{dtype!r} holds {low} to {high}")
+
+
+def halves(number: Number) -> tuple[float, float]:
+    """The real and the imaginary part of a number.
+
+    >>> halves(2 - 1j), halves(3)
+    ((2.0, -1.0), (3.0, 0.0))
+    """
+    whole = complex(number)
+    return whole.real, whole.imag
 
 
 @lru_cache(maxsize=16)
@@ -95,7 +115,7 @@ class Numbered(Op, abstract=True):
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
-        return type(self), *(repr(a) if isinstance(a, float) else a for a in self.attributes().values())
+        return type(self), *(repr(a) if isinstance(a, float | complex) else a for a in self.attributes().values())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Numbered) and self._key == other._key
@@ -128,7 +148,11 @@ class Full(Numbered, Shaped):
         return np.full(self.shape, self.number, self.dtype.numpy)
 
     def element(self, index: Sequence[Index]) -> Expr:
+        assert not isinstance(self.number, complex), "complex numbers are in parts here"
         return const(self.number, self.dtype)
+
+    def in_parts(self) -> Pair:
+        return Pair(*(full(x, self.dtype.part, self.shape) for x in halves(self.number)))
 
     def vjp(self, ct: Value, out: Value) -> Cotangents:
         return ()
@@ -192,6 +216,9 @@ class Constant(Op):
 
     native: ClassVar[Lowered] = Lowered.DATA
     purity: ClassVar[Purity] = Purity.TOTAL
+
+    def in_parts(self) -> Pair:
+        return Pair(constant(self.data.real), constant(self.data.imag))
 
     def vjp(self, ct: Value, out: Value) -> Cotangents:
         return ()
@@ -288,6 +315,9 @@ class Extent(Op):
     def element(self, index: Sequence[Index]) -> Expr:
         return position(Index(self.size), self.dtype)
 
+    def in_parts(self) -> Pair:
+        return Pair(Value(Extent(self.size, self.dtype.part)), zeros(self.dtype.part, ()))
+
     def vjp(self, ct: Value, out: Value) -> Cotangents:
         return ()
 
@@ -325,8 +355,10 @@ def one_over(count: Dim, dtype: DType) -> Any:
     """
     if isinstance(count, int):
         return 1.0 / count if count > 0 else math.nan
-    known = full(count, dtype, ())
-    reciprocal = full(1, dtype, ()) / known
+    known = full(count, dtype.part, ())
+    reciprocal = full(1, dtype.part, ()) / known
+    if dtype.is_complex:
+        return p.cast(reciprocal, dtype)
     return reciprocal if least(count) > 0 else p.select(p.greater(known, 0), reciprocal, math.nan)
 
 

@@ -161,7 +161,7 @@ def unbroadcast(ct: Operand, shape: Shape) -> Operand:
     return p.reshape(p.reduce_sum(ct, (*range(extra), *repeated)), shape)
 
 
-NUMBER = (float, int, bool, Sym)
+NUMBER = (float, int, bool, complex, Sym)
 
 
 def lifted(op: Op) -> Callable[[Any, Any], Any]:

@@ -33,7 +33,7 @@ from mycelia.types import (
     int64,
 )
 
-ALL = DTYPES
+ALL = tuple(d for d in DTYPES if not d.is_complex)  # complex numbers are pairs of these: see `Op.in_parts`
 FLOATS = (float32, float64, float16, bfloat16)  # what is used most stands first, and is found first
 INTS = (int32, int64, *(d for d in DTYPES if d.is_integer and d not in (int32, int64)))
 NUMBERS = FLOATS + INTS
@@ -64,7 +64,7 @@ def check_dtype(op: Any, *inputs: TensorType) -> None:
                 given=given(inputs),
                 hint=f"cast one of them, for example to {max(first, x.dtype, key=_width)!r}",
             )
-    if first not in op.dtypes:
+    if first not in op.dtypes and not (first.is_complex and takes_complex(op)):
         words = WORDS.get(op.dtypes, " or ".join(map(repr, op.dtypes)))
         raise DTypeError(
             f"{op.name} needs a {words} element type, not {first!r}",
@@ -73,13 +73,18 @@ def check_dtype(op: Any, *inputs: TensorType) -> None:
         )
 
 
+def takes_complex(op: Any) -> bool:
+    """Whether an op says how it is computed on the parts of complex numbers."""
+    return type(op).in_parts is not Op.in_parts or type(op).on_pairs is not Op.on_pairs
+
+
 def given(inputs: Sequence[Any]) -> dict[str, object]:
     """The operands, numbered, for an error."""
     return {f"operand {i}": t for i, t in enumerate(inputs)}
 
 
 def _width(dtype: DType) -> tuple[bool, int]:
-    return dtype.is_float, dtype.bits
+    return dtype.is_inexact, dtype.bits
 
 
 def check_dims(op: Any, x: TensorType, dims: Sequence[int], what: str = "dims") -> None:

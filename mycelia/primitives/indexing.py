@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, binary, cast, const, datum
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
 from mycelia.primitives.windows import fold, whole
@@ -61,6 +61,8 @@ class Gather(Op):
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType, indices: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")
@@ -167,6 +169,8 @@ class DynamicSlice(Shaped):
     name: ClassVar[str] = "dynamic_slice"
     dtypes: ClassVar[tuple[DType, ...]] = ALL
 
+    in_parts = each_part
+
     def infer(self, x: TensorType, *starts: TensorType) -> TensorType:
         check_starts(self, x, self.sizes, starts)
         return TensorType(x.dtype, self.sizes)
@@ -226,6 +230,8 @@ class DynamicUpdate(Op):
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
     native: ClassVar[Lowered] = Lowered.STEP
+
+    in_parts = each_part
 
     def infer(self, x: TensorType, update: TensorType, *starts: TensorType) -> TensorType:
         check_dtype(self, x, update)

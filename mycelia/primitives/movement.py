@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, const
 from mycelia.primitives.elementwise import at_broadcast
 from mycelia.primitives.family import (
@@ -48,6 +48,8 @@ class Reshape(Shaped):
     cheap: ClassVar[bool] = True
     shape: Shape
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         if prod(self.shape) != prod(x.shape) or any(e < 0 for e in self.shape):
@@ -118,6 +120,8 @@ class Transpose(Op):
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
 
+    in_parts = each_part
+
     def infer(self, x: TensorType) -> TensorType:
         if len(self.permutation) != x.rank or sorted(self.permutation) != list(range(x.rank)):
             raise ShapeError(
@@ -164,6 +168,8 @@ class Broadcast(Shaped):
     cheap: ClassVar[bool] = True
     shape: Shape
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         if broadcast_shape(x.shape, self.shape) != self.shape or any(isinstance(e, int) and e < 0 for e in self.shape):
@@ -214,6 +220,8 @@ class Flip(Op):
     dims: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, self.dims)

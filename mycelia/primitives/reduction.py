@@ -13,7 +13,8 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value, each_part, zero_gradient
+from mycelia.primitives import complex_formulas as formulas
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
 from mycelia.types import Array, DType, TensorType, bool_, float32, int32, int64
 
@@ -102,6 +103,8 @@ class Sum(Reduction):
 
     combine, oracle = "add", np.add.reduce
 
+    in_parts = each_part
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (self.spread(ct, x),)
 
@@ -115,6 +118,26 @@ class Prod(Reduction):
     """The product over `dims`. The gradient multiplies the other factors, so zeros among them do no harm."""
 
     combine, oracle = "mul", np.multiply.reduce
+
+    def in_parts(self, x: Pair) -> Pair:
+        kept = [i for i in range(len(x.real.shape)) if i not in self.dims]
+        last, order = len(kept), (*kept, *self.dims)
+        shape = tuple(x.real.shape[i] for i in kept)
+        count = prod(x.real.shape[d] for d in self.dims)
+        if count == 0:
+            return Pair(p.ones(x.real.dtype, shape), p.zeros(x.real.dtype, shape))
+        rows = Pair(*(p.reshape(p.transpose(part, order), (*shape, count)) for part in x))
+        while rows.real.shape[last] > 1:  # multiply the two halves, again and again; one without a partner stays
+            size = rows.real.shape[last]
+            half = size // 2
+            first, second, rest = (
+                Pair(*(p.take(part, last, *span) for part in rows))
+                for span in ((0, half), (half, 2 * half), (2 * half, size))
+            )
+            rows = formulas.times(first, second)
+            if size % 2:
+                rows = Pair(*(p.concat([a, b], last) for a, b in zip(rows, rest, strict=True)))
+        return Pair(*(p.reshape(part, shape) for part in rows))
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         kept = [i for i in range(len(x.shape)) if i not in self.dims]
@@ -207,6 +230,8 @@ class Cumsum(Op):
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")

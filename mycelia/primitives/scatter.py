@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value, each_part
 from mycelia.primitives.family import ALL, NUMBERS, check_dims, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices, rows_of_batch
 from mycelia.primitives.windows import fold, unfold, whole
@@ -110,6 +110,8 @@ class ScatterAdd(Scatter):
     combine = "add"
     dtypes = NUMBERS
 
+    in_parts = each_part
+
     def reference(self, x: Array, indices: Array, updates: Array) -> Array:
         out = wide(x).copy()
         np.add.at(out, self.places(x, indices), wide(updates))
@@ -129,6 +131,8 @@ class ScatterUpdate(Scatter):
     name = "scatter_update"
     combine = "set"
     dtypes = ALL
+
+    in_parts = each_part
 
     def reference(self, x: Array, indices: Array, updates: Array) -> Array:
         out = x.copy()

@@ -12,7 +12,7 @@ import numpy as np
 from mycelia import loops
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Operand, Sample, Value, zero_gradient
+from mycelia.ir import Cotangents, Mistake, Operand, Pair, Sample, Value, each_part, zero_gradient
 from mycelia.loops import Expr
 from mycelia.primitives.creation import lift
 from mycelia.primitives.elementwise import NUMBER, Elementwise, unbroadcast
@@ -40,6 +40,7 @@ class Select(Elementwise):
 
     cheap: ClassVar[bool] = True
     arity, dtypes, oracle = 3, ALL, np.where
+    in_parts = each_part
 
     def infer(self, condition: TensorType, *branches: TensorType) -> TensorType:
         if condition.dtype is not bool_:
@@ -97,13 +98,27 @@ class Cast(Unary):
         return TensorType(self.dtype, shape)
 
     def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array
+        if x.dtype.kind == "c" and self.dtype.is_complex:
+            return x.astype(self.dtype.numpy)
+        if x.dtype.kind == "c":  # of a complex number, the real part; it is true unless both are zero
+            return x != 0 if self.dtype is bool_ else loops.converted(x.real, self.dtype)
         return loops.converted(x, self.dtype)
 
     def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
         return loops.cast(x, self.dtype)
 
+    def in_parts(self, x: Any) -> Any:
+        if not isinstance(x, Pair):
+            real = p.cast(x, self.dtype.part)
+            return Pair(real, p.zeros_like(real))
+        if self.dtype.is_complex:
+            return Pair(*(p.cast(part, self.dtype.part) for part in x))
+        if self.dtype is bool_:
+            return p.logical_or(p.cast(x.real, bool_), p.cast(x.imag, bool_))
+        return p.cast(x.real, self.dtype)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
-        return (p.cast(ct, x.dtype) if self.dtype.is_float and x.dtype.is_float else None,)
+        return (p.cast(ct, x.dtype) if self.dtype.is_inexact and x.dtype.is_inexact else None,)
 
     @classmethod
     def samples(cls) -> Iterable[Sample]:
@@ -125,6 +140,7 @@ class StopGradient(Unary):
 
     cheap: ClassVar[bool] = True
     name, dtypes, oracle = "stop_gradient", ALL, np.positive
+    in_parts = each_part
     vjp = zero_gradient("that is what it is for")
 
     def reference(self, x: Array) -> Any:  # type: ignore[override]  # of one array

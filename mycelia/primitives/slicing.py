@@ -10,9 +10,9 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
-from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value
+from mycelia.ir import Cotangents, Mistake, Op, Operand, Pair, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, binary, const, datum, position, select
-from mycelia.primitives.creation import Number, Numbered, check_number, exact
+from mycelia.primitives.creation import Number, Numbered, check_number, exact, halves
 from mycelia.primitives.family import (
     ALL,
     FLOATS,
@@ -48,6 +48,8 @@ class Slice(Shaped):
     stop: tuple[int, ...]
     step: tuple[int, ...]
     dtypes: ClassVar[tuple[DType, ...]] = ALL
+
+    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         if not len(self.start) == len(self.stop) == len(self.step) == x.rank or any(
@@ -145,6 +147,7 @@ class Pad(Numbered):
         return out
 
     def element(self, index: Sequence[Index], x: Reader) -> Expr:
+        assert not isinstance(self.number, complex), "complex numbers are in parts here"
         outside = const(self.number, x.type.dtype)
         if x.type.empty:
             return outside
@@ -156,6 +159,9 @@ class Pad(Numbered):
             if least(i.low) < 0:
                 value = select(binary("lt", position(i, int64), const(0, int64)), outside, value)
         return value
+
+    def in_parts(self, x: Pair) -> Pair:
+        return Pair(*(pad(part, self.low, self.high, n) for part, n in zip(x, halves(self.number), strict=True)))
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (slice_(ct, self.low, tuple(a + e for a, e in zip(self.low, x.shape, strict=True))),)
@@ -195,6 +201,8 @@ class Concat(Op):
     axis: int
     dtypes: ClassVar[tuple[DType, ...]] = ALL
     purity: ClassVar[Purity] = Purity.TOTAL
+
+    in_parts = each_part
 
     def infer(self, *parts: TensorType) -> TensorType:
         first = parts[0]

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.ir import Cotangents, Value, zero_gradient
+from mycelia.ir import Cotangents, Pair, Value, each_part, zero_gradient
 from mycelia.loops import Expr, binary, const, unary
+from mycelia.primitives import complex_formulas as formulas
 from mycelia.primitives.elementwise import Elementwise
 from mycelia.primitives.family import BITS, NUMBERS
 from mycelia.types import Array, Shape, TensorType, bool_
@@ -103,6 +104,7 @@ class Negative(Unary):
     cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "neg", np.negative
     points = (0.0, -0.0, 1e30)
+    in_parts = each_part
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (-ct,)
@@ -115,17 +117,37 @@ class Abs(Unary):
     dtypes, kind, oracle = NUMBERS, "abs", np.abs
     points = (0.0, -0.0, -1.0, -math.inf)
 
+    def in_parts(self, x: Pair) -> Any:
+        return formulas.size(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        if x.dtype.is_complex:
+            return (p.cast(ct, x.dtype) * p.conj(p.sign(x)),)
         return (ct * p.sign(x),)
+
+    def outcome(self, x: TensorType, shape: Shape) -> TensorType:
+        return TensorType(x.dtype.part, shape)
 
 
 class Sign(Unary):
-    """-1, 0 or 1; nan stays nan."""
+    """-1, 0 or 1; nan stays nan. Of a complex number, the one of length 1 in its direction, and 0 of 0."""
 
     cheap: ClassVar[bool] = True
     dtypes, kind, oracle = NUMBERS, "sign", np.sign
     points = (0.0, 1e-30, -1e-30, math.inf, math.nan)
-    vjp = zero_gradient("it is constant between jumps")
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.sign(x)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        """It is constant between jumps, but of a complex number it turns."""
+        if not x.dtype.is_complex:
+            return (None,)
+        length = p.abs(x)
+        nothing = p.equal(length, 0.0)
+        across = ct - p.cast(p.real(ct * out), x.dtype) * p.conj(out)
+        slope = p.select(nothing, p.zeros_like(length), 1.0 / p.select(nothing, p.ones_like(length), length))
+        return (across * p.cast(slope, x.dtype),)
 
 
 class Sqrt(Unary):
@@ -133,6 +155,9 @@ class Sqrt(Unary):
 
     kind, oracle, domain = "sqrt", np.sqrt, (0.1, 2.0)
     points = (0.0, 1e-30, 1e30, math.inf, -1.0)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.sqrt(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct / (2.0 * out),)
@@ -148,6 +173,9 @@ class Rsqrt(Unary):
     def oracle(x: Array) -> Any:
         return 1 / np.sqrt(x)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.reciprocal(formulas.sqrt(x))
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (-0.5 * ct * out * out * out,)
 
@@ -162,6 +190,9 @@ class Reciprocal(Unary):
     def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
         return const(1.0, x.dtype) / x
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.reciprocal(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (-ct * out * out,)
 
@@ -175,6 +206,9 @@ class Exp(Unary):
 
     kind, oracle = "exp", np.exp
     points = (0.0, -80.0, 80.0, -1e4, 1e4, math.inf, -math.inf)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.exp(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * out,)
@@ -202,6 +236,9 @@ class Expm1(Unary):
     kind, oracle = "expm1", np.expm1
     points = (0.0, 1e-7, -1e-7, -80.0, 80.0)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.expm1(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * (out + 1.0),)
 
@@ -211,6 +248,9 @@ class Log(Unary):
 
     kind, oracle, domain = "log", np.log, (0.1, 2.0)
     points = (0.0, 1e-30, 1.0, 1e30, math.inf, -1.0)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.log(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct / x,)
@@ -222,6 +262,9 @@ class Log1p(Unary):
     kind, oracle, domain = "log1p", np.log1p, (-0.9, 2.0)
     points = (-1.0, 0.0, 1e-7, -1e-7, 1e30)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.log1p(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct / (1.0 + x),)
 
@@ -231,6 +274,9 @@ class Tanh(Unary):
 
     kind, oracle = "tanh", np.tanh
     points = (0.0, 1e-7, -20.0, 20.0, 1e4, -math.inf)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.tanh(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * (1.0 - out * out),)
@@ -288,6 +334,9 @@ class Sin(Unary):
     kind, oracle = "sin", np.sin
     points = (0.0, 1e-7, math.pi, 50.0, -1000.0)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.sin(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * p.cos(x),)
 
@@ -297,6 +346,9 @@ class Cos(Unary):
 
     kind, oracle = "cos", np.cos
     points = (0.0, math.pi, 50.0, -1000.0)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.cos(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (-ct * p.sin(x),)
@@ -308,6 +360,9 @@ class Tan(Unary):
     kind, oracle, domain = "tan", np.tan, (-1.2, 1.2)
     points = (0.0, 1e-7, 4.0, -10.0)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.tan(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * (1.0 + out * out),)
 
@@ -317,6 +372,9 @@ class Asin(Unary):
 
     kind, oracle, domain = "asin", np.arcsin, (-0.9, 0.9)
     points = (-1.0, 0.0, 1.0, 1e-7)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.asin(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * p.rsqrt((1.0 - x) * (1.0 + x)),)
@@ -328,6 +386,9 @@ class Acos(Unary):
     kind, oracle, domain = "acos", np.arccos, (-0.9, 0.9)
     points = (-1.0, 0.0, 1.0, 1e-7)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.acos(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (-ct * p.rsqrt((1.0 - x) * (1.0 + x)),)
 
@@ -337,6 +398,9 @@ class Atan(Unary):
 
     kind, oracle = "atan", np.arctan
     points = (0.0, 1e-7, 1e10, -math.inf)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.atan(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct / (1.0 + x * x),)
@@ -348,6 +412,9 @@ class Sinh(Unary):
     kind, oracle = "sinh", np.sinh
     points = (0.0, 1e-7, -80.0, 80.0)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.sinh(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * p.cosh(x),)
 
@@ -357,6 +424,9 @@ class Cosh(Unary):
 
     kind, oracle = "cosh", np.cosh
     points = (0.0, -80.0, 80.0)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.cosh(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * p.sinh(x),)
@@ -368,6 +438,9 @@ class Asinh(Unary):
     kind, oracle = "asinh", np.arcsinh
     points = (0.0, 1e-7, -1e10, 1e10)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.asinh(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct * p.rsqrt(x * x + 1.0),)
 
@@ -378,7 +451,12 @@ class Acosh(Unary):
     kind, oracle, domain = "acosh", np.arccosh, (1.2, 3.0)
     points = (1.0, 1.0001, 1e10)
 
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.acosh(x)
+
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        if x.dtype.is_complex:
+            return (ct * p.rsqrt(x - 1.0) * p.rsqrt(x + 1.0),)
         return (ct * p.rsqrt((x - 1.0) * (x + 1.0)),)
 
 
@@ -387,6 +465,9 @@ class Atanh(Unary):
 
     kind, oracle, domain = "atanh", np.arctanh, (-0.9, 0.9)
     points = (0.0, 1e-7, -1e-7, 0.999)
+
+    def in_parts(self, x: Pair) -> Pair:
+        return formulas.atanh(x)
 
     def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
         return (ct / ((1.0 - x) * (1.0 + x)),)
@@ -456,6 +537,9 @@ class IsNan(Predicate):
 
     name, kind, oracle = "is_nan", "isnan", np.isnan
 
+    def in_parts(self, x: Pair) -> Any:
+        return p.logical_or(p.is_nan(x.real), p.is_nan(x.imag))
+
 
 class SignBit(Predicate):
     """Whether the sign of x is negative, that of zero too."""
@@ -471,6 +555,9 @@ class IsFinite(Predicate):
 
     def scalar(self, x: Expr) -> Expr:  # type: ignore[override]  # of one element
         return binary("lt", unary("abs", x), const(math.inf, x.dtype))
+
+    def in_parts(self, x: Pair) -> Any:
+        return p.logical_and(p.is_finite(x.real), p.is_finite(x.imag))
 
 
 negative, abs, sign, logical_not = Negative(), Abs(), Sign(), Not()

@@ -15,6 +15,7 @@ from mycelia.loops import Host, Invoke, Launch, LibraryCall, Program
 from mycelia.lowering import lower
 from mycelia.options import Options
 from mycelia.passes import native_passes, optimise, pass_by_pass
+from mycelia.primitives.pairing import has_complex, in_pairs
 from mycelia.runtime.bind import Bound
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.layout import layout
@@ -109,6 +110,7 @@ def text_of(stage: str, fn: Function, donated: Mapping[int, int], options: Optio
     """
     if stage == "graph":
         return str(fn)
+    fn = in_pairs(fn) if has_complex(fn) else fn
     if stage == "passes":
         return pass_by_pass(fn, options, native_passes(options))
     try:

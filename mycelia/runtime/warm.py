@@ -25,10 +25,12 @@ from mycelia.loops import Binding, parse_binding, show_binding
 from mycelia.loops.verify_unit import verify_binding
 from mycelia.onednn import OneDnnError, library
 from mycelia.options import Options
+from mycelia.primitives.pairing import has_complex, in_pairs
 from mycelia.runtime.bind import Bound, Misfit
 from mycelia.runtime.cache import cache_in
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.link import entries, linked
+from mycelia.runtime.pairs import Paired
 from mycelia.runtime.recipes import prepared
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
@@ -39,7 +41,7 @@ UNUSABLE = (ArgumentError, ValueError, AssertionError, LookupError, TypeError, C
 FORM = "unit 1"  # of what is kept: raise it when old files would mean something else
 
 
-def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable:
+def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Resizable | Paired:
     """`fn` as machine code. Result `i` may overwrite parameter `donated[i]`, which is then gone.
 
     >>> import numpy as np
@@ -55,7 +57,13 @@ def compile(fn: Function, donated: Mapping[int, int], options: Options) -> Execu
     return _compiled(fn, donated, options)
 
 
-def _compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
+def _compiled(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference | Paired:
+    if has_complex(fn):
+        return Paired(fn, _real(in_pairs(fn), donated, options), donated)
+    return _real(fn, donated, options)
+
+
+def _real(fn: Function, donated: Mapping[int, int], options: Options) -> Executable | Reference:
     key = key_of(fn, donated, options)
     if key is not None and (found := find(key, fn, options)) is not None:
         return found

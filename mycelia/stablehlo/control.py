@@ -16,6 +16,7 @@ from mycelia.primitives import (
     AllReduce,
     Call,
     Cond,
+    Fourier,
     HostCall,
     JoinBatch,
     MakeFrame,
@@ -333,6 +334,11 @@ def _(op: HostCall, v: Value, w: Writer, *inputs: Term) -> Held:
 @emit.register
 def _(op: AllReduce, v: Value, w: Writer, x: Term) -> Term:
     raise inexpressible(v, "which processes run the program is not said there")
+
+
+@emit.register
+def _(op: Fourier, v: Value, w: Writer, x: Term) -> Held:
+    raise inexpressible(v, "a routine of this machine computes it")
 
 
 @emit.register

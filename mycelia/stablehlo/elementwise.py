@@ -34,6 +34,7 @@ def _(op: Barrier, v: Value, w: Writer, x: Term, after: Term) -> Term:
 
 @emit.register
 def _(op: Full, v: Value, w: Writer) -> Term:
+    assert not isinstance(op.number, complex), "complex numbers are in parts here"
     return w.full(op.number, v.tensor)
 
 

@@ -53,6 +53,7 @@ def _(op: Slice, v: Value, w: Writer, x: Term) -> Term:
 
 @emit.register
 def _(op: Pad, v: Value, w: Writer, x: Term) -> Term:
+    assert not isinstance(op.number, complex), "complex numbers are in parts here"
     return w.pad(x, op.low, op.high, (0,) * len(op.low), op.number)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from mycelia.ir import Function, Op, Param, Reader, Value
 from mycelia.loops import Buffer, Expr, Index, Variable, index, load
 from mycelia.loops.interpret import evaluate
+from mycelia.primitives.pairing import has_complex, in_pairs
+from mycelia.runtime.pairs import Paired
 from mycelia.testing.native import compile
 from mycelia.types import Array, TensorType, TupleType
 
@@ -25,6 +28,8 @@ def by_elements(fn: Function, *inputs: Any) -> tuple[Any, ...]:
     >>> by_elements(double, np.array([1.0, 2.0], "f"))
     (array([2., 4.], dtype=float32),)
     """
+    if has_complex(fn):
+        return Paired(fn, partial(by_elements, in_pairs(fn)), {})(*inputs)
     known: dict[Value, Any] = dict(zip(fn.params, inputs, strict=True))
     for v in fn.values():
         if v in known:

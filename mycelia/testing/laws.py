@@ -25,6 +25,8 @@ from mycelia.types import (
     TupleType,
     Type,
     bfloat16,
+    complex64,
+    complex128,
     dtype_of,
     float16,
     float32,
@@ -36,7 +38,7 @@ Law = Callable[[Sample], None]
 LAWS: dict[str, Law] = {}
 
 # of a result, in relation to it: a few units in the last place
-TOLERANCE = {float64: 1e-11, float32: 2e-6, float16: 2e-3, bfloat16: 1e-2}
+TOLERANCE = {float64: 1e-11, float32: 2e-6, float16: 2e-3, bfloat16: 1e-2, complex64: 4e-6, complex128: 1e-11}
 
 
 def law(check: Law) -> Law:
@@ -245,6 +247,11 @@ def close(got: Any, want: Array, tolerance: float, what: str, scale: float = 0.0
     if want.dtype.kind in "biu":
         np.testing.assert_array_equal(got, want, what)
         return
+    if want.dtype.kind == "c":
+        got = np.asarray(got, np.complex128)
+        close(got.real, want.real, tolerance, what, scale)
+        close(got.imag, want.imag, tolerance, what, scale)
+        return
     exact, wide = np.asarray(want, np.float64), np.asarray(got, np.float64)
     size = float(np.max(np.abs(exact[np.isfinite(exact)]), initial=0.0))
     absolute = tolerance * max(scale * max(size, 1.0), 1e-1 if tolerance else 0.0)
@@ -256,7 +263,7 @@ def _differentiable(sample: Sample) -> tuple[Function, list[Array], bool] | None
     inputs = arrays(sample)
     if not sample.smooth or not any(_is_float(x) for x in inputs):
         return None
-    wide = [x.astype(np.float64) if _is_float(x) else x for x in inputs]
+    wide = [x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) if _is_float(x) else x for x in inputs]
     exact = _accepts(sample.op, [type_of(x) for x in wide])
     fn = function_of(Sample(sample.op, tuple(wide))) if exact else function_of(sample)
     if not any(t.differentiable for t in fn.result_types):
@@ -270,7 +277,7 @@ def _accepts(op: Op, types: Sequence[Type]) -> bool:
     except (MyceliaError, AssertionError):
         return False
     results = out.elements if isinstance(out, TupleType) else (out,)
-    return all(not isinstance(t, TensorType) or not t.differentiable or t.dtype.bits == 64 for t in results)
+    return all(not isinstance(t, TensorType) or not t.differentiable or t.dtype.part.bits == 64 for t in results)
 
 
 def _floats(fn: Function) -> Callable[..., list[Array]]:
@@ -279,15 +286,18 @@ def _floats(fn: Function) -> Callable[..., list[Array]]:
 
 
 def _is_float(x: Any) -> bool:
-    return np.asarray(x).dtype.kind == "f"
+    return np.asarray(x).dtype.kind in "fc"
 
 
 def _random(like: Array, seed: int) -> Array:
-    return np.asarray(np.random.default_rng(seed).normal(size=like.shape)).astype(like.dtype)
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=like.shape)
+    return np.asarray(drawn + 1j * rng.normal(size=like.shape) if like.dtype.kind == "c" else drawn).astype(like.dtype)
 
 
 def _dot(x: Any, y: Any) -> float:
-    return float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64)))
+    """The sum of products; of complex numbers, of their real parts and of their imaginary parts."""
+    return float(np.real(np.sum(np.conj(np.asarray(x, np.complex128)) * np.asarray(y, np.complex128))))
 
 
 def _subsets(count: int) -> Iterator[tuple[bool, ...]]:

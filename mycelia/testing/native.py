@@ -12,6 +12,7 @@ from mycelia.ir import Function
 from mycelia.loops import Program
 from mycelia.runtime import warm
 from mycelia.runtime.executable import Executable
+from mycelia.runtime.pairs import Paired
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
 
@@ -39,7 +40,7 @@ def lower(fn: Function, donated: Mapping[int, int] | None = None, **changes: Any
 
 def compile(
     fn: Function, donated: Mapping[int, int] | None = None, **changes: Any
-) -> Executable | Reference | Resizable:
+) -> Executable | Reference | Resizable | Paired:
     """`fn` as machine code.
 
     >>> import numpy as np

@@ -13,22 +13,25 @@ Program = Callable[..., Sequence[Any]]  # arrays to arrays
 
 
 def numeric_vjp(f: Program, inputs: Sequence[Array], cts: Sequence[Array], step: float = 1e-3) -> list[Array]:
-    """The gradient of <cts, f(inputs)> with respect to each input; None for one that is not floating.
+    """The gradient of <cts, f(inputs)> with respect to each input; None for one that is not floating. That of a
+    complex number is the slope along its real part, and i times the slope along its imaginary part.
 
     >>> numeric_vjp(lambda x: [x * x], [np.array([3.0])], [np.ones(1)])
     [array([6.])]
     """
     gradients: list[Any] = []
     for n, x in enumerate(inputs):
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in "fc":
             gradients.append(None)
             continue
         gradient = np.zeros_like(x)
         for i in np.ndindex(x.shape):
-            direction = np.zeros_like(x)
-            direction[i] = 1
-            tangents = [direction if m == n else None for m in range(len(inputs))]
-            gradient[i] = sum(_dot(ct, t) for ct, t in zip(cts, numeric_jvp(f, inputs, tangents, step), strict=True))
+            for unit in (1, 1j) if x.dtype.kind == "c" else (1,):
+                direction = np.zeros_like(x)
+                direction[i] = unit
+                tangents = [direction if m == n else None for m in range(len(inputs))]
+                moved = numeric_jvp(f, inputs, tangents, step)
+                gradient[i] += unit * sum(_dot(ct, t) for ct, t in zip(cts, moved, strict=True))
         gradients.append(gradient)
     return gradients
 
@@ -50,10 +53,10 @@ def numeric_jvp(
 
     far, near, back, far_back = along(2 * step), along(step), along(-step), along(-2 * step)
     return [
-        np.asarray((8 * (b - c) - (a - d)) / (12 * step)) if a.dtype.kind == "f" else np.zeros(a.shape)
+        np.asarray((8 * (b - c) - (a - d)) / (12 * step)) if a.dtype.kind in "fc" else np.zeros(a.shape)
         for a, b, c, d in zip(far, near, back, far_back, strict=True)
     ]
 
 
 def _dot(x: Array, y: Array) -> float:
-    return float(np.sum(np.asarray(x, np.float64) * np.asarray(y, np.float64)))
+    return float(np.real(np.sum(np.conj(np.asarray(x, np.complex128)) * np.asarray(y, np.complex128))))

@@ -64,6 +64,9 @@ def as_dtype(sample: Sample, dtype: DType) -> Sample:
 def _converted(x: Array, dtype: DType) -> Array:
     if dtype.kind == "b":
         return np.asarray(x > 0)
+    if dtype.is_complex:  # with something beside the real part
+        other = np.random.default_rng(x.shape).uniform(-1.0, 1.0, x.shape)
+        return np.asarray(x + 1j * other).astype(dtype.numpy)
     if dtype.is_integer and x.dtype.kind == "f":
         x = np.rint(np.nan_to_num(x, nan=1.0, posinf=100.0, neginf=-100.0))
     if dtype.kind == "u":
@@ -84,7 +87,7 @@ def rolled(x: Array) -> Array:
     turned: Any = np.roll(x.reshape(-1), 1).reshape(x.shape)
     if x.dtype.kind == "b":
         return np.asarray(~turned)
-    return np.asarray(turned * 0.95 + 0.06 if x.dtype.kind == "f" else turned + 1).astype(x.dtype)
+    return np.asarray(turned * 0.95 + 0.06 if x.dtype.kind in "fc" else turned + 1).astype(x.dtype)
 
 
 def names_of(samples: Iterable[Sample]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Transforms: functions from functions to functions. Gradients, tangents, vectorisation."""
 
 from mycelia.transforms.activity import depends, reaches
+from mycelia.transforms.by_rule import by_rule
 from mycelia.transforms.jvp import jvp
 from mycelia.transforms.parting import Parts, nothing, parted, saves
 from mycelia.transforms.structured import Structured, chosen, placed
@@ -11,6 +12,7 @@ __all__ = [
     "Parts",
     "Structured",
     "batch",
+    "by_rule",
     "chosen",
     "depends",
     "in_step",

@@ -10,6 +10,7 @@ from typing import Any
 
 from mycelia.ir import Function, Op, Param, Project, Value, algebra, located, region
 from mycelia.transforms.activity import Mask, differentiable
+from mycelia.transforms.by_rule import by_rule
 from mycelia.transforms.image import Image
 from mycelia.transforms.structured import Structured, chosen, placed
 from mycelia.transforms.vjp import vjp
@@ -106,7 +107,7 @@ def _transpose(op: Op, types: tuple[Type, ...], moves: Mask) -> tuple[Function, 
     def linear(*values: Value) -> tuple[Value, ...]:
         inputs, results = values[: len(types)], values[len(types) : len(types) + len(outs)]
         cts = tuple(placed(smooth, values[len(types) + len(outs) :]))
-        flows = op.vjp(cts if several else cts[0], results if several else results[0], *inputs)
+        flows = by_rule(op, cts if several else cts[0], results if several else results[0], *inputs)
         used.extend(m and c is not None for m, c in zip(moves, flows, strict=True))
         return tuple(chosen(used, flows))
 

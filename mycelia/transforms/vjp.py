@@ -13,6 +13,7 @@ from typing import Any
 from mycelia.errors import GradientError
 from mycelia.ir import Back, Cotangents, Function, Op, Param, Project, Value, algebra, located, region
 from mycelia.transforms.activity import Mask, differentiable, moving, reached
+from mycelia.transforms.by_rule import by_rule
 from mycelia.transforms.image import Image
 from mycelia.transforms.structured import Structured
 from mycelia.types import TensorType, TupleType, cotangent_type
@@ -128,8 +129,8 @@ def _pull(v: Value, cotangents: dict[Value, Any], active: set[Value], image: Ima
 def _by_rule(v: Value, ct: Any, image: Image) -> Cotangents:
     assert isinstance(v.op, Op), f"{v} is a parameter"
     if isinstance(v.type, TupleType):
-        return v.op.vjp(tuple(ct), image.results(v), *image.inputs(v))
-    return v.op.vjp(ct, image.one[v], *image.inputs(v))
+        return by_rule(v.op, tuple(ct), image.results(v), *image.inputs(v))
+    return by_rule(v.op, ct, image.one[v], *image.inputs(v))
 
 
 def _accumulate(cotangents: dict[Value, Any], x: Value, ct: Value) -> None:
