@@ -66,9 +66,9 @@ def _not_held(array: Array, data: Any) -> DTypeError:
     return DTypeError(
         f"a tensor cannot hold {KINDS.get(array.dtype.kind, array.dtype)}",
         given={"data": _short(data)},
-        hint="it holds bool, whole and floating numbers: text has to become numbers first"
+        hint="it holds bool, whole, floating and complex numbers: text has to become numbers first"
         if array.dtype.kind in "US"
-        else "it holds bool, whole and floating numbers: convert it with NumPy first",
+        else "it holds bool, whole, floating and complex numbers: convert it with NumPy first",
     )
 
 

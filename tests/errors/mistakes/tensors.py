@@ -45,11 +45,6 @@ def a_python_type_that_is_no_dtype():
 
 
 @mistake()
-def complex_numbers():
-    return Tensor(np.array([1 + 2j]))
-
-
-@mistake()
 def dates():
     return Tensor(np.array(["2020-01-01"], dtype="datetime64[D]"))
 
