@@ -74,7 +74,7 @@ __version__ = "0.1.0"
 _tracebacks.install()
 _names.explain_modules()
 _names.know_paths()
-_names.explain_missing(_api, common, hal, nn, ops, train, types)
+_names.explain_missing(_api, context, common, common.initializer, hal, nn, nn.wrap, ops, ops.primitive, train, types)
 _missing = _names.missing_in("mycelia")
 
 __all__ = [
@@ -150,7 +150,8 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
     if name in (
-        "amp", "communication", "dataset", "experimental", "mindrecord", "mint", "models", "numpy", "profiler",
+        "amp", "communication", "dataset", "experimental", "log", "mindrecord", "mint", "models", "numpy", "parallel",
+        "profiler",
     ):  # fmt: skip
         return _import_module(f"mycelia.{name}")
     if name == "Profiler":

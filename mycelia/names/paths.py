@@ -18,7 +18,8 @@ from types import ModuleType
 from typing import Any
 
 PATHS: dict[str, str] = {
-    "context": "api.context",
+    "_checkparam": "common.checkparam",
+    "context": "api.context api.parallel_context",
     "common.api": "api",
     "common.dtype": "types",
     "common.generator": "eager api",
@@ -34,7 +35,8 @@ PATHS: dict[str, str] = {
     **{f"nn.{old}": "nn" for old in ("adam", "momentum", "rmsprop", "sgd")},
     "nn.optim.*": "nn",
     "nn.optimizer": "nn",
-    "nn.wrap.cell_wrapper": "nn",
+    "nn.utils": "nn.utils",
+    "nn.wrap.cell_wrapper": "nn nn.micro",
     "nn.wrap.grad_reducer": "nn",
     "nn.wrap.loss_scale": "nn",
     "ops.auto_generate": "ops.functional ops.primitive",
@@ -47,6 +49,7 @@ PATHS: dict[str, str] = {
     "ops.comm_ops": "ops.primitive communication",
     "ops.math_ops": "ops.primitive",
     "ops.nn_ops": "ops.primitive",
+    "ops.op_info_register": "ops.custom_info ops.custom",
     "ops.tensor_method": "ops.functional",
     "train.data_sink": "train.sinking",
 }
@@ -54,6 +57,7 @@ PATHS: dict[str, str] = {
 
 OLD: dict[str, dict[str, str]] = {
     "mycelia": {"ms_function": "jit"},
+    "mycelia.nn": {"_Loss": "nn.LossBase"},
     "mycelia.api": {"ms_function": "jit"},
 }
 """Names that MindSpore has had, by place, and what they are called now."""
@@ -87,13 +91,42 @@ _CUSTOM = {
     **{name: f"ops.custom.{name}" for name in ("Custom", "custom_info_register", "kernel", "ms_kernel")},
     **{name: f"ops.custom_info.{name}" for name in ("CustomRegOp", "DataType")},
 }
+_HOOKS = {
+    **{
+        name: f"ops.hooks.{name}"
+        for name in ("HookBackward", "InsertGradientOf", "Partial", "RandomCategorical", "Randperm", "add_flags")
+    },
+    "P": "ops.operations",
+    "Tensor": "eager.Tensor",
+}
+_HINTS = {name: f"api.hints.{name}" for name in ("JitConfig", "LAX", "STRICT", "jit_class", "lazy_inline", "run_check")}
+_PARALLEL = {
+    name: f"api.parallel_context.{name}"
+    for name in (
+        "ParallelMode", "get_auto_parallel_context", "reset_auto_parallel_context", "set_auto_parallel_context",
+    )
+}  # fmt: skip
+_CONVERSIONS = {name: f"common.dtypes.{name}" for name in ("dtype_to_nptype", "pytype_to_dtype")}
+_SCALED = ("DynamicLossScaleUpdate", "FixedLossScaleUpdate", "TrainOneStepWithLossScale")
+_MICRO = {name: f"nn.micro.{name}" for name in ("GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell")}
 _TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
 SHORT: dict[str, dict[str, str]] = {
-    "mycelia": _ELEMENTS | _TENSORS,
-    "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM,
-    "mycelia.types": _ELEMENTS,
-    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()},
-    "mycelia.common": {"half": "types.float16", "single": "types.float32", "double": "types.float64"} | _TENSORS,
+    "mycelia": _ELEMENTS | _TENSORS | _HINTS | _PARALLEL | {"Validator": "common.checkparam.Validator"},
+    "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM | _HOOKS,
+    "mycelia.ops.primitive": {"constexpr": "ops.composite.constexpr"},
+    "mycelia.types": _ELEMENTS | _CONVERSIONS,
+    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO,
+    "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
+    "mycelia.api.context": _PARALLEL,
+    "mycelia.train": {"ParallelMode": "api.parallel_context.ParallelMode"},
+    "mycelia.common": _TENSORS
+    | {"JitConfig": "api.hints.JitConfig"}
+    | {"half": "types.float16", "single": "types.float32", "double": "types.float64"},
+    "mycelia.common.initializer": {
+        "_calculate_correct_fan": "common.initializer.chosen_fan",
+        "_calculate_gain": "common.initializer.gain",
+        "_calculate_fan_in_and_fan_out": "common.initializer.fans",
+    },
 }
 """Names that are found elsewhere, by place: element types, which would hide what Python calls so if modules held them,
 and families that few need, whose module is loaded when one is asked for.

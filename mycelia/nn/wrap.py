@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mycelia.api import jvp, value_and_grad, vjp
+from mycelia.api.parallel_context import ParallelMode, get_auto_parallel_context
 from mycelia.communication import get_group_size
 from mycelia.eager import Parameter, ParameterTuple, Tensor
 from mycelia.errors import ArgumentError
@@ -13,6 +14,9 @@ from mycelia.nn.cell import Cell
 from mycelia.nn.optim import Optimizer
 from mycelia.ops.communication import all_reduce
 from mycelia.primitives import WORLD
+
+ADDED_UP = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
+"""Modes in which a training step adds up the gradients of all processes."""
 
 
 class WithLossCell(Cell):
@@ -103,10 +107,16 @@ class TrainOneStepCell(Cell):
         self.network, self.optimizer = network, optimizer
         self.sens, self.return_grad = 1.0 if sens is None else float(sens), return_grad
         self.network.set_grad()
+        self.grad_reducer: DistributedGradReducer | None = None
+        if get_auto_parallel_context("parallel_mode") in ADDED_UP:
+            mean = bool(get_auto_parallel_context("gradients_mean"))
+            self.grad_reducer = DistributedGradReducer(optimizer.parameters, mean)
 
     def construct(self, *inputs: Any) -> Any:
         weights = self.optimizer.parameters
         (_, loss), gradients = value_and_grad(self._scaled, None, weights, has_aux=True)(*inputs)
+        if self.grad_reducer is not None:
+            gradients = self.grad_reducer(gradients)
         self.optimizer(gradients)
         if self.return_grad:
             return loss, {weight.name: gradient for weight, gradient in zip(weights, gradients, strict=True)}
