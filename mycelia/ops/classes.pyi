@@ -22,6 +22,12 @@ from mycelia.ops.custom import kernel as kernel
 from mycelia.ops.custom import ms_kernel as ms_kernel
 from mycelia.ops.custom_info import CustomRegOp as CustomRegOp
 from mycelia.ops.custom_info import DataType as DataType
+from mycelia.ops.hooks import HookBackward as HookBackward
+from mycelia.ops.hooks import InsertGradientOf as InsertGradientOf
+from mycelia.ops.hooks import Partial as Partial
+from mycelia.ops.hooks import RandomCategorical as RandomCategorical
+from mycelia.ops.hooks import Randperm as Randperm
+from mycelia.ops.hooks import add_flags as add_flags
 from mycelia.ops.sparse import coo_add as coo_add
 from mycelia.ops.sparse import coo_concat as coo_concat
 from mycelia.ops.sparse import csr_add as csr_add
@@ -37,6 +43,8 @@ from mycelia.ops.summaries import HistogramSummary as HistogramSummary
 from mycelia.ops.summaries import ImageSummary as ImageSummary
 from mycelia.ops.summaries import ScalarSummary as ScalarSummary
 from mycelia.ops.summaries import TensorSummary as TensorSummary
+def Tensor(*args: _Any) -> _Any: ...
+def P(*args: _Any) -> _Any: ...
 def coo_abs(*args: _Any) -> _Any: ...
 def coo_acos(*args: _Any) -> _Any: ...
 def coo_acosh(*args: _Any) -> _Any: ...
