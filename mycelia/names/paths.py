@@ -19,7 +19,7 @@ from typing import Any
 
 PATHS: dict[str, str] = {
     "_checkparam": "common.checkparam",
-    "context": "api.context api.parallel_context",
+    "context": "api.context",
     "common.api": "api",
     "common.dtype": "types",
     "common.generator": "eager api",
