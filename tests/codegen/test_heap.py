@@ -69,6 +69,7 @@ class Machine:
         self.code = linked([object_], ["heap"], options().target, names)
         self.words = np.zeros(WORDS, np.int64)
         self.entered: list[tuple[int, int, bool, int]] = []
+        self.before: list[list[int]] = []  # what was free, and which segment, when each was entered
 
     def call(self, name: str, *given: int) -> int:
         """The result, if there is one; a status is an error."""
@@ -83,8 +84,8 @@ class Machine:
 
     def enter(self, nbytes: int, mark: int) -> None:
         """As a procedure does that needs so many bytes."""
-        free, end = int(self.words[4]), int(self.words[5])
-        grown = free + nbytes > end
+        self.before.append(self.words[[4, 5, 10]].tolist())
+        grown = int(self.words[4]) + nbytes > self.words[5]
         if grown:
             self.call("grow", nbytes)
         start = int(self.words[4])
@@ -104,6 +105,7 @@ class Machine:
         self.words[4] = start
         if grown:
             self.call("shrink")
+        assert self.words[[4, 5, 10]].tolist() == self.before.pop()
 
 
 class StatusError(Exception):
