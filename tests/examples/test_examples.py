@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 import mycelia as ms
+from tests.examples.test_native import assert_native, watched
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(name, *options):
-    command = [sys.executable, "-W", "error", EXAMPLES / name, "--quick", *options]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    return ran.stdout
+def native(name, *options):
+    """What an example prints, of which nothing is left to Python."""
+    said, explained = watched(EXAMPLES / name, "--quick", *options)
+    assert_native(explained)
+    return said
 
 
 # what these say at their end; they run in this process, which has loaded all that they need
@@ -49,29 +50,29 @@ def test_a_small_program_runs_quickly(name, capsys, tmp_path, monkeypatch):
 
 
 def test_the_digits_run_quickly(tmp_path):
-    assert "compiled is" in run("digits.py", "--model", tmp_path / "model.safetensors")
+    assert "compiled is" in native("digits.py", "--model", tmp_path / "model.safetensors")
     assert (tmp_path / "model.safetensors").stat().st_size > 0
 
 
 def test_the_generated_text_comes_quickly():
-    said = run("generate.py").splitlines()
+    said = native("generate.py").splitlines()
     assert said[1].startswith("the ")
     assert len(said[1]) == 24
 
 
 def test_the_images_run_quickly_and_name_the_bottleneck():
     pytest.importorskip("PIL", reason="writing JPEG files needs Pillow")
-    said = run("images.py")
+    said = native("images.py")
     assert "samples/s; bottleneck: " in said
     assert "while training, the bottleneck is" in said
     assert "of the test pictures" in said
 
 
 def test_lenet_is_trained_and_taken_up_quickly(tmp_path):
-    said = run("lenet.py", "--folder", tmp_path)
+    said, _ = watched(EXAMPLES / "lenet.py", "--quick", "--folder", tmp_path)
     assert "epoch 2: loss" in said
     assert "checkpoints: lenet-1_8.ckpt, lenet-2_8.ckpt" in said
-    assert "epoch 2: loss" in run("lenet.py", "--level", "O2")
+    assert "epoch 2: loss" in watched(EXAMPLES / "lenet.py", "--quick", "--level", "O2")[0]
 
 
 @pytest.mark.slow
