@@ -151,7 +151,7 @@ def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
     if name in (
         "amp", "communication", "dataset", "experimental", "log", "mindrecord", "mint", "models", "numpy", "parallel",
-        "profiler",
+        "profiler", "scipy",
     ):  # fmt: skip
         return _import_module(f"mycelia.{name}")
     if name == "Profiler":

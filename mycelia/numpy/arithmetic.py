@@ -233,29 +233,28 @@ def divmod(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> tuple[T
 
 def clip(
     x: Any,
-    xmin: Any = None,
-    xmax: Any = None,
-    dtype: Any = None,
-    *,
     min: Any = None,
     max: Any = None,
+    dtype: Any = None,
+    *,
+    xmin: Any = None,
+    xmax: Any = None,
     where: Any = True,
 ) -> Tensor:
-    """The number kept between two others, of which one may be left out; they may be called `min` and `max`.
+    """The number kept between two others, of which one may be left out; they may be called `xmin` and `xmax`.
 
     >>> clip(Tensor([-1.0, 0.5, 3.0]), 0.0, 1.0).tolist()
     [0.0, 0.5, 1.0]
     """
     if (xmin is not None and min is not None) or (xmax is not None and max is not None):
-        raise CallError("clip was given a bound twice", hint="say xmin and xmax, or min and max")
+        raise CallError("clip was given a bound twice", hint="say min and max, or xmin and xmax")
     low, high = xmin if min is None else min, xmax if max is None else max
-    out, low = operands(x, 0 if low is None else low) if low is not None else (operands(x, 0)[0], None)
-    out = widened(out, dtype)
+    out = widened(operands(x, 0)[0], dtype)
     if low is not None:
-        out = ops.maximum(out, low)
+        out = ops.maximum(out, operands(low, out)[0])
     if high is not None:
         out = ops.minimum(out, operands(high, out)[0])
-    return finished(out + 0 if low is None and high is None else out, dtype, where)
+    return finished(out.alias() if low is None and high is None else out, dtype, where)
 
 
 abs = absolute

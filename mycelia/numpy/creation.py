@@ -321,20 +321,26 @@ def linspace(
     """
     here(device)
     count = _count(num)
-    first, last = array(start, copy=False), array(stop, copy=False)
-    element = as_dtype(dtype) if dtype is not None else common(common(first.dtype, last.dtype), float32)
-    first, last = cast(first, float64), cast(last, float64)  # steps are rounded once, at the end
+    ends = array(start, copy=False).dtype, array(stop, copy=False).dtype
+    element = as_dtype(dtype) if dtype is not None else common(common(*ends), float32)
+    first, last = _exact(start, ends), _exact(stop, ends)  # steps are rounded once, at the end
     parts = count - 1 if endpoint else count
     step = (last - first) / parts if parts > 0 else (last - first) * numpy.nan
-    shape = (count,) + (1,) * (first + last).ndim
-    counted = ops.reshape(cast(created(Iota(int64, (count,), 0)), float64), shape)
-    out = first + counted * step if parts > 0 else first + counted * (last - first)
+    wide = (first + last).shape
+    counted = ops.reshape(cast(created(Iota(int64, (count,), 0)), first.dtype), (count,) + (1,) * len(wide))
+    out = first + counted * step if parts > 0 else ops.broadcast_to(first, (count, *wide))
     if endpoint and count > 1:  # the last one is `stop`, whatever the steps were rounded to
         out = ops.where(counted == count - 1, last, out)
     if element.is_integer:
         out = ops.floor(out)
     out = ops.moveaxis(cast(out, element), 0, axis)
-    return (out, cast(step, element if element.is_float else float32)) if retstep else out
+    return (out, cast(step, float32 if element.is_integer else element)) if retstep else out
+
+
+def _exact(x: Any, types: tuple[DType, ...]) -> Tensor:
+    """An end of a row in double precision, complex if one of both is."""
+    fine = as_dtype("complex128") if any(t.kind == "c" for t in types) else float64
+    return Tensor(x, fine) if is_number(x) and not isinstance(x, Sym) else cast(array(x, copy=False), fine)
 
 
 def _count(num: Any) -> int:
@@ -389,6 +395,8 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32, *, devic
     """
     here(device)
     shape = extents((N, N if M is None else M))
+    if isinstance(k, int) and all(isinstance(e, int) for e in shape):
+        k = max(-shape[0], min(k, shape[1]))  # a diagonal further away is outside, however far
     on = created(Iota(int64, shape, 1)) - created(Iota(int64, shape, 0)) == k
     return cast(on, as_dtype(float32 if dtype is None else dtype))
 

@@ -296,7 +296,11 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     x = asarray(a)
     if x.ndim < 2:
         raise ShapeError("a diagonal needs two axes", given={"shape": x.shape})
-    return ops.diagonal(x, offset, axis1, axis2)
+    first, second = axis_of(x, axis1), axis_of(x, axis2)
+    rows, columns = x.shape[first], x.shape[second]
+    if all(isinstance(n, int) for n in (rows, columns)) and not -rows < offset < columns:
+        return ops.zeros((*[n for i, n in enumerate(x.shape) if i not in (first, second)], 0), x.dtype)
+    return ops.diagonal(x, offset, first, second)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:

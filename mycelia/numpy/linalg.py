@@ -336,7 +336,10 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
     >>> matrix_norm([[3.0, 4.0]]).item()
     5.0
     """
-    return ops.matrix_norm(_matrices(x), "fro" if ord is None else ord, (-2, -1), keepdims)
+    a = _matrices(x)
+    if a.dtype.kind == "c" and ord not in (2, -2, "nuc"):
+        a = ops.abs(a)  # these norms look at sizes alone
+    return ops.matrix_norm(a, "fro" if ord is None else ord, (-2, -1), keepdims)
 
 
 # -------------------------------------------------------------------------------------------- as the standard has them

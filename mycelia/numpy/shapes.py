@@ -49,6 +49,10 @@ __all__ = [
 ]
 
 
+class NoSuchAxis(ShapeError, IndexError):
+    """An axis was named that there is not."""
+
+
 def shape(a: Any) -> tuple[int, ...]:
     """How many elements there are along each axis.
 
@@ -77,10 +81,10 @@ def size(a: Any, axis: int | None = None) -> int:
     return x.size if axis is None else x.shape[axis_of(x, axis)]
 
 
-def reshape(x: Any, new_shape: Any = None, order: str = "C", *, shape: Any = None, copy: bool | None = None) -> Tensor:
+def reshape(x: Any, shape: Any = None, order: str = "C", *, new_shape: Any = None, copy: bool | None = None) -> Tensor:
     """The same elements, in order, under another shape; one extent may be -1 and is computed.
 
-    The order "F" reads and writes them with the first axis running fastest. `shape` is another name of the shape.
+    The order "F" reads and writes them with the first axis running fastest. `new_shape` is another name of it.
 
     >>> reshape([1, 2, 3, 4], (2, -1)).tolist(), reshape([1, 2, 3, 4], (2, 2), "F").tolist()
     ([[1, 2], [3, 4]], [[1, 3], [2, 4]])
@@ -187,6 +191,11 @@ def expand_dims(a: Any, axis: Axis = 0) -> Tensor:
     """
     x = asarray(a)
     wanted = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
+    rank = x.ndim + len(wanted)
+    if any(isinstance(i, int) and not -rank <= i < rank for i in wanted):
+        raise NoSuchAxis(
+            f"{rank} axes have no axis {axis}", given={"shape": x.shape}, hint=f"from {-rank} to {rank - 1}"
+        )
     places = [axis_of(x, i, len(wanted)) for i in wanted]
     if len(set(places)) != len(places):
         raise ShapeError(f"an axis is named twice in {axis}", given={"shape": x.shape})

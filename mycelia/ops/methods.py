@@ -441,16 +441,17 @@ def _dlpack(
     dl_device: tuple[Any, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The numbers for another library, in memory of its own: nobody else writes into a tensor.
+    """The numbers for another library, in memory of its own unless `copy` is False: nobody else writes into a tensor.
 
     >>> np.from_dlpack(Tensor([1, 2])).tolist()
     [1, 2]
     """
     if stream is not None:
         raise ArgumentError(f"there are no streams here, such as {stream!r}", hint="leave it out")
-    if copy is False:
-        raise BufferError("a tensor gives its numbers away as a copy only")
-    return self.asnumpy().__dlpack__(max_version=max_version, dl_device=dl_device)
+    numbers = self.asnumpy() if copy is not False else self.numbers().view()
+    if copy is False:  # the same memory, to be read only: whoever asks must know of that
+        numbers.flags.writeable = False
+    return numbers.__dlpack__(max_version=max_version, dl_device=dl_device)
 
 
 @method("__dlpack_device__")

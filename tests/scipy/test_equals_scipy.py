@@ -1,0 +1,144 @@
+"""Names of mycelia.scipy give what SciPy gives, for the same expression over the same numbers; gradients are slopes."""
+
+import numpy as np
+import pytest
+import scipy
+import scipy.integrate
+import scipy.linalg
+import scipy.optimize
+import scipy.sparse.linalg
+
+import mycelia as ms
+import mycelia.numpy as mnp
+import mycelia.scipy
+from mycelia import Tensor
+
+rng = np.random.default_rng(3)
+A, B, C = rng.normal(size=(4, 4)), rng.normal(size=(3, 3)), rng.normal(size=(4, 3))
+ARRAYS = {
+    "A": A, "B": B, "C": C, "M": A @ A.T + np.eye(4), "P": B @ B.T + np.eye(3), "V": rng.normal(size=4),
+    "W": rng.normal(size=4), "Y": rng.normal(size=(3, 7)), "Z": rng.normal(size=(3, 6)), "X": np.sort(rng.random(7)),
+}  # fmt: skip
+TENSORS = {name: Tensor(x) for name, x in ARRAYS.items()}
+CASES = """
+linalg.block_diag(A, C); linalg.block_diag(V, 2.0); linalg.cholesky(M); linalg.cholesky(M, lower=True)
+linalg.inv(A); linalg.cho_solve(linalg.cho_factor(M), V); linalg.cho_solve(linalg.cho_factor(M, lower=True), C)
+linalg.det(A); linalg.eigh(M, eigvals_only=True); linalg.eigh(M, M @ M + M, eigvals_only=True)
+linalg.eigvalsh(M); linalg.eigh(M, M @ M, type=2, eigvals_only=True)
+linalg.eigh(M, M @ M, type=3, eigvals_only=True); linalg.lstsq(C, V)[0]; linalg.lu(A); linalg.lu(C)
+linalg.lu(C.T); linalg.lu(A, permute_l=True); linalg.lu_factor(A); linalg.lu_solve(linalg.lu_factor(A), V)
+linalg.lu_solve(linalg.lu_factor(A), V, trans=1); linalg.solve(A, V); linalg.solve(M, C, assume_a="pos")
+linalg.solve(M, V, assume_a="sym"); linalg.solve(A, V, transposed=True); linalg.solve_triangular(A, V)
+linalg.solve_triangular(A, C, lower=True); linalg.solve_triangular(A, V, trans=1)
+linalg.solve_triangular(A, V, unit_diagonal=True); linalg.expm(A); linalg.expm(B / 10)
+linalg.solve_sylvester(A, B, C); linalg.polar(A); linalg.polar(C); linalg.polar(C, side="left")
+linalg.toeplitz(V); linalg.toeplitz(V, W); linalg.circulant(V); linalg.hankel(V); linalg.hankel(V, W)
+linalg.hilbert(3); linalg.hadamard(4); linalg.companion(V); linalg.svdvals(C); linalg.pinv(C); linalg.norm(A)
+linalg.norm(A, 1); linalg.norm(V, 3); linalg.qr(C, mode="r")[0].shape; linalg.qr(C, mode="economic")[0].shape
+linalg.orth(C).shape; linalg.null_space(C.T).shape; integrate.trapezoid(Y); integrate.trapezoid(Y, X)
+integrate.cumulative_trapezoid(Y, X); integrate.simpson(Y); integrate.cumulative_trapezoid(Y, axis=0, initial=0)
+integrate.simpson(Y, X); integrate.simpson(Z); integrate.simpson(Z, dx=0.3); integrate.simpson(Z, X[:6])
+integrate.simpson(Y, axis=0); integrate.fixed_quad(lambda x: x * x * x, 0.0, 2.0)[0]
+optimize.linear_sum_assignment(A); optimize.linear_sum_assignment(C); optimize.linear_sum_assignment(C.T)
+optimize.linear_sum_assignment(A, maximize=True)
+""".strip().replace("\n", "; ").split("; ")  # fmt: skip
+
+
+def leaves(found):
+    return list(found) if isinstance(found, tuple | list) else [found]
+
+
+def of(module):
+    return {name: getattr(module, name) for name in ("linalg", "integrate", "optimize")}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_are_those_of_scipy(case):
+    got = leaves(eval(case, {"np": mnp, **of(mycelia.scipy), **TENSORS}))
+    for mine, theirs in zip(got, leaves(eval(case, {"np": np, **of(scipy), **ARRAYS})), strict=True):
+        mine = mine.asnumpy() if isinstance(mine, Tensor) else np.asarray(mine)
+        assert mine.shape == np.shape(theirs)
+        exact = 3e-6 if mine.dtype == np.float32 else 1e-8
+        np.testing.assert_allclose(mine, theirs, rtol=exact, atol=exact)
+
+
+SMOOTH = [c for c in CASES if c.startswith(("linalg", "integrate")) and not c.endswith("shape") and "hada" not in c]
+
+
+@pytest.mark.parametrize("case", [c for c in SMOOTH if any(n in c for n in "ACMVYZ")])
+def test_gradients_are_slopes(case):
+    names = [n for n in compile(case, "case", "eval").co_names if n in ARRAYS]
+
+    def number(*xs):
+        found = leaves(eval(case, {"np": mnp, **of(mycelia.scipy), **TENSORS, **dict(zip(names, xs, strict=True))}))
+        return sum((o * o * 0.3 + o).sum() for o in found if isinstance(o, Tensor) and o.dtype.is_float)
+
+    arrays = [ARRAYS[n] for n in names]
+    moves = np.random.default_rng(1)
+    along = [moves.normal(size=x.shape) for x in arrays]
+    along = [d + d.T if n in "MP" else d for n, d in zip(names, along, strict=True)]
+    gradients = ms.grad(number, tuple(range(len(names))))(*map(Tensor, arrays))
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    slope = sum(float((g.asnumpy() * d).sum()) for g, d in zip(gradients, along, strict=True))
+    ends = [number(*[Tensor(x + s * 1e-6 * d) for x, d in zip(arrays, along, strict=True)]).item() for s in (1, -1)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=2e-4, atol=2e-4)
+
+
+FUNCTIONS = {
+    "himmelblau": (lambda x: (x[0] ** 2 + x[1] - 11.0) ** 2 + (x[0] + x[1] ** 2 - 7.0) ** 2, [0.0, 0.0]),
+    "rosenbrock": (lambda x: (100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum(), [-1.2, 1.0, 0.5]),
+    "matyas": (lambda x: 0.26 * (x[0] ** 2 + x[1] ** 2) - 0.48 * x[0] * x[1], [5.0, -3.0]),
+    "booth": (lambda x: (x[0] + 2 * x[1] - 7) ** 2 + (2 * x[0] + x[1] - 5) ** 2, [0.0, 0.0]),
+    "beale": (
+        lambda x: (1.5 - x[0] + x[0] * x[1]) ** 2
+        + (2.25 - x[0] + x[0] * x[1] ** 2) ** 2
+        + (2.625 - x[0] + x[0] * x[1] ** 3) ** 2,
+        [1.0, 1.0],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["BFGS", "LBFGS", "CG", "Nelder-Mead"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_minima_are_where_scipy_finds_them(name, method):
+    function, start = FUNCTIONS[name]
+    theirs = scipy.optimize.minimize(function, np.array(start), method="L-BFGS-B" if method == "LBFGS" else method)
+    mine = mycelia.scipy.optimize.minimize(function, Tensor(np.array(start)), method=method)
+    assert mine.success
+    np.testing.assert_allclose(mine.x.asnumpy(), theirs.x, atol=2e-3)
+    assert mine.nfev <= 3 * theirs.nfev * (1 if method == "Nelder-Mead" else 2)
+
+
+def test_systems_are_solved_step_by_step_as_at_once():
+    for solver in (mycelia.scipy.sparse.linalg.cg, mycelia.scipy.sparse.linalg.bicgstab):
+        for matrix in (TENSORS["M"], lambda x: mnp.matmul(TENSORS["M"], x)):
+            found, failed = solver(matrix, TENSORS["V"], tol=1e-12)
+            assert failed == 0
+            np.testing.assert_allclose(found.asnumpy(), np.linalg.solve(ARRAYS["M"], ARRAYS["V"]), atol=1e-9)
+
+    def total(b):
+        return mycelia.scipy.sparse.linalg.cg(TENSORS["M"], b, tol=1e-14)[0].sum()
+
+    np.testing.assert_allclose(
+        ms.grad(total)(TENSORS["V"]).asnumpy(), np.linalg.solve(ARRAYS["M"].T, np.ones(4)), atol=1e-8
+    )
+
+
+def test_differential_equations_are_solved_as_by_scipy_and_differentiated():
+    def swing(y, t, k):
+        return ms.ops.stack([y[1], -k * y[0] - 0.1 * y[1]])
+
+    times = np.linspace(0.0, 3.0, 5)
+    wanted = scipy.integrate.odeint(
+        lambda y, t, k: [y[1], -k * y[0] - 0.1 * y[1]], [1.0, 0.0], times, (2.0,), rtol=1e-10
+    )
+
+    def end(k):
+        return mycelia.scipy.integrate.odeint(
+            swing, Tensor([1.0, 0.0], ms.float64), Tensor(times), (k,), rtol=1e-9, atol=1e-9
+        )
+
+    k = Tensor(2.0, ms.float64)
+    np.testing.assert_allclose(end(k).asnumpy(), wanted, atol=1e-7)
+    slope = ms.grad(lambda k: end(k)[-1, 0])(k).item()
+    np.testing.assert_allclose(slope, (end(k + 1e-5)[-1, 0] - end(k - 1e-5)[-1, 0]).item() / 2e-5, rtol=1e-4)
