@@ -308,7 +308,9 @@ def model_missing(machine: Any, fn: FunctionType, args: tuple[Any, ...], options
 
 
 def model_listening(machine: Any, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A function that knows other words for its arguments."""
+    """A function that knows other words for its arguments. All of them have one code: the program is for this one."""
+    if not machine.store.is_fresh(fn):
+        machine.store.world.pin(fn)
     return machine.call(fn.__wrapped__, args, renamed(fn.__wrapped__, options))
 
 

@@ -154,6 +154,8 @@ class Attributes(Tensors):
             return self.method(held, obj)
         if type(held) is property and not written_in(held.fget).startswith("mycelia."):
             return self.bound(held, obj, name)
+        if type(held) is FunctionType:
+            self.store.world.pin(held)
         found = self.real(getattr, type(obj), name) if held is not MISSING else MISSING
         if type(found) is property:
             return self.native(found.fget, (obj,), {})

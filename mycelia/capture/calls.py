@@ -114,6 +114,8 @@ class Calls(Effects):
         if ours and pure and code is fn.__code__:
             functions = [a for a in (*args, *options.values()) if callable(a) and not isinstance(a, type)]
             if not any(type(f) in (FunctionType, MethodType) for f in functions):
+                if not self.store.is_fresh(fn):
+                    self.store.world.pin(fn)  # many have one code, and differ in what they are put around
                 return self.native(fn, args, options)
         node = definition(code)
         if node is None:

@@ -19,6 +19,7 @@ from tests.promises.generator.grammar import (
     LITERALS,
     SIMPLE,
 )  # fmt: skip
+from tests.promises.generator.pairs import PAIRS, Pair, program
 from tests.promises.generator.prelude import PRELUDE
 
 # what a function that is differentiated or mapped does not do: effects, exceptions, numbers of tensors
@@ -65,15 +66,20 @@ class Writer:
         self.budget = 0
         self.focus: str | None = None  # the argument that is used and changed most
         self.sized = False  # whether its tensors are all as large as `x`, which is larger or smaller at another call
+        self.pair: Pair | None = None  # a program of its own, of which little changes
         self.closed: set[str] = set()  # constructs left out of this program, so that programs differ in character
 
     @property
     def native(self) -> bool:
         """Whether this program is one of those that are compiled to machine code."""
-        return self.seed % 8 == 0
+        return self.seed % 8 == 0 or (self.pair is not None and self.pair.native)
 
     def program(self) -> str:
         """The whole module."""
+        if not self.pure and self.seed % 5 < 2:
+            self.pair = self.random.choice(PAIRS)
+            self.scope.add("t", "x")
+            return program(self, self.pair)
         every = sorted({tag for tag, _ in (*SIMPLE, *COMPOUND, *LEAVING)})
         self.closed = {tag for tag in every if self.random.random() < 0.35}
         self.sized = self.random.random() < 0.12
