@@ -1,11 +1,30 @@
-"""What devices there are."""
+"""What devices there are, and what memory is in use."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from mycelia import checks
 from mycelia.api.devices import get_current_device
+from mycelia.api.memory import forget_peak, resident, statistics
 from mycelia.backends import backend, backends, known, usable
 
-__all__ = ["device_count", "devices", "get_device_name", "is_available", "is_initialized"]
+__all__ = [
+    "device_count",
+    "devices",
+    "get_device_name",
+    "is_available",
+    "is_initialized",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_summary",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "reset_peak_memory_stats",
+]
 
 
 def devices() -> list[str]:
@@ -52,3 +71,68 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     'CPU'
     """
     return usable(device_target or get_current_device().device_target, device_id).devices()[device_id]
+
+
+def memory_stats(device_target: str | None = None) -> dict[str, Any]:
+    """What the process holds in memory: bytes by name, with how many tensors there are and what they hold.
+
+    >>> stats = memory_stats()
+    >>> 0 < stats["total_allocated_memory"] <= stats["max_allocated_memory"]
+    True
+    """
+    _only_processor("memory_stats", device_target)
+    return statistics()
+
+
+def memory_allocated(device_target: str | None = None) -> int:
+    """Bytes of the process that are in memory.
+
+    >>> memory_allocated() > 0
+    True
+    """
+    _only_processor("memory_allocated", device_target)
+    return resident()[0]
+
+
+def max_memory_allocated(device_target: str | None = None) -> int:
+    """The most of these since the start, or since it was reset.
+
+    >>> max_memory_allocated() >= memory_allocated() - 2**24
+    True
+    """
+    _only_processor("max_memory_allocated", device_target)
+    return resident()[1]
+
+
+def reset_max_memory_allocated(device_target: str | None = None) -> None:
+    """Let the most begin anew.
+
+    >>> reset_max_memory_allocated()
+    >>> max_memory_allocated() > 0
+    True
+    """
+    _only_processor("reset_max_memory_allocated", device_target)
+    forget_peak()
+
+
+def memory_summary(device_target: str | None = None) -> str:
+    """The same for people.
+
+    >>> print(memory_summary().splitlines()[0])
+    memory of this process
+    """
+    _only_processor("memory_summary", device_target)
+    told = statistics()
+    lines = [f"  {name:24} {number / 2**20:10.1f} MiB" for name, number in told.items() if name != "tensors"]
+    return "\n".join(["memory of this process", *lines, f"  {'tensors':24} {told['tensors']:10}"])
+
+
+memory_reserved = memory_allocated  # memory is asked of the system when it is needed: nothing is held back
+max_memory_reserved = max_memory_allocated
+reset_max_memory_reserved = reset_peak_memory_stats = reset_max_memory_allocated
+
+
+def _only_processor(owner: str, device_target: str | None) -> None:
+    """Complain about a device that is not there."""
+    if device_target is not None:
+        checks.only(owner, "device_target", device_target, "CPU", "there is the processor")

@@ -34,6 +34,7 @@ _LATER = {
     "resuming": ("load_training", "save_training"),
     "serialization": (),
     "summary": ("SummaryRecord",),
+    "train_thor": ("ConvertModelUtils",),
 }  # fmt: skip
 """What is loaded when it is first asked for, by module: not every program trains."""
 
