@@ -32,7 +32,7 @@ def held() -> dict[str, int]:
         "threads": threading.active_count(),
         "processes": len(multiprocessing.active_children()),
         "files": len(os.listdir("/proc/self/fd")),
-        "shared": maps.count("memfd:mycelia"),
+        "shared": maps.count("memfd:mycelia-data"),
     }
 
 

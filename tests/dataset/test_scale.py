@@ -178,6 +178,29 @@ def test_groups_beyond_what_is_held_are_let_go_and_read_again(tables, monkeypatc
 
 
 @pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("values", [["a", None, "b", "a"], [1, None, 2, 1], [0.5, 0.25, None, 0.5], [None, None]])
+def test_values_that_are_named_by_number_are_those_that_stand_there(values, ending, tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    plain = pyarrow.table({"x": pyarrow.array(values, None if any(values) else pyarrow.string())})
+    coded = pyarrow.table({"x": plain["x"].dictionary_encode()})
+    rows = []
+    for name, table in (("plain", plain), ("coded", coded)):
+        path = str(tmp_path / f"{name}.{ending}")
+        if ending == "parquet":
+            pyarrow.parquet.write_table(table, path)
+        else:
+            with pyarrow.OSFile(path, "wb") as sink, pyarrow.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table)
+        dataset = ds.ParquetDataset(path, shuffle=False)
+        rows.append([str(r["x"]) for r in dataset.create_dict_iterator(1, output_numpy=True)])
+    assert rows[0] == rows[1]
+    assert len(rows[0]) == len(values)
+
+
+@pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 def test_a_footer_is_understood_without_the_library(tmp_path):
     import pyarrow
     import pyarrow.parquet

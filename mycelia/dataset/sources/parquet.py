@@ -280,6 +280,10 @@ def _chosen(schema: Any, columns: Sequence[str] | None) -> Any:
 
 def _numpy(column: Any) -> Any:
     """A column as an array; bytes as arrays of bytes, and lists of lists as arrays with more axes where they fit."""
+    if hasattr(
+        column.type, "index_type"
+    ):  # values that are named by number: the library forgets which of them are absent
+        column = column.cast(column.type.value_type)
     array = column.to_numpy() if hasattr(column, "num_chunks") else column.to_numpy(zero_copy_only=False)
     if array.dtype.hasobject and len(array):
         filled = _cells(array)
