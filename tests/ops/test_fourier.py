@@ -152,3 +152,21 @@ def test_what_is_wrong_is_said():
         ops.fftn(x, dim=(0, 0))
     with pytest.raises(DTypeError, match="takes real numbers"):
         ops.rfft(Tensor(COMPLEX))
+
+
+def test_the_operation_with_sizes_is_one_of_four():
+    x, z = Tensor(REAL), Tensor(COMPLEX)
+    ways = [
+        (ops.FFTWithSize(1, False, False)(z), np.fft.fft(COMPLEX)),
+        (ops.FFTWithSize(2, True, False, "ortho")(z), np.fft.ifft2(COMPLEX, norm="ortho")),
+        (ops.FFTWithSize(3, False, True)(x), np.fft.rfftn(REAL)),
+        (ops.FFTWithSize(1, False, True, onesided=False)(x), np.fft.fft(REAL)),
+        (ops.FFTWithSize(1, True, True, signal_sizes=(5,))(ops.rfft(x)), REAL),
+        (ops.FFTWithSize(1, True, True, onesided=False)(ops.fft(x)), REAL),
+    ]
+    for got, want in ways:
+        np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-10, atol=1e-10)
+    with pytest.raises(ArgumentError, match="1, 2 or 3 axes"):
+        ops.FFTWithSize(4, False, False)(z)
+    with pytest.raises(DTypeError, match="takes real numbers"):
+        ops.FFTWithSize(1, False, True)(z)
