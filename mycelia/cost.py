@@ -41,6 +41,8 @@ GENERAL_SIDE = 32
 # same on every machine, because the library is asked when a program is bound, far from the target it was written for.
 SHARED_CALL = 1 << 19
 
+HOLDERS_FROM = 1 << 12  # elements of a cotangent from which it is worth asking who else holds it
+
 LINE = 64  # bytes that come from memory together
 LINES_KEPT = 256  # lines that a core still has in its first cache when it comes to the next row of a kernel
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.cost import HOLDERS_FROM
 from mycelia.eager.dispatch import Ready
 from mycelia.eager.quiet import quietly
 from mycelia.eager.tape import Tape
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.primitives import Slice
-
-LARGE = 1 << 12  # elements of a cotangent from which it is worth asking who else holds it
 
 
 def pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used_up: bool = False) -> list[Any]:
@@ -42,7 +41,7 @@ def _pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used
             continue
         cts[here] = None
         own.discard(here)
-        if step.__class__ is Ready and step.op.__class__ is Slice and inputs[0].size >= LARGE:
+        if step.__class__ is Ready and step.op.__class__ is Slice and inputs[0].size >= HOLDERS_FROM:
             (place,) = places
             cts[place] = _added_at(step.op, cts[place], place in own, ct, inputs[0])
             own.add(place)
@@ -56,7 +55,7 @@ def _pull_back(tape: Tape, seeds: Mapping[int, Any], leaves: Sequence[int], used
                     before += flowing
                 else:
                     cts[place] = before + flowing
-                    if flowing.size >= LARGE:
+                    if flowing.size >= HOLDERS_FROM:
                         own.add(place)
     return [cts[place] for place in leaves]
 

@@ -51,7 +51,7 @@ def check_unit(pts_unit: Any) -> None:
         raise ArgumentError("pts_unit must be 'pts' or 'sec'", given={"pts_unit": pts_unit})
 
 
-def bytes_of(frame: Any) -> int:
+def frame_bytes(frame: Any) -> int:
     """What a frame takes as an array: three bytes a pixel, or its samples."""
     if hasattr(frame, "samples"):
         return int(frame.samples * len(frame.layout.channels) * frame.format.bytes)
@@ -65,7 +65,7 @@ def frames_between(container: Any, stream: Any, start: float, end: float, pts_un
     found, size = [], 0
     for frame in container.decode(stream):
         if frame.pts is not None and start <= frame.pts * unit <= end:
-            size += bytes_of(frame)
+            size += frame_bytes(frame)
             believed(size, "a video, from its beginning to one of its frames,", file=container.name)
             found.append(frame)
     return sorted(found, key=lambda frame: frame.pts)
