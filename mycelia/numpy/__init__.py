@@ -11,12 +11,14 @@ The names and signatures are those of mindspore.numpy, of the Python array API s
 # ruff: noqa: F403  # every module lists what it offers
 from mycelia.names import boundary as _boundary
 from mycelia.names import missing_in as _missing_in
+from mycelia.numpy import fft as fft
 from mycelia.numpy import linalg as linalg
 from mycelia.numpy import random as random
 from mycelia.numpy.angles import *
 from mycelia.numpy.arithmetic import *
 from mycelia.numpy.bits import *
 from mycelia.numpy.calculus import *
+from mycelia.numpy.complexes import *
 from mycelia.numpy.creation import *
 from mycelia.numpy.elements import *
 from mycelia.numpy.functional import *

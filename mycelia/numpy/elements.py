@@ -19,6 +19,8 @@ from mycelia.types import (
     DType,
     bfloat16,
     bool_,
+    complex64,
+    complex128,
     float16,
     float32,
     float64,
@@ -37,6 +39,8 @@ __all__ = [
     "bfloat16",
     "bool_",
     "can_cast",
+    "complex64",
+    "complex128",
     "dtype",
     "finfo",
     "float16",
@@ -205,7 +209,7 @@ class finfo:
     resolution: float
 
     def __init__(self, type: Any) -> None:
-        element = _type_of(type)
+        element = _type_of(type).part
         if not element.is_float:
             raise DTypeError(f"finfo tells of floating element types, not of {element!r}", hint="use iinfo")
         found: Any = ml_dtypes.finfo(element.numpy)  # type: ignore[no-untyped-call]  # theirs

@@ -8,6 +8,7 @@ from mycelia import ops
 from mycelia.eager import Tensor
 from mycelia.numpy.arguments import binary, unary
 from mycelia.ops.arguments import floated
+from mycelia.ops.complexes import combined
 
 __all__ = [
     "cbrt",
@@ -44,6 +45,15 @@ def _one_over(x: Any) -> Tensor:
     return ops.reciprocal(floated(x))
 
 
+def _expm1(x: Any) -> Tensor:
+    """Of complex numbers at the edges (zero, infinite, nan) it is the exponential, less one in its real part."""
+    if x.dtype.kind != "c":
+        return ops.expm1(x)
+    whole = ops.exp(x)
+    edge = ops.logical_or(x == 0, ops.logical_not(ops.isfinite(x)))
+    return ops.where(edge, combined(ops.real(whole) - 1, ops.imag(whole)), ops.expm1(x))
+
+
 def _power(x: Any, y: Any) -> Any:
     return x**y
 
@@ -72,7 +82,7 @@ def expm1(x: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
     >>> expm1(Tensor([0.0])).tolist()
     [0.0]
     """
-    return unary(ops.expm1, x, dtype, where)
+    return unary(_expm1, x, dtype, where)
 
 
 def log(x: Any, dtype: Any = None, *, where: Any = True) -> Tensor:

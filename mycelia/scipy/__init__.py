@@ -1,5 +1,6 @@
 """What scientists compute with, by SciPy's names, over `mycelia.ops` and `mycelia.numpy`."""
 
+from mycelia.scipy import fft as fft
 from mycelia.scipy import integrate as integrate
 from mycelia.scipy import linalg as linalg
 from mycelia.scipy import optimize as optimize

@@ -2,7 +2,7 @@
 
 F, G: (3, 4), floating; H: (3, 1); P: positive; U: between -0.9 and 0.9; V, W: vectors of 5; T: (2, 3, 4);
 S: without axes; Z: (0, 3), empty; N: with nan; M: square and positive definite; Q: (2, 3, 3) such;
-I, J: (3, 4), whole, J positive; K: a vector of positions; B: (3, 4), bools; O: sorted.
+I, J: (3, 4), whole, J positive; K: a vector of positions; B: (3, 4), bools; O: sorted; D: complex.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ ARRAYS = {
     "F": F, "G": G, "H": H, "P": np.abs(F) + 0.2, "U": np.clip(F / 3, -0.9, 0.9), "V": V, "W": W, "T": T,
     "S": np.array(0.7), "Z": np.zeros((0, 3)), "N": np.where(F > 1, np.nan, F), "M": Q[0], "Q": Q,
     "I": rng.integers(-9, 9, (3, 4)), "J": rng.integers(1, 7, (3, 4)), "K": np.array([2, 0, 1, 2]),
-    "B": rng.random((3, 4)) < 0.5, "O": np.sort(W),
+    "B": rng.random((3, 4)) < 0.5, "O": np.sort(W), "D": F + 1j * G,
 }  # fmt: skip
 
 REDUCED = ("F", "F, 0", "F, -1", "T, (0, 2)", "T, axis=1, keepdims=True", "S", "F, axis=()")
@@ -160,4 +160,15 @@ np.array([1.5, 2.0], ndmin=2); np.array([V, W]); np.asarray([1, 2]); np.broadcas
 np.can_cast("int8", "int16"); np.can_cast("float64", "float32"); np.iinfo("int8").max; np.finfo("float32").eps
 np.iscomplexobj(F); np.isrealobj(F); np.isscalar(3.0); np.shape(F); np.partition(V, 2); np.einsum("ij,jk", F, G.T)
 """.strip().replace("\n", "; ").split("; ")  # fmt: skip
+CASES += (
+    """
+np.real(D); np.imag(D); np.conj(D); np.angle(D); np.abs(D); np.exp(D); np.iscomplex(D); np.isreal(F); np.sum(D, 0)
+np.angle(F)
+np.fft.fft(V); np.fft.ifft(D); np.fft.rfft(F); np.fft.irfft(D); np.fft.fft(F, 6, 0); np.fft.fft2(F); np.fft.rfftn(T)
+np.fft.fftn(T, axes=(0, 2), norm="ortho"); np.fft.hfft(D); np.fft.ihfft(V); np.fft.fftshift(F); np.fft.ifftshift(V)
+np.fft.fftfreq(5, 0.5); np.fft.rfftfreq(6); np.fft.irfft2(D); np.fft.ifftn(T); np.real_if_close(D)
+""".strip()
+    .replace("\n", "; ")
+    .split("; ")
+)
 CASES = [case.strip() for case in CASES]
