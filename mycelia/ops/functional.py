@@ -37,6 +37,7 @@ from mycelia.ops.random import *
 from mycelia.ops.reduction import *
 from mycelia.ops.sampling import *
 from mycelia.ops.scattering import *
+from mycelia.ops.special import *
 from mycelia.ops.state import *
 from mycelia.ops.statistics import *
 from mycelia.ops.trigonometry import *

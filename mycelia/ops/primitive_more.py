@@ -31,6 +31,7 @@ from mycelia.ops import (
     random,
     reduction,
     scattering,
+    special,
     state,
     statistics,
 )
@@ -276,6 +277,10 @@ def _unravelled(indices: Any, dims: Any) -> Tensor:
 _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "AccumulateNV2": ("", state.accumulate_n),
     "BatchNorm": ("is_training=False, epsilon=1e-05, momentum=0.1, data_format='NCHW'", _batch_norm),
+    **{
+        f"Bessel{kind[0].upper()}{kind[1:]}": ("", getattr(special, f"bessel_{kind}"))
+        for kind in ("i0", "i0e", "i1", "i1e", "j0", "j1", "k0", "k0e", "k1", "k1e", "y0", "y1")
+    },
     "Bincount": ("", lambda array, size, weights: order.bincount(array, weights if tensor(weights).size else None,
         int(size))[: int(size)]),
     "Bucketize": ("boundaries", lambda x, boundaries: statistics.bucketize(x, list(boundaries), right=True)),
