@@ -37,7 +37,7 @@ def _sum(coefficients: Sequence[float], t: Tensor) -> Tensor:
     first = second = number(0, t) * t
     for c in coefficients[:0:-1]:
         first, second = 2.0 * t * first - second + c, first
-    return t * first - second + coefficients[0]
+    return t * first - second + coefficients[0]  # type: ignore[no-any-return]
 
 
 def _wide(x: Any) -> tuple[Tensor, DType]:
