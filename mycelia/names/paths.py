@@ -12,10 +12,14 @@ import threading
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # what a loader must have it has; the module loads a dozen others, at each start
 
 PATHS: dict[str, str] = {
     "_checkparam": "common.checkparam",
