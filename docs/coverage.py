@@ -139,10 +139,12 @@ class Name:
             except ModuleNotFoundError:
                 continue
             break
-        for part in parts[count:]:
-            if not hasattr(found, part):
-                return False
-            found = getattr(found, part)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # an old name exists, too
+            for part in parts[count:]:
+                if not hasattr(found, part):
+                    return False
+                found = getattr(found, part)
         return True
 
 
