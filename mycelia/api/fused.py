@@ -27,6 +27,7 @@ from mycelia.eager.generic import named
 from mycelia.eager.trace import Traced, trace
 from mycelia.eager.writing import writing, written
 from mycelia.ir import Value
+from mycelia.names.keywords import handing_on
 from mycelia.types import DType, TensorType, Type, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,6 +62,7 @@ def fused(fn: F) -> F:
             found = program([x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)])
         return fn(*args, **kwargs) if found is None else found
 
+    handing_on.add(run.__code__)
     return run  # type: ignore[return-value]
 
 

@@ -110,7 +110,10 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 def reset_auto_parallel_context() -> None:
     """All settings as they are at first.
 
+    >>> set_auto_parallel_context(parallel_mode="data_parallel")
     >>> reset_auto_parallel_context()
+    >>> get_auto_parallel_context("parallel_mode")
+    'stand_alone'
     """
     _settings.update({name: setting.first for name, setting in SETTINGS.items()})
 

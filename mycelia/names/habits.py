@@ -31,7 +31,6 @@ NAMES: dict[str, dict[str, str]] = {
         "Parameter": "use ms.Parameter",
         "functional": "functions are in mycelia.ops",
         "init": "initializers are in mycelia.common.initializer, or given by name: weight_init='normal'",
-        "utils": "functions are in mycelia.ops",
     },
     "mycelia.dataset": {
         "DataLoader": "a dataset is its own loader: ds.GeneratorDataset(source, columns).batch(32)",

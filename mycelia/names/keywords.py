@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from mycelia.errors import ArgumentError, CallError, MyceliaError, is_library, is_ours
@@ -99,9 +99,14 @@ def translated(
     return error if of_the_user(error) else explained(function, args, kwargs, error, name)
 
 
+handing_on: set[CodeType] = set()  # of functions that call another one with what they were called with
+
+
 def of_the_call(error: Exception) -> bool:
     """Whether an error that was just caught was raised by a call itself, and not by what was called."""
     trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None and trace.tb_next.tb_frame.f_code in handing_on:
+        trace = trace.tb_next
     return isinstance(error, TypeError) and trace is not None and trace.tb_next is None
 
 

@@ -14,7 +14,7 @@ def a_function_spelt_wrong(x):
 
 @mistake(X)
 def a_function_that_only_mindspore_has(x):
-    return ops.bessel_i0(x)
+    return ops.igamma(x, x)
 
 
 @mistake(X)
@@ -24,7 +24,7 @@ def a_function_that_nobody_has(x):
 
 @mistake()
 def a_package_that_only_mindspore_has():
-    return ms.numpy.ones(3)
+    return ms.boost.AutoBoost()
 
 
 @mistake()
