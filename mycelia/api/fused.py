@@ -62,7 +62,7 @@ def fused(fn: F) -> F:
             found = program([x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)])
         return fn(*args, **kwargs) if found is None else found
 
-    handing_on.add(run.__code__)
+    handing_on.add(run.__code__)  # type: ignore[attr-defined]  # a function, though wraps does not say so
     return run  # type: ignore[return-value]
 
 
