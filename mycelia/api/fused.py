@@ -41,8 +41,8 @@ def fused(fn: F) -> F:
     >>> @fused
     ... def norm(x, epsilon=1e-5):
     ...     return x / ((x * x).mean() + epsilon) ** 0.5
-    >>> norm(Tensor(np.full((300, 300), 2.0, np.float32))).asnumpy().max().round(4)
-    1.0
+    >>> norm(Tensor(np.full((300, 300), 2.0, np.float32))).max().item() < 1.0001
+    True
     """
     programs = _Programs(fn)
 

@@ -16,7 +16,6 @@ from mycelia.lowering.values import full_index, is_expression, is_view, op_of, r
 from mycelia.options import Options
 from mycelia.primitives import Contract
 from mycelia.primitives.convolution import Convolution
-from mycelia.primitives.pairing import has_complex
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.warm import compile
 from mycelia.types import Array
@@ -32,7 +31,7 @@ def kernel_for(fn: Function, options: Callable[[], Options]) -> Callable[..., Se
     """
     if all(isinstance(v.op, Param) or is_view(v) for v in fn.values()):
         return None
-    patient = not has_complex(fn) and all(rounds_nothing(v) and not isinstance(v.op, PRODUCTS) for v in fn.values())
+    patient = all(rounds_nothing(v) and not isinstance(v.op, PRODUCTS) for v in fn.values())
     return _after_a_while(fn, options) if patient else _at_once(fn, options)
 
 
@@ -74,7 +73,7 @@ def rounds_nothing(v: Value) -> bool:
     tensors = [t for t in (v.type, *(x.type for x in v.inputs)) if not t.differentiable]
     if len(tensors) == 1 + len(v.inputs):
         return True  # no floats
-    if not is_expression(v):
+    if not is_expression(v) or any(t.dtype.is_complex for t in (v.tensor, *(x.tensor for x in v.inputs))):
         return False
     readers = [reader_of(Buffer.dense("probe", x.tensor)) for x in v.inputs]
     return all(e.kind in MOVING for e in op_of(v).element(full_index(v.shape)[1], *readers).walk())

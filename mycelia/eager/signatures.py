@@ -9,7 +9,9 @@ from mycelia.ir import Arithmetic
 if TYPE_CHECKING:
     from mycelia.eager.methods import TensorMethods  # a stub, written by docs/stubs.py
 else:
-    TensorMethods = object
+
+    class TensorMethods:
+        """Methods that are put on the class elsewhere."""
 
 
 class OperatorSignatures(TensorMethods, Arithmetic):

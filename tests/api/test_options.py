@@ -26,6 +26,7 @@ from mycelia.types import TensorType, float32
 V = TensorType(float32, (8,))
 ROOT = Path(mycelia.__file__).parent
 ABOVE = {"api", "communication", "dataset", "mindrecord", "nn", "ops", "train", "common", "testing"}
+ABOVE |= {"doctor.py", "log.py", "profiler"}
 
 
 def looks_outside(tree: ast.AST) -> list[str]:

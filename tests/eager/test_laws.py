@@ -29,6 +29,16 @@ def as_list(results):
     return list(results) if isinstance(results, tuple) else [results]
 
 
+def wide(x):
+    return np.asarray(x).astype("D" if np.iscomplexobj(x) else "d")
+
+
+def drawn(rng, x):
+    """Numbers of the type of `x`, in any direction."""
+    real = rng.normal(size=x.shape)
+    return (real + 1j * rng.normal(size=x.shape) if np.iscomplexobj(x) else real).astype(x.dtype)
+
+
 @every_sample
 def test_eager_equals_the_reference(sample):
     fn = Function.build(sample.op, *map(type_of, sample.inputs))
@@ -47,7 +57,8 @@ def test_gradients_along_the_tape_equal_the_transform(sample):
     if not any(smooth) or not any(live):
         pytest.skip("nothing to differentiate")
     rng = np.random.default_rng(0)
-    cts = [rng.normal(size=t.shape).astype(t.dtype.numpy) for t, m in zip(fn.result_types, live, strict=True) if m]
+    like = [np.empty(t.shape, t.dtype.numpy) for t, m in zip(fn.result_types, live, strict=True) if m]
+    cts = [drawn(rng, x) for x in like]
     with np.errstate(all="ignore"):
         wanted = interpret(transforms.vjp(fn), *sample.inputs, *cts)[len(fn.results) :]
     inputs = [Tensor(x) for x in sample.inputs]
@@ -71,9 +82,7 @@ def test_gradients_along_the_tape_equal_the_transform(sample):
     for results in (first, found[0]):
         for got, want in zip(results, wanted, strict=True):
             assert type_of(got.asnumpy()) == type_of(want)
-            np.testing.assert_allclose(
-                got.asnumpy().astype("d"), np.asarray(want, "d"), rtol=1e-5, atol=1e-5, equal_nan=True
-            )
+            np.testing.assert_allclose(wide(got.asnumpy()), wide(want), rtol=1e-5, atol=1e-5, equal_nan=True)
 
 
 @every_sample
@@ -85,7 +94,7 @@ def test_tangents_along_the_tape_equal_the_transform(sample):
         pytest.skip("nothing to differentiate")
     rng = np.random.default_rng(0)
     inputs = [Tensor(x) for x in sample.inputs]
-    tangents = [rng.normal(size=x.shape).astype(x.dtype) for x, m in zip(sample.inputs, smooth, strict=True) if m]
+    tangents = [drawn(rng, x) for x, m in zip(sample.inputs, smooth, strict=True) if m]
 
     def run(*floats):  # what cannot be differentiated is no argument
         rest = iter(floats)
@@ -106,9 +115,7 @@ def test_tangents_along_the_tape_equal_the_transform(sample):
         wanted = interpret(forward, *sample.inputs, *tangents)[len(fn.results) :]
     for got, want in zip(move(), wanted, strict=True):
         assert type_of(got.asnumpy()) == type_of(want)
-        np.testing.assert_allclose(
-            got.asnumpy().astype("d"), np.asarray(want, "d"), rtol=1e-5, atol=1e-5, equal_nan=True
-        )
+        np.testing.assert_allclose(wide(got.asnumpy()), wide(want), rtol=1e-5, atol=1e-5, equal_nan=True)
 
 
 def test_large_operands_go_to_the_native_hook(monkeypatch):

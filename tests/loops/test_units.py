@@ -20,6 +20,7 @@ from mycelia.loops import Place, Plan, Unit, equal, parse_binding, parse_unit, s
 from mycelia.loops.interpret_unit import interpret_unit
 from mycelia.loops.verify_unit import verify_binding, verify_unit
 from mycelia.primitives import Callee
+from mycelia.primitives.pairing import as_pairs, has_complex, in_pairs
 from mycelia.runtime.bind import Bound
 from mycelia.runtime.executable import Executable
 from mycelia.runtime.layout import layout
@@ -47,7 +48,7 @@ def written(fn: Function) -> tuple[Unit, Emitted]:
 
 
 def unit_of(fn: Function) -> Unit:
-    return written(fn)[0]
+    return written(in_pairs(fn) if has_complex(fn) else fn)[0]  # code meets no complex numbers
 
 
 def check_data(unit: Unit) -> None:
@@ -71,6 +72,8 @@ def run_native(unit: Unit, emitted: Emitted, *inputs: Array) -> tuple[Array, ...
 
 
 def check_meaning(fn: Function, *inputs: Array) -> None:
+    if has_complex(fn):
+        fn, inputs = in_pairs(fn), tuple(as_pairs(x) if np.iscomplexobj(x) else x for x in inputs)
     unit, emitted = written(fn)
     check_data(unit)
     if unit.binding.callbacks or unit.binding.handles:

@@ -102,5 +102,5 @@ def test_machine_code_is_kept_for_one_compiler(monkeypatch):
     monkeypatch.setattr(link.llvmlite, "__version__", "another")
     second = link._key("text", BASE.target)
     monkeypatch.undo()
-    monkeypatch.setattr(link.binding, "llvm_version_info", (0, 0, 0))
+    monkeypatch.setattr(link.llvm, "llvm_version_info", (0, 0, 0))
     assert len({before, second, link._key("text", BASE.target)}) == 3
