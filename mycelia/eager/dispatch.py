@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from mycelia.eager.pullback import OpPullback, pullback_of, way_back
 from mycelia.eager.quiet import quietly
 from mycelia.errors import ArgumentError, MyceliaError, OutOfMemory
 from mycelia.ir import Function, Op, Value
+from mycelia.primitives import Contract
 from mycelia.sizes import NeedsSize
 from mycelia.types import Array, TensorType, TupleType, Type, type_of
 
@@ -178,7 +180,7 @@ class Ready:
         if self.op.native is None and any(t.dtype.is_complex for t in fn.types if isinstance(t, TensorType)):
             return None  # NumPy goes through both parts at once
         elements = sum(t.size for t in (*fn.types, *fn.result_types) if isinstance(t, TensorType))
-        if elements < LARGE:
+        if elements < LARGE and _multiplications(fn) < 4 * LARGE:
             return None
         kernel = self._for_all(about, build)
         if kernel is None and self.natives < SPECIALISATIONS:
@@ -237,6 +239,20 @@ class Aligned(Ready):
     def pull(self, needed: tuple[bool, ...], ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         back = self.aligned.get(needed)
         return super().pull(needed, ct, out, inputs) if back is None else back(ct, out, *inputs)
+
+
+def _multiplications(fn: Function) -> int:
+    """How many numbers the products of a function multiply. Of larger ones NumPy's library makes threads of its own,
+    which go on waiting awake, and take the processor from ours for some milliseconds.
+    """
+    total = 0
+    for v in fn.values():
+        if isinstance(v.op, Contract):
+            x, y = v.inputs
+            total += prod(
+                {**dict(zip(v.op.lhs, x.shape, strict=True)), **dict(zip(v.op.rhs, y.shape, strict=True))}.values()
+            )
+    return total
 
 
 ALONE = (True,)  # an op with one result, whose cotangent is known

@@ -88,6 +88,16 @@ def test_a_call_is_one_program_and_one_more_on_the_way_back():
     assert Calls.count <= before + 4  # forward, back, and what the gradient begins with
 
 
+def test_a_product_of_many_multiplications_is_native_though_its_operands_are_small():
+    """NumPy's library would make threads of its own for it, which take the processor from ours while they wait."""
+    x, w = numbers(40, 30), numbers(30, 40)
+    assert x.size + w.size + 1600 < dispatch.LARGE < 40 * 30 * 40 // 4
+    before = Calls.count
+    out = ops.matmul(x, w)
+    assert Calls.count == before + 1
+    np.testing.assert_allclose(out.asnumpy(), x.asnumpy() @ w.asnumpy(), rtol=1e-4, atol=1e-5)
+
+
 def test_the_same_call_gives_the_same_bits_every_time():
     again = [ops.layer_norm(X, (WIDTH,), SCALE, SHIFT).asnumpy() for _ in range(5)]
     assert all((again[0] == other).all() for other in again)
