@@ -55,7 +55,10 @@ PATHS: dict[str, str] = {
     "ops.nn_ops": "ops.primitive",
     "ops.op_info_register": "ops.custom_info ops.custom",
     "ops.tensor_method": "ops.functional",
+    "train.amp": "amp",
+    "train.callback.*": "train.callback",
     "train.data_sink": "train.sinking",
+    "train.summary.summary_record": "train.summary",
 }
 """A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
 
@@ -122,7 +125,11 @@ SHORT: dict[str, dict[str, str]] = {
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO,
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
     "mycelia.api.context": _PARALLEL,
-    "mycelia.train": {"ParallelMode": "api.parallel_context.ParallelMode"},
+    "mycelia.train": {
+        "ParallelMode": "api.parallel_context.ParallelMode",
+        "_CallbackManager": "train.callback.CallbackManager",
+        "_InternalCallbackParam": "train.callback.InternalCallbackParam",
+    },
     "mycelia.common": _TENSORS
     | {"JitConfig": "api.hints.JitConfig"}
     | {"half": "types.float16", "single": "types.float32", "double": "types.float64"},

@@ -15,10 +15,11 @@ from mycelia.train.serialization import (
 )
 
 _LATER = {
+    "amp": (),
     "callback": (
         "BackupAndRestore", "Callback", "CheckpointConfig", "EarlyStopping", "FlopsUtilizationCollector", "History",
         "LambdaCallback", "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "OnRequestExit", "ProgressBar",
-        "ReduceLROnPlateau", "RunContext", "SummaryCollector", "TimeMonitor", "TrainFaultTolerance",
+        "ReduceLROnPlateau", "RunContext", "SummaryCollector", "SummaryLandscape", "TimeMonitor", "TrainFaultTolerance",
     ),
     "sinking": ("data_sink",),
     "feeding": ("DatasetHelper", "connect_network_with_dataset"),
@@ -34,7 +35,7 @@ _LATER = {
     "resuming": ("load_training", "save_training"),
     "serialization": (),
     "summary": ("SummaryRecord",),
-    "train_thor": ("ConvertModelUtils",),
+    "train_thor": ("ConvertModelUtils", "ConvertNetUtils"),
 }  # fmt: skip
 """What is loaded when it is first asked for, by module: not every program trains."""
 

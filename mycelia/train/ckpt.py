@@ -28,6 +28,7 @@ from mycelia.types import DTYPES, Array, DType, dtype_of
 PART = 1 << 29  # bytes of one tensor in one value
 COUNT = 1000  # the number of the field that says how many values there are
 CHECKSUM = b"crc_num"
+TEXT = "str"  # the element type of a text: letters of four bytes, and an extent of zero
 _BY_SPELLING = {str(dtype): dtype for dtype in DTYPES}
 
 
@@ -62,8 +63,10 @@ def write(path: Path, arrays: Mapping[str, Array], checked: bool) -> None:
 
 
 def _write_value(file: _Summed, name: str, array: Array, content: Array) -> None:
-    extents = b"".join(wire.varint(1 << 3 | wire.NUMBER) + wire.varint(extent) for extent in array.shape)
-    kind = wire.field(2, str(dtype_of(array)).encode())
+    is_text = array.dtype.kind == "U"
+    shape = (0,) if is_text else array.shape
+    extents = b"".join(wire.varint(1 << 3 | wire.NUMBER) + wire.varint(extent) for extent in shape)
+    kind = wire.field(2, (TEXT if is_text else str(dtype_of(array))).encode())
     head = extents + kind + wire.varint(3 << 3 | wire.LENGTHS) + wire.varint(len(content))
     tag = wire.field(1, name.encode())
     tensor = wire.varint(2 << 3 | wire.LENGTHS) + wire.varint(len(head) + len(content)) + head
@@ -92,7 +95,7 @@ def read(path: Path, key: bytes | None = None, must_check: bool = False) -> dict
 def _arrays(message: memoryview, checked: bool) -> dict[str, Array]:
     """The arrays that a message lists."""
     parts: dict[str, list[memoryview]] = {}
-    kinds: dict[str, tuple[DType, tuple[int, ...]]] = {}
+    kinds: dict[str, tuple[DType | None, tuple[int, ...]]] = {}
     count: wire.Content | None = None
     for number, _, value in wire.fields(message):
         if number == COUNT:
@@ -109,15 +112,15 @@ def _arrays(message: memoryview, checked: bool) -> dict[str, Array]:
     return {name: _array(found, *kinds[name]) for name, found in parts.items()}
 
 
-def _value(content: wire.Content) -> tuple[str, tuple[DType, tuple[int, ...]], memoryview]:
+def _value(content: wire.Content) -> tuple[str, tuple[DType | None, tuple[int, ...]], memoryview]:
     """What one value holds: a name, an element type and a shape, and the bytes of the tensor or of a part of it."""
     pair = _only(content, {1, 2})
     name = wire.text(pair[1][-1])
     told = _only(pair[2][-1], {1, 2, 3})
     kind = wire.text(told[2][-1])
-    if kind not in _BY_SPELLING:
+    if kind not in _BY_SPELLING and kind != TEXT:
         raise ValueError(f"{name!r} is of the unknown element type {kind!r}")
-    return name, (_BY_SPELLING[kind], tuple(map(_extent, told.get(1, ())))), wire.inner(told[3][-1])
+    return name, (_BY_SPELLING.get(kind), tuple(map(_extent, told.get(1, ())))), wire.inner(told[3][-1])
 
 
 def _only(message: wire.Content, known: set[int]) -> dict[int, list[wire.Content]]:
@@ -136,9 +139,13 @@ def _extent(item: wire.Content) -> int:
     return item
 
 
-def _array(parts: list[memoryview], dtype: DType, shape: tuple[int, ...]) -> Array:
-    """An array of the bytes of its parts."""
+def _array(parts: list[memoryview], dtype: DType | None, shape: tuple[int, ...]) -> Array:
+    """An array of the bytes of its parts; without an element type, a text."""
     whole = parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+    if dtype is None:
+        return np.array(bytes(whole).decode("utf-32-le").rstrip("\0"))
+    if shape == (0,) and len(whole) == dtype.numpy.itemsize:
+        shape = ()  # so older versions wrote single numbers
     return wire.elements(whole, dtype.numpy).reshape(shape)
 
 

@@ -16,17 +16,21 @@ import numpy as np
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save_file
 
+from mycelia import checks
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.names import listening
-from mycelia.nn import Cell
+from mycelia.nn import Cell, Optimizer
 from mycelia.plainfiles import content_of
 from mycelia.train import ckpt
 from mycelia.train.background import SAVING
 from mycelia.train.encryption import check_key, encrypted
-from mycelia.types import DTYPES, Array
+from mycelia.types import DTYPES, Array, bfloat16, float16, float32, float64, int8, int16, int32, int64
 
 FORMATS = ("ckpt", "safetensors")
+CONVERT = ({float16, bfloat16, float32, float64}, {int8, int16, int32, int64})
+"""Element types of which one becomes another when a network takes parameters."""
+SPREAD = "it is about networks that are spread over processes: leave it out"
 Name = str | os.PathLike[str]
 
 
@@ -44,6 +48,8 @@ def save_checkpoint(
     format: str = "ckpt",
 ) -> None:
     """Save the parameters of a network, or tensors by name; `append_dict` adds some, `choice_func` keeps some.
+
+    Beside tensors, numbers and, in a `.ckpt`, texts can be saved.
 
     A suffix says the format too: `.ckpt`, as MindSpore reads it, or `.safetensors`. A checksum goes with it, by which
     a file that was damaged is recognised when it is loaded, unless `crc_check` is false. With `enc_key` a `.ckpt` is
@@ -84,6 +90,9 @@ def write_whole(path: Path, arrays: Mapping[str, Array], kind: str, checked: boo
     ['a.ckpt']
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
+    texts = [name for name, array in arrays.items() if array.dtype.kind == "U"]
+    if kind != "ckpt" and texts:
+        raise ArgumentError(f"only .ckpt files hold texts, such as {texts[0]}", given={"file": path.name})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if kind == "ckpt":
@@ -138,8 +147,8 @@ def load_checkpoint(
     remove_redundancy: bool = False,
     format: str = "ckpt",
     name_map: Mapping[str, str] | Callable[[str], str] | None = None,
-) -> dict[str, Parameter]:
-    """The parameters in a file, by name, which also go into `net` if one is given.
+) -> dict[str, Any]:
+    """The parameters in a file, by name, which also go into `net` if one is given; texts in it are strings.
 
     Names that begin with `filter_prefix` are left out; with `specify_prefix` only names that begin with it stay.
     `dec_key` is the key of an encrypted file. A checksum is looked at wherever a file has one; with `crc_check` it must
@@ -155,8 +164,7 @@ def load_checkpoint(
     path, kind = _place(ckpt_file_name, format)
     if not path.is_file():
         raise ArgumentError(f"there is no checkpoint {path}", hint="check the name, its suffix and the folder")
-    if remove_redundancy:
-        raise ArgumentError("remove_redundancy is for networks that are spread over processes", hint="leave it out")
+    checks.only("load_checkpoint", "remove_redundancy", remove_redundancy, False, SPREAD)
     if dec_key is not None:
         check_key(dec_key, dec_mode)
     out, only = _prefixes(filter_prefix), _prefixes(specify_prefix)
@@ -170,8 +178,13 @@ def load_checkpoint(
 
     read = _read(path, kind, dec_key, crc_check)
     chosen = {name: array for name, array in read.items() if wanted(name)}
+    if read and not chosen:
+        raise ArgumentError(
+            f"none of the {len(read)} names in {path.name} is wanted", given={"for example": next(iter(read))},
+            hint="look at filter_prefix, specify_prefix and choice_func",
+        )  # fmt: skip
     renamed = _renamed(chosen, name_map)
-    found = {name: Parameter(array, name=name) for name, array in renamed.items()}
+    found = {name: _held(name, array) for name, array in renamed.items()}
     if net is not None:
         load_param_into_net(net, found, strict_load)
     return found
@@ -179,7 +192,7 @@ def load_checkpoint(
 
 @listening
 def load_param_into_net(
-    net: Cell, parameter_dict: Mapping[str, Any], strict_load: bool = False
+    net: Cell, parameter_dict: Mapping[str, Any], strict_load: bool = False, remove_redundancy: bool = False
 ) -> tuple[list[str], list[str]]:
     """Give the parameters of a network these numbers; the names that found nothing come back, on either side.
 
@@ -193,6 +206,7 @@ def load_param_into_net(
     >>> net.weight.asnumpy()
     array([[3.]], dtype=float32)
     """
+    checks.only("load_param_into_net", "remove_redundancy", remove_redundancy, False, SPREAD)
     if not isinstance(net, Cell) or not isinstance(parameter_dict, Mapping):
         raise ArgumentError(
             "parameters by name go into a Cell",
@@ -203,11 +217,29 @@ def load_param_into_net(
     names = {name: name for name in known if name in parameter_dict}
     if not strict_load:
         names |= _prefixed([name for name in known if name not in names], parameter_dict)
-    for name, there in names.items():
-        _check_fit(name, known[name], parameter_dict[there], strict_load)
-    for name, there in names.items():
-        known[name].set_data(Tensor(parameter_dict[there].numbers()))
-    return [name for name in known if name not in names], [name for name in parameter_dict if name not in known]
+    for name, new in names.items():
+        _check_fit(name, known[name], parameter_dict[new], strict_load)
+    for name, new in names.items():
+        known[name].set_data(Tensor(parameter_dict[new].numbers().reshape(known[name].shape)))
+    computed = {name: optimizer for optimizer in _optimizers(net) for name in _computed(optimizer)}
+    for name, optimizer in computed.items():
+        if isinstance(there := parameter_dict.get(name), Tensor) and there.size == 1:
+            optimizer.take(name.removeprefix(_prefix(optimizer)), float(there.item()))
+    told = known.keys() | computed.keys()
+    return [name for name in known if name not in names], [name for name in parameter_dict if name not in told]
+
+
+def _optimizers(cell: Cell) -> list[Optimizer]:
+    return [part for _, part in cell.cells_and_names() if isinstance(part, Optimizer)]
+
+
+def _computed(optimizer: Optimizer) -> dict[str, Array]:
+    """What an optimizer computes and MindSpore's keeps, under the names of this network."""
+    return {f"{_prefix(optimizer)}{name}": array for name, array in optimizer.computed().items()}
+
+
+def _prefix(optimizer: Optimizer) -> str:
+    return optimizer.global_step.name.removesuffix("global_step")
 
 
 def _prefixed(missing: list[str], given: Mapping[str, Any]) -> dict[str, str]:
@@ -228,16 +260,29 @@ def _prefixed(missing: list[str], given: Mapping[str, Any]) -> dict[str, str]:
 def _check_fit(name: str, parameter: Parameter, new: Any, strict: bool) -> None:
     if not isinstance(new, Tensor):
         raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
-    if new.shape != parameter.shape:
+    if new.shape != parameter.shape and not _is_padded(new.shape, parameter.shape):
         raise ShapeError(
             f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}",
             hint="build the network with the sizes it was saved with",
         )
-    if new.dtype is not parameter.dtype and (strict or new.dtype.is_float != parameter.dtype.is_float):
+    if new.dtype is parameter.dtype:
+        return
+    converts = any({new.dtype, parameter.dtype} <= kinds for kinds in CONVERT)
+    if strict or not converts:
         raise DTypeError(
             f"parameter {name} holds {parameter.dtype!r}, in the checkpoint {new.dtype!r}",
-            hint="cast one of them" + (", or load with strict_load=False" if strict else ""),
+            hint="cast one of them" + (", or load with strict_load=False" if converts else ""),
         )
+    if parameter.dtype.is_integer and (new.numbers().astype(parameter.dtype.numpy) != new.numbers()).any():
+        raise DTypeError(
+            f"parameter {name} holds {parameter.dtype!r}, and numbers in the checkpoint are too large for it",
+            given={"from": new.numbers().min(), "to": new.numbers().max()},
+        )
+
+
+def _is_padded(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a shape is the wanted one with ones at its end, as some devices save them."""
+    return len(shape) > len(wanted) and shape == wanted + (1,) * (len(shape) - len(wanted))
 
 
 def _place(name: Name, format: str) -> tuple[Path, str]:
@@ -253,7 +298,11 @@ def _place(name: Name, format: str) -> tuple[Path, str]:
 def _named(obj: Any) -> dict[str, Any]:
     """What is to be saved, by name."""
     if isinstance(obj, Cell):
-        return dict(obj.parameters_dict())
+        named: dict[str, Any] = dict(obj.parameters_dict())
+        for optimizer in _optimizers(obj):  # as MindSpore's keeps itself, so that a training can go on there
+            named[optimizer.global_step.name] = optimizer.global_step.reshape((1,))
+            named |= {name: Tensor(array) for name, array in _computed(optimizer).items()}
+        return named
     if isinstance(obj, Mapping):
         return dict(obj)
     if isinstance(obj, list | tuple) and all(
@@ -266,10 +315,19 @@ def _named(obj: Any) -> dict[str, Any]:
     )
 
 
+def _held(name: str, array: Array) -> Parameter | str:
+    """What an array of a file stands for."""
+    return str(array) if array.dtype.kind == "U" else Parameter(array, name=name)
+
+
 def _array(name: str, value: Any) -> Array:
+    if isinstance(value, str) and not value.endswith("\0"):
+        return np.array(value)
     if isinstance(value, Tensor | int | float | bool):
         return value.asnumpy() if isinstance(value, Tensor) else Tensor(value).asnumpy()
-    raise ArgumentError(f"{name} is a {type(value).__name__}, which a checkpoint cannot hold", hint="save tensors")
+    raise ArgumentError(
+        f"{name} is a {type(value).__name__}, which a checkpoint cannot hold", hint="save tensors, numbers and texts"
+    )
 
 
 def _checksum(arrays: Mapping[str, Array]) -> int:
@@ -340,13 +398,13 @@ def _tensor(dtype: str, shape: Sequence[int], data: bytes) -> Array:
 class LoadingLater:
     """A checkpoint that a thread reads; `result()` waits for it, and puts it into the network."""
 
-    def __init__(self, work: Callable[[], dict[str, Parameter]], net: Cell | None, strict: bool) -> None:
+    def __init__(self, work: Callable[[], dict[str, Any]], net: Cell | None, strict: bool) -> None:
         self.work, self.net, self.strict = work, net, strict
         self.pool = ThreadPoolExecutor(1, "mycelia-loading")
         self.future = self.pool.submit(work)
         self.pool.shutdown(wait=False)
 
-    def result(self) -> dict[str, Parameter]:
+    def result(self) -> dict[str, Any]:
         """The parameters, by name, when they are read."""
         found = self.future.result()
         if self.net is not None:

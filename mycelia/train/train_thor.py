@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia.errors import ArgumentError
+from mycelia.nn import Cell
 from mycelia.train.model import Model
 
 
@@ -28,3 +29,20 @@ class ConvertModelUtils:
                 f"convert_to_thor_model has no argument {name}", hint=f"there are {', '.join(sorted(known))}"
             )
         return model
+
+
+class ConvertNetUtils:
+    """Makes a network for THOR of a network. There is no THOR here, so the layers stay what they are, and compute what
+    MindSpore's computes.
+
+    >>> from mycelia import nn
+    >>> net = nn.Dense(2, 1)
+    >>> ConvertNetUtils().convert_to_thor_net(net)
+    >>> net.weight.shape
+    (1, 2)
+    """
+
+    def convert_to_thor_net(self, net: Cell) -> None:
+        """Leave the network as it is."""
+        if not isinstance(net, Cell):
+            raise ArgumentError(f"convert_to_thor_net takes a Cell, not a {type(net).__name__}")

@@ -46,8 +46,6 @@ def same(ours, theirs, where=""):
 @pytest.mark.parametrize("name", CASES.CASES)
 def test_trainings_are_those_of_mindspore(name, tmp_path):
     told = TOLD[name]
-    if name == "what_is_saved":  # there the momentum of an optimizer is a parameter too
-        told = [pair for pair in told if pair[0] != "momentum"]
     if name == "sunk":  # on a processor MindSpore does not sink
         told = [line.replace("train False", "train True") for line in told]
     if name == "early_stopping":  # the loss of an evaluation is that of its last batch there, of all batches here

@@ -187,7 +187,7 @@ def test_mistakes_are_told_in_words(tmp_path):
     with pytest.raises(DTypeError, match="holds float32, in the checkpoint float16"):
         ms.load_param_into_net(net, {"bias": ms.Parameter(ms.Tensor([1.0], ms.float16))}, strict_load=True)
     with pytest.raises(ArgumentError, match="which a checkpoint cannot hold"):
-        ms.save_checkpoint({"w": "text"}, tmp_path / "net.ckpt")
+        ms.save_checkpoint({"w": ["text"]}, tmp_path / "net.ckpt")
     for suffix in ("ckpt", "safetensors"):
         (tmp_path / f"cut.{suffix}").write_bytes(WRITTEN_BY_MINDSPORE[:-3])
         with pytest.raises(ArgumentError, match=f"cut.{suffix}"):

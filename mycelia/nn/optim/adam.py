@@ -6,16 +6,20 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from mycelia import ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError
 from mycelia.nn.optim.optimizer import Optimizer, check_share
+from mycelia.types import Array
 
 
 class MomentOptimizer(Optimizer):
     """The family: running means of the gradient (`moment1`) and of its square (`moment2`) beside each weight."""
 
     vhat: ParameterTuple
+    kept = ("moment1", "moment2")  # what the means are called in checkpoints
 
     def __init__(
         self,
@@ -31,7 +35,7 @@ class MomentOptimizer(Optimizer):
         if not isinstance(eps, int | float) or eps <= 0:
             raise ArgumentError(f"eps is a positive number, not {eps!r}")
         self.beta1, self.beta2, self.eps = check_share("beta1", betas[0]), check_share("beta2", betas[1]), float(eps)
-        self.moment1, self.moment2, self.amsgrad = self.moments("moment1"), self.moments("moment2"), amsgrad
+        self.moment1, self.moment2, self.amsgrad = *map(self.moments, self.kept), amsgrad
         if amsgrad:
             self.vhat = self.moments("vhat")
 
@@ -50,6 +54,15 @@ class MomentOptimizer(Optimizer):
         """What the means are multiplied by, since they began at zero: 1 / (1 - beta ** step) and the root of it."""
         first, second = (-1.0 / ops.expm1(step * _log(beta)) for beta in (self.beta1, self.beta2))
         return first, ops.sqrt(second)
+
+
+def powers_of(step: float, shape: tuple[int, ...], **shares: float) -> dict[str, Array]:
+    """What is left of shares after some steps, as checkpoints hold it.
+
+    >>> powers_of(2, (1,), beta1_power=0.5)
+    {'beta1_power': array([0.25], dtype=float32)}
+    """
+    return {name: np.full(shape, share ** int(step), np.float32) for name, share in shares.items()}
 
 
 def _log(beta: float) -> float:
@@ -84,6 +97,12 @@ class Adam(MomentOptimizer):
         super().__init__(params, learning_rate, (beta1, beta2), eps, weight_decay, loss_scale, use_amsgrad)
         self.use_locking, self.use_nesterov = use_locking, use_nesterov
 
+    powers: tuple[int, ...] = ()  # the shape of the powers in checkpoints
+
+    def computed(self) -> dict[str, Array]:
+        """The powers of the shares that are kept."""
+        return powers_of(self.global_step.item(), self.powers, beta1_power=self.beta1, beta2_power=self.beta2)
+
     def shared(self, step: Tensor) -> Any:
         """The corrections of the two means."""
         return self.corrections(step)
@@ -107,6 +126,7 @@ class AdamWeightDecay(MomentOptimizer):
     """
 
     decoupled = True
+    kept = ("adam_m", "adam_v")
 
     def __init__(
         self,

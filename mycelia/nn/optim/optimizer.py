@@ -15,7 +15,7 @@ from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispa
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.cell import Cell
 from mycelia.nn.optim.rates import Rate, as_rate
-from mycelia.types import float32, int32
+from mycelia.types import Array, float32, int32
 
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 
@@ -188,6 +188,19 @@ class Optimizer(Cell):
         """
         now = [self._decay(decay) for decay in self.decays]
         return tuple(now[own.decay] for own in self.choices) if self.is_group else now[0]
+
+    def computed(self) -> dict[str, Array]:
+        """What MindSpore's optimizer of this kind keeps as parameters, and this one computes, by name.
+
+        Checkpoints hold it, so that a training can go on there.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")]).computed()
+        {}
+        """
+        return {}
+
+    def take(self, name: str, value: float) -> None:
+        """Go on with one of these numbers, which a checkpoint holds, where more than the steps decides on it."""
 
     def moments(self, prefix: str) -> ParameterTuple:
         """A parameter of zeros beside each weight, to remember something about it."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from mycelia import checks, ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError, CallError
 from mycelia.nn.cell import Cell
-from mycelia.nn.optim.adam import Adam
+from mycelia.nn.optim.adam import Adam, powers_of
 from mycelia.nn.optim.optimizer import Optimizer
+from mycelia.types import Array
 
 State = tuple[Tensor, ...]
 
@@ -177,6 +180,10 @@ class AdaMax(Ruled):
         self.eps = checks.number(self.cls_name, "eps", eps, above=0)
         self.remember()
 
+    def computed(self) -> dict[str, Array]:
+        """The power of the share that is kept."""
+        return powers_of(self.global_step.item(), (1,), beta1_power=self.beta1)
+
     def rule(self, w: Tensor, g: Tensor, state: State, t: Tensor, lr: Tensor, *decay: Any) -> tuple[Tensor, State]:
         mean = state[0] * self.beta1 + g * (1.0 - self.beta1)
         most = ops.maximum(state[1] * self.beta2, ops.abs(g))
@@ -309,7 +316,22 @@ class ASGD(Ruled):
     array([0.5], dtype=float32)
     """
 
-    slots = ("ax",)
+    slots = ("ax_",)
+
+    @property
+    def ax(self) -> ParameterTuple:
+        """The averages."""
+        held: ParameterTuple = getattr(self, "ax_")  # noqa: B009  # made by its slot
+        return held
+
+    def computed(self) -> dict[str, Array]:
+        """The rate of the coming step, and its share in the average."""
+        done, found = int(self.global_step.item()), {}
+        for p, own in zip(self.parameters, self.choices, strict=True):
+            rate = float(self.rates[own.rate](self.global_step).item())
+            found[f"eta_{p.name}"] = np.array(rate / (done * rate * self.lambd + 1.0) ** self.alpha, np.float32)
+            found[f"mu_{p.name}"] = np.array(1.0 / max(1.0, done - self.t0), np.float32)
+        return found
 
     def __init__(
         self,
@@ -379,6 +401,8 @@ class LazyAdam(Adam):
     >>> w.asnumpy()
     array([0.5], dtype=float32)
     """
+
+    powers = (1,)
 
     def __init__(
         self,

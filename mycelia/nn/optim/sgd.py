@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from mycelia import ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError
 from mycelia.nn.optim.optimizer import Optimizer, check_share
+from mycelia.types import Array
 
 
 class SGD(Optimizer):
@@ -42,6 +45,18 @@ class SGD(Optimizer):
             raise ArgumentError("Nesterov's method needs a momentum, and no dampening", hint="for example momentum=0.9")
         if momentum:
             self.accum = self.moments("accum")
+
+    def computed(self) -> dict[str, Array]:
+        """The momentum, and whether the coming step is the first."""
+        first = float(self.global_step.item() == 0)
+        stats = {f"stat.{p.name}": np.full(p.shape, first, np.float32) for p in self.parameters}
+        return {"momentum": np.array(self.momentum, np.float32), **stats}
+
+    def take(self, name: str, value: float) -> None:
+        if name == "momentum" and value != np.float32(self.momentum):
+            if value and not self.momentum:
+                raise ArgumentError(f"the checkpoint has a momentum of {value:.6g}, and {self.cls_name} has none")
+            self.momentum = _momentum(value)
 
     def shared(self, step: Tensor) -> Any:
         """The share of the gradient that enters the momentum: all of the first."""
@@ -77,6 +92,14 @@ class Momentum(Optimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.momentum, self.use_nesterov = _momentum(momentum), use_nesterov
         self.moment = self.moments("moments")
+
+    def computed(self) -> dict[str, Array]:
+        """The momentum."""
+        return {"momentum": np.array(self.momentum, np.float32)}
+
+    def take(self, name: str, value: float) -> None:
+        if value != np.float32(self.momentum):
+            self.momentum = _momentum(value)
 
     def update(self, index: int, weight: Parameter, gradient: Tensor, rate: Tensor, shared: Any, *decay: Any) -> None:
         velocity = self.moment[index] * self.momentum + gradient

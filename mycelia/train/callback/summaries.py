@@ -16,6 +16,8 @@ from mycelia.errors import ArgumentError, CallError, MyceliaError
 from mycelia.names import nearest
 from mycelia.nn import Optimizer
 from mycelia.train.callback.base import Callback, InternalCallbackParam, RunContext
+from mycelia.train.callback.landscape import METADATA, check_landscape
+from mycelia.train.callback.landscape import SETTINGS as LANDSCAPE
 from mycelia.train.serialization import save_checkpoint
 from mycelia.train.summary import SummaryRecord
 from mycelia.train.summary.record import export_format
@@ -25,10 +27,6 @@ TENSORS = 20  # times that tensors are written in a run, where nobody says how o
 CHOICES: dict[str, Any] = {
     "collect_metric": True, "collect_graph": True, "collect_train_lineage": True, "collect_eval_lineage": True,
     "collect_input_data": True, "collect_dataset_graph": True, "histogram_regular": None, "collect_landscape": None,
-}  # fmt: skip
-LANDSCAPE: dict[str, Any] = {
-    "landscape_size": 40, "unit": "step", "num_samples": 2048, "create_landscape": {"train": True, "result": True},
-    "intervals": [[1, 2, 3, 4, 5]],
 }  # fmt: skip
 
 
@@ -148,7 +146,7 @@ class SummaryCollector(Callback):
                 "epoch_group": dict(enumerate(wanted.pop("intervals"))), "model_params_file_map": self.saved,
                 "step_per_epoch": now.batch_num, **wanted,
             }  # fmt: skip
-            (Path(self.summary_dir) / "ckpt_dir" / "train_metadata.json").write_text(json.dumps(held))
+            (Path(self.summary_dir) / "ckpt_dir" / METADATA).write_text(json.dumps(held))
 
     # ---------------------------------------------------------------------------------------------- what is written
 
@@ -254,8 +252,8 @@ def _chosen(given: Mapping[str, Any] | None, keep: bool) -> dict[str, Any]:
             except re.error as reason:
                 raise ArgumentError(f"histogram_regular is no regular expression: {reason}") from None
         elif name == "collect_landscape":
-            if value is not None and (not isinstance(value, Mapping) or set(value) - set(LANDSCAPE)):
-                raise ArgumentError(f"collect_landscape is a dictionary with some of {', '.join(LANDSCAPE)}")
+            if value is not None:
+                check_landscape("SummaryCollector", value)
         else:
             checks.truth("SummaryCollector", name, value)
     return {**(CHOICES if keep else {}), **given}
