@@ -18,7 +18,7 @@ from mycelia.api import get_rng_state, set_rng_state
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
 from mycelia.nn import Cell
-from mycelia.train import ckpt
+from mycelia.train.ckpt import read as read_checkpoint
 from mycelia.train.serialization import load_param_into_net, write_whole
 from mycelia.types import Array
 
@@ -65,7 +65,7 @@ def load_training(path: str | os.PathLike[str], network: Cell, **parts: Any) -> 
     place = Path(path)
     if not place.is_file():
         raise ArgumentError(f"there is no training to take up at {place}")
-    found = ckpt.read(place, must_check=True)
+    found = read_checkpoint(place, must_check=True)
     if STATE not in found:
         raise ArgumentError(f"{place.name} holds parameters only", hint="load it with load_checkpoint")
     arrays = {n.removeprefix(f"{ARRAY}."): a for n, a in found.items() if n.startswith(f"{ARRAY}.")}
