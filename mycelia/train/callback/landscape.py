@@ -222,7 +222,7 @@ def principal(rows: Array) -> tuple[Array, Array]:
 
     >>> first, second = principal(np.array([[3.0, 0.0, 0.0], [0.0, 0.5, 0.0]]))
     >>> first.round(3).tolist()
-    [2.017, -1.08, -0.936]
+    [2.007, -1.025, -0.982]
     """
     columns = rows.T - rows.T.mean(0)
     u, s, _ = np.linalg.svd(columns, full_matrices=False)
