@@ -31,16 +31,16 @@ def now() -> int:
 
 
 @dataclass
-class Span:
+class ConditionalSpan:
     """The time in which one side of a branch, or the body of a loop, was interpreted; with those inside it."""
 
     start: int
     cond: Value | None  # None: the body of a loop or another function, whose values belong to nobody else
     taken: bool
     end: int = 0
-    inner: list[Span] = field(default_factory=list)
+    inner: list[ConditionalSpan] = field(default_factory=list)
 
-    def is_like(self, other: Span) -> bool:
+    def is_like(self, other: ConditionalSpan) -> bool:
         """Whether the same condition holds in both."""
         return self is other or (self.cond is not None and self.cond is other.cond and self.taken is other.taken)
 
@@ -62,13 +62,13 @@ class Regions:
 
     def __init__(self, number: Callable[[Any], Value]) -> None:
         self.number = number  # a size as a value
-        self.stack = [Span(0, None, True)]
-        self.shared: dict[Value, list[Span]] = {}  # what is around all places where a value was asked for
+        self.stack = [ConditionalSpan(0, None, True)]
+        self.shared: dict[Value, list[ConditionalSpan]] = {}  # what is around all places where a value was asked for
         self.given: dict[Value, Value] = {}  # what effects on one way gave, as the branch around them gives it
         self.births: dict[Name, Value] = {}  # sizes that come out of data on one way, or in a turn: no others know them
 
-    def enter(self, cond: Value | None, taken: bool) -> Span:
-        region = Span(now(), cond, taken)
+    def enter(self, cond: Value | None, taken: bool) -> ConditionalSpan:
+        region = ConditionalSpan(now(), cond, taken)
         self.stack[-1].inner.append(region)
         self.stack.append(region)
         return region
@@ -80,7 +80,7 @@ class Regions:
         """Whether a value may be computed under the conditions of the path."""
         return type(v.op) is Param or not self.stack[0].forbids(v.serial, path)
 
-    def around(self, v: Value) -> list[Span]:
+    def around(self, v: Value) -> list[ConditionalSpan]:
         """The regions that a value belongs to, outermost first."""
         if v in self.shared:
             return self.shared[v]

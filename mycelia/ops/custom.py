@@ -23,7 +23,7 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.host import called
 from mycelia.errors import ArgumentError, DTypeError
 from mycelia.ops.arguments import sizes, tensor
-from mycelia.ops.hybrid import Nest
+from mycelia.ops.hybrid import HybridNest
 from mycelia.ops.intrinsics import PYTHON
 from mycelia.ops.library import function_of
 from mycelia.primitives import Callee
@@ -34,7 +34,7 @@ __all__ = ["Custom", "custom_info_register", "kernel", "ms_kernel"]
 KINDS = ("pyfunc", "hybrid", "aot")
 
 
-class Kernel:
+class HybridKernel:
     """A function in the language of loop nests; called on NumPy arrays, Python runs it."""
 
     ms_kernel_flag = True
@@ -76,7 +76,7 @@ class Kernel:
                 f"{self.fn.__name__} takes {len(self.params)} arrays, and got {len(tensors)}",
                 hint=f"they are {', '.join(self.params)}",
             )
-        nest = Nest(self.fn.__name__, dict(zip(self.params, tensors, strict=True)), self.of_elements)
+        nest = HybridNest(self.fn.__name__, dict(zip(self.params, tensors, strict=True)), self.of_elements)
         out = nest.run(self.body)
         if out is None:
             raise ArgumentError(f"{self.fn.__name__} returns nothing", hint="return the arrays that it has made")
@@ -106,7 +106,7 @@ def kernel(fn: Any = None, reg_info: Any = None, compile_attrs: dict[str, Any] |
         return lambda function: kernel(function, reg_info, attrs)
     if not isinstance(fn, FunctionType):
         raise ArgumentError(f"kernel takes a function, not a {type(fn).__name__}")
-    return Kernel(fn, reg_info, attrs)
+    return HybridKernel(fn, reg_info, attrs)
 
 
 def ms_kernel(fn: Any = None, reg_info: Any = None, compile_attrs: dict[str, Any] | None = None) -> Any:
@@ -166,7 +166,7 @@ class Custom:
         self.reg_info = _records(getattr(func, "reg_info", None) if reg_info is None else reg_info)
         self._own_effect = func_type == "pyfunc" and bprop is None
         if func_type == "hybrid":
-            if not isinstance(func, Kernel):
+            if not isinstance(func, HybridKernel):
                 raise ArgumentError(
                     'a function for func_type "hybrid" is decorated with ops.kernel', given={"func": func}
                 )
@@ -217,7 +217,7 @@ def _straight(forward: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *inputs: forward(*inputs)
 
 
-def _nest(func: Kernel, records: Sequence[Any]) -> Callable[..., Any]:
+def _nest(func: HybridKernel, records: Sequence[Any]) -> Callable[..., Any]:
     def run(*inputs: Any) -> Any:
         tensors = [tensor(x) for x in inputs]
         _check_types(records, tensors)

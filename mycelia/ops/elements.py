@@ -18,7 +18,7 @@ from mycelia.eager.indexing import within
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops import choice, creation
 from mycelia.ops.quantities import (
-    Axis,
+    LoopAxis,
     Quantity,
     aligned,
     applied,
@@ -33,11 +33,11 @@ from mycelia.types import Array, bool_
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class NestVariable:
     """What a name is: a value, and the axes of the loops around its first assignment."""
 
     value: Any  # a quantity, or a tuple of them
-    scope: tuple[Axis, ...] = ()
+    scope: tuple[LoopAxis, ...] = ()
 
 
 class Elements:
@@ -47,8 +47,8 @@ class Elements:
         self.name, self.arrays = name, arrays
         self.given = frozenset(arrays)
         self.own = own  # arguments are elements: a name means all of them
-        self.variables: dict[str, Variable] = {}
-        self.axes: tuple[Axis, ...] = ()
+        self.variables: dict[str, NestVariable] = {}
+        self.axes: tuple[LoopAxis, ...] = ()
         self.depth = 0
         self.sure: Quantity | None = None  # where the turn is made at all: known beforehand
         self.mask: Quantity | None = None  # and as the data says

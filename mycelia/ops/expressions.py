@@ -29,7 +29,7 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 COMBINE = {"add": operator.add, "mul": operator.mul, "max": arithmetic.maximum, "min": arithmetic.minimum}
 
 
-class Expressions(Elements):
+class HybridExpressions(Elements):
     """What expressions are."""
 
     def index(self, node: ast.expr) -> list[Quantity]:

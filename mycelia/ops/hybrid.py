@@ -22,16 +22,16 @@ from mycelia.eager.trace import trace
 from mycelia.errors import DTypeError
 from mycelia.ir import Function
 from mycelia.ops import choice, creation, math
-from mycelia.ops.elements import Variable
-from mycelia.ops.expressions import COMBINE, Expressions
-from mycelia.ops.nests import LOOPS, Fold, accesses, at_once, fold_of, targets
-from mycelia.ops.quantities import Axis, Quantity, applied, as_tensor, both, joined_axes
+from mycelia.ops.elements import NestVariable
+from mycelia.ops.expressions import COMBINE, HybridExpressions
+from mycelia.ops.nests import LOOPS, RunningFold, accesses, at_once, fold_of, targets
+from mycelia.ops.quantities import LoopAxis, Quantity, applied, as_tensor, both, joined_axes
 from mycelia.types import Array, TensorType, bool_, int64
 
 _REDUCE = {"add": p.reduce_sum, "mul": p.reduce_prod, "max": p.reduce_max, "min": p.reduce_min}
 
 
-class Nest(Expressions):
+class HybridNest(HybridExpressions):
     """Runs a function of the language on tensors, statement by statement."""
 
     def run(self, statements: Sequence[ast.stmt]) -> Any:
@@ -124,11 +124,11 @@ class Nest(Expressions):
             self.wrong(f"{name} is an array", "assign to its elements: " + f"{name}[i] = ...")
         old = self.variables.get(name)
         if old is None:
-            self.variables[name] = Variable(value, self.axes)
+            self.variables[name] = NestVariable(value, self.axes)
         else:
-            self.variables[name] = Variable(self.kept(value, old.value), old.scope)
+            self.variables[name] = NestVariable(self.kept(value, old.value), old.scope)
 
-    def folded(self, target: ast.expr, fold: Fold) -> bool:
+    def folded(self, target: ast.expr, fold: RunningFold) -> bool:
         """Add to an element, or multiply it, or take the larger: over all turns of the loops that it does not have."""
         if isinstance(target, ast.Name):
             if target.id not in self.variables:
@@ -229,15 +229,15 @@ class Nest(Expressions):
     def bind(self, names: Sequence[str], places: Sequence[Quantity], grid: bool) -> None:
         """Give the variables of a loop what they are."""
         if grid and len(names) == 1:
-            self.variables[names[0]] = Variable(tuple(places), self.axes)
+            self.variables[names[0]] = NestVariable(tuple(places), self.axes)
         else:
-            self.variables |= {n: Variable(q, self.axes) for n, q in zip(names, places, strict=True)}
+            self.variables |= {n: NestVariable(q, self.axes) for n, q in zip(names, places, strict=True)}
 
     def along(self, s: ast.For, spans: Sequence[Any], names: Sequence[str], grid: bool) -> None:
         """All turns at once: one more axis for each variable."""
         around = self.axes
         depth = self.depth
-        new = tuple(Axis(n, depth + i) for i, n in enumerate(self.numbers(spans)))
+        new = tuple(LoopAxis(n, depth + i) for i, n in enumerate(self.numbers(spans)))
         self.depth = depth + len(new)
         places = [Quantity(a.numbers, (a,)) for a in new]
         self.axes = (*around, *new)
@@ -267,8 +267,8 @@ class Nest(Expressions):
             self.arrays |= dict(zip(arrays, held, strict=False))
             self.variables = dict(before)
             for n, x in zip(variables, held[len(arrays) :], strict=True):
-                self.variables[n] = Variable(Quantity(x))
-            axis = Axis(np.arange(count), depth, number)
+                self.variables[n] = NestVariable(Quantity(x))
+            axis = LoopAxis(np.arange(count), depth, number)
             self.depth = depth + 1
             places = [Quantity(t.reshape(-1), (axis,)) for t in tables]
             self.bind(names, places, grid)
@@ -297,7 +297,7 @@ class Nest(Expressions):
         results = _scan(traced, state, count)
         self.arrays |= dict(zip(arrays, results, strict=False))
         for n, x in zip(variables, results[len(arrays) :], strict=True):
-            self.variables[n] = Variable(Quantity(x))
+            self.variables[n] = NestVariable(Quantity(x))
 
 
 def _read(target: ast.expr) -> ast.expr:

@@ -56,13 +56,13 @@ CASTS = (
 """Element types that are functions of an element too."""
 
 
-class Block:
+class ScheduleHint:
     """`with block_realize(c):` and `with attr(name, value):` say how to compute, not what: nothing here."""
 
     def __init__(self, *args: Any) -> None:
         self.args = args
 
-    def __enter__(self) -> Block:
+    def __enter__(self) -> ScheduleHint:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -84,7 +84,7 @@ PYTHON: dict[str, Any] = {
     **{name: getattr(np, name) for name in CASTS if name != "bool"},
     **dict.fromkeys(("serial", "vectorize", "parallel", "reduce"), range),
     **dict.fromkeys(("output_tensor", "allocate"), _zeros),
-    **dict.fromkeys(("block_realize", "attr"), Block),
+    **dict.fromkeys(("block_realize", "attr"), ScheduleHint),
     "grid": _grid,
 }
 """What the words of the language mean when Python runs a function on NumPy arrays."""

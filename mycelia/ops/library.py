@@ -22,7 +22,7 @@ SOURCES = {".c": ("cc", "gcc", "clang"), ".cc": ("c++", "g++", "clang++"), ".cpp
 _built: dict[str, Path] = {}
 
 
-class Outside:
+class LibraryFunction:
     """A function of a shared library, of arrays: it is told where they lie, and writes into those that it gives."""
 
     def __init__(self, path: Path, name: str) -> None:
@@ -63,7 +63,7 @@ class Outside:
         return tuple(results)
 
 
-def function_of(told: Any) -> Outside:
+def function_of(told: Any) -> LibraryFunction:
     """The function that `"file.so:name"` names; a source file is compiled first."""
     if not isinstance(told, str) or told.count(":") != 1:
         raise ArgumentError(
@@ -73,7 +73,7 @@ def function_of(told: Any) -> Outside:
     path = Path(file).resolve()
     if not path.is_file():
         raise ArgumentError(f"there is no file {file}")
-    return Outside(built(path) if path.suffix in SOURCES else path, name)
+    return LibraryFunction(built(path) if path.suffix in SOURCES else path, name)
 
 
 def built(source: Path) -> Path:

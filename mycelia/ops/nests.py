@@ -20,7 +20,7 @@ _EXTREMES = {"max": "max", "min": "min"}
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
+class RunningFold:
     """A statement that adds a value to an element, multiplies it by one, or takes the larger or smaller of both."""
 
     kind: str
@@ -39,7 +39,7 @@ class Access:
     kind: str  # "read", "write", or the kind of a fold
 
 
-def fold_of(statement: ast.stmt) -> Fold | None:
+def fold_of(statement: ast.stmt) -> RunningFold | None:
     """What a statement folds into its target, if that is all that it does with it.
 
     >>> fold_of(ast.parse("c[i] = c[i] + a[i, k]").body[0]).kind, fold_of(ast.parse("c = c * c").body[0])
@@ -60,7 +60,7 @@ def fold_of(statement: ast.stmt) -> Fold | None:
     name = _named(target)
     if kind is None or name is None or any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(value)):
         return None
-    return Fold(kind, value, negative)
+    return RunningFold(kind, value, negative)
 
 
 def _folded(target: ast.expr, given: ast.expr) -> tuple[str, ast.expr, bool] | None:

@@ -16,7 +16,7 @@ from mycelia.types import Array, float32, int64
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class LoopAxis:
     """A loop: what its variable goes through, and how deep it lies; and the turn, if it runs turn by turn."""
 
     numbers: Array
@@ -31,7 +31,7 @@ class Quantity:
     """
 
     data: Any
-    axes: tuple[Axis, ...] = ()
+    axes: tuple[LoopAxis, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -59,12 +59,12 @@ class Quantity:
         return Quantity(data, tuple(left))
 
 
-def joined_axes(quantities: Sequence[Quantity]) -> tuple[Axis, ...]:
+def joined_axes(quantities: Sequence[Quantity]) -> tuple[LoopAxis, ...]:
     """The axes that some of them have, from the outermost loop to the innermost."""
     return tuple(sorted({a: None for q in quantities for a in q.axes}, key=lambda a: a.depth))
 
 
-def aligned(q: Quantity, axes: Sequence[Axis]) -> Any:
+def aligned(q: Quantity, axes: Sequence[LoopAxis]) -> Any:
     """Its data, with an axis of one element for each of `axes` that it lacks."""
     if q.axes == tuple(axes) or (q.known and np.ndim(q.data) == 0):
         return q.data
@@ -95,7 +95,7 @@ def _met(x: Any, like: Tensor) -> Any:
     return Tensor(x)
 
 
-def as_tensor(q: Quantity, axes: Sequence[Axis]) -> Tensor:
+def as_tensor(q: Quantity, axes: Sequence[LoopAxis]) -> Tensor:
     """Its data as a tensor with all of these axes."""
     data = aligned(q.now(), axes)
     if isinstance(data, np.ndarray) and data.dtype == np.float64:

@@ -148,7 +148,7 @@ def _value(value: Any) -> bytes:
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     """A node of a graph: its name, with slashes between the parts it lies in, what it does, and what it reads."""
 
     name: str
@@ -157,7 +157,7 @@ class Node:
     shape: tuple[int, ...] | None = None
 
 
-def graph(nodes: Sequence[Node]) -> bytes:
+def graph(nodes: Sequence[GraphNode]) -> bytes:
     """Event.4 graph_def: GraphDef (1 node: 1 name, 2 op, 3 input, 5 attr), 4 versions (1 producer)."""
     parts = []
     for node in nodes:

@@ -8,10 +8,10 @@ from mycelia.api.jit import Jitted
 from mycelia.errors import CallError
 from mycelia.ir import Function, Param
 from mycelia.nn import Cell
-from mycelia.train.summary.events import Node
+from mycelia.train.summary.events import GraphNode
 
 
-def nodes_of(what: Any) -> list[Node]:
+def nodes_of(what: Any) -> list[GraphNode]:
     """The nodes of a jitted function or of a network.
 
     >>> from mycelia.nn import Dense
@@ -29,19 +29,19 @@ def nodes_of(what: Any) -> list[Node]:
     return nodes_of(jitted) if isinstance(jitted, Jitted) and jitted._interpreted.whole() else _cells(what)
 
 
-def _cells(network: Cell) -> list[Node]:
+def _cells(network: Cell) -> list[GraphNode]:
     """A node for each cell that has no others inside, which reads its parameters."""
     nodes = []
     for path, cell in network.cells_and_names():
         place = "/".join([type(network).__name__, *filter(None, path.split("."))])
-        own = [Node(f"{place}/{name}", "Parameter", (), p.shape) for name, p in cell._params.items()]
+        own = [GraphNode(f"{place}/{name}", "Parameter", (), p.shape) for name, p in cell._params.items()]
         nodes += own
         if own or not cell.cells():
-            nodes.append(Node(f"{place}/{cell.cls_name}", cell.cls_name, tuple(node.name for node in own)))
+            nodes.append(GraphNode(f"{place}/{cell.cls_name}", cell.cls_name, tuple(node.name for node in own)))
     return nodes
 
 
-def _values(function: Function) -> list[Node]:
+def _values(function: Function) -> list[GraphNode]:
     """A node for each value of a program."""
     names, nodes = {}, []
     for number, value in enumerate(function.values()):
@@ -49,5 +49,6 @@ def _values(function: Function) -> list[Node]:
         names[value] = f"inputs/{number}" if op is Param else f"{op.__name__}_{number}"
         shape = getattr(value.type, "shape", None)
         known = shape is not None and all(isinstance(extent, int) for extent in shape)
-        nodes.append(Node(names[value], op.__name__, tuple(names[x] for x in value.inputs), shape if known else None))
+        inputs = tuple(names[x] for x in value.inputs)
+        nodes.append(GraphNode(names[value], op.__name__, inputs, shape if known else None))
     return nodes
