@@ -1,26 +1,30 @@
-"""Which tests are likely to see a fault, and which to try next."""
+"""Which tests to try on a fault, and in which order: those that come to it, likely and cheap ones first."""
 
 from __future__ import annotations
 
 import inspect
 import math
 import re
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.mutation.faults import ROOT, Fault
+from tests.mutation.reach import Reach, function_of
 
-VAIN, ALIKE = 3, 6  # tests of a file that do not come to the fault, and runs of one test, before others are tried
+LOCKS = "tests/test_locks.py"  # reads texts: no test comes to a race
+UNKNOWN = 0.5  # seconds of a test that was never run
+AGAIN, OFTEN = 1.5, 40  # how much less a further choice of parameters is worth, and up to which
 
 
 class Likely:
-    """Tests by what they say: their names, their texts, and what their files import."""
+    """Tests by where they come to, what they say (names, texts) and what their files import."""
 
-    def __init__(self, items: Mapping[str, pytest.Item]) -> None:
+    def __init__(self, items: Mapping[str, pytest.Item], reach: Reach) -> None:
+        self.reach = reach
         self.names = {name: words(name) for name in items}
         self.texts = {name: _words_of(item) for name, item in items.items()}
         counts = Counter(w for name in items for w in self.names[name] | self.texts[name])
@@ -31,57 +35,56 @@ class Likely:
         """A test has caught a fault of a module."""
         known = self.caught.setdefault(path, Counter())
         known[_file(test)] += 1
-        known[_function(test)] += 1
+        known[function_of(test)] += 1
 
-    def order(self, fault: Fault, near: Sequence[str], first: tuple[str, ...]) -> list[str]:
-        """All tests, the most likely first; `near` are the places to look at, the nearest first."""
+    def order(self, fault: Fault, first: tuple[str, ...]) -> list[str]:
+        """All tests that may see a fault. Those that the map does not know are new, or like others that it knows."""
+        level: dict[str, int] = {}  # of tests, and of their functions
+        for i, tests in enumerate(self.reach.levels(fault)):
+            for name in tests:
+                level.setdefault(name, i)
+                level.setdefault(function_of(name), i)
+        found = []
+        for name in self.names:
+            function = function_of(name)
+            if name.startswith(first):
+                found.append((-1, 0.0, name))
+            elif function not in self.reach.functions:
+                found.append((0, UNKNOWN, name))
+            elif name in self.reach.seconds and name in level:
+                found.append((level[name], self.reach.seconds[name], name))
+            elif name not in self.reach.seconds and function in level:
+                found.append((level[function], UNKNOWN, name))
+        likely = self.likely(fault)
+        turns: Counter[str] = Counter()
+        ordered = []
+        for place, seconds, name in sorted(found):
+            function = function_of(name)
+            dear = (seconds + 0.1) * AGAIN ** min(turns[function], OFTEN) / (1 + max(likely(name), 0.0))
+            ordered.append((place, dear, name))
+            turns[function] += 1
+        return [name for *_, name in sorted(ordered)]
+
+    def likely(self, fault: Fault) -> Callable[[str], float]:
+        """How much a test and a fault have in common."""
         lines = (ROOT / fault.path).read_text().splitlines()
         strong = words(f"{fault.path} {fault.function}")
         weak = words(" ".join(lines[max(fault.line - 3, 0) : fault.line + 3]))
         module = fault.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
         seen = self.caught.get(fault.path, Counter[str]())
 
-        def order(name: str) -> tuple[bool, bool, float, int]:
+        def common(name: str) -> float:
             mine, text = self.names[name], self.texts[name]
-            place = next((i for i, t in enumerate(near) if name.startswith(t)), len(near))
-            likely = 3 * self.worth(strong & mine) + 1.5 * self.worth(strong & text)
-            likely += 0.5 * self.worth(weak & (mine | text)) - 2 * place
-            likely += max([30 if m == module else 15 for m in _imports(_file(name)) if module.startswith(m)], default=0)
-            likely += 5 * min(seen[_file(name)], 2) + 5 * min(seen[_function(name)], 2)
-            return name.startswith(first), name.startswith(fault.path), likely, -len(name)
+            worth = 3 * self.worth(strong & mine) + 1.5 * self.worth(strong & text)
+            worth += 0.5 * self.worth(weak & (mine | text))
+            worth += max([30 if m == module else 15 for m in _imports(_file(name)) if module.startswith(m)], default=0)
+            worth += 5 * min(seen[_file(name)], 2) + 5 * min(seen[function_of(name)], 2)
+            return worth + 30 * name.startswith(fault.path)
 
-        return sorted(self.names, key=order, reverse=True)
+        return common
 
     def worth(self, shared: frozenset[str]) -> float:
         return sum(self.rare.get(w, 0.0) for w in shared)
-
-
-class Queue:
-    """Tests in turn: those wait that are like tests which did not come to the fault, or did so often enough."""
-
-    def __init__(self, tests: Sequence[str]) -> None:
-        self.tests, self.later = deque(tests), deque[str]()
-        self.vain, self.ran = Counter[str](), Counter[str]()
-
-    def following(self) -> str | None:
-        """The test to run now, if there is one left."""
-        while self.tests or self.later:
-            if not self.tests:
-                self.tests, self.later = self.later, deque()
-                self.vain.clear()
-                self.ran.clear()
-            name = self.tests.popleft()
-            if self.vain[_file(name)] >= VAIN or self.vain[_function(name)] > 1 or self.ran[_function(name)] >= ALIKE:
-                self.later.append(name)
-                continue
-            self.ran[_function(name)] += 1
-            return name
-        return None
-
-    def told(self, name: str, reached: bool) -> None:
-        """Whether a test came to the fault."""
-        for like in (_file(name), _function(name)):
-            self.vain[like] = -ALIKE if reached else self.vain[like] + 1
 
 
 def words(text: str) -> frozenset[str]:
@@ -96,10 +99,6 @@ def words(text: str) -> frozenset[str]:
 
 def _file(name: str) -> str:
     return name.partition("::")[0]
-
-
-def _function(name: str) -> str:
-    return name.partition("[")[0]
 
 
 def _words_of(item: pytest.Item) -> frozenset[str]:

@@ -27,7 +27,8 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 UNORDERED = re.compile(
-    r"(zip|isinstance|issubclass|max|min|maximum|minimum|logical_and|logical_or|add|broadcast_shape|\w*Error|gcd)$"
+    r"(zip|isinstance|issubclass|max|min|maximum|minimum|logical_and|logical_or|add|fma|same|known_equal|broadcast_shape|"
+    r"\w*Error|gcd)$"
 )
 COPIES = re.compile(r"(copy|deepcopy|array|ascontiguousarray|bytes|bytearray|cast|astype|int|float)$")
 KEYS = re.compile(r"key|guard|signature|stamp|token")
@@ -63,9 +64,17 @@ class Fault:
         after = self.after[:-1] + "\n" * lost + ")" if self.after.endswith(")") else self.after + "\n" * lost
         return text[: self.start] + after.encode() + text[self.end :]
 
+    @property
+    def before(self) -> str:
+        return " ".join((ROOT / self.path).read_bytes()[self.start : self.end].decode().split())
+
+    @property
+    def told(self) -> str:
+        """A name that outlives changes around it."""
+        return f"{self.path} {self.function} [{self.rule}] {self.before}  =>  {self.after}"
+
     def __str__(self) -> str:
-        before = " ".join((ROOT / self.path).read_bytes()[self.start : self.end].decode().split())
-        return f"{self.path}:{self.line} [{self.rule}] {before[:90]}  =>  {self.after[:90]}"
+        return f"{self.path}:{self.line} [{self.rule}] {self.before[:90]}  =>  {self.after[:90]}"
 
 
 def faults_of(path: Path) -> list[Fault]:
