@@ -11,8 +11,10 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.codegen.driver import emit_program
 from mycelia.cost import shared_from
 from mycelia.ir import Function, interpret
+from mycelia.runtime.layout import layout
 from mycelia.testing import compile
 from mycelia.types import bfloat16, bool_, float16, float32, float64, int8, int32, int64, uint8
 from tests.lowering.programs import check, f32, launches, lowered, numbers, softmax, typed
@@ -148,7 +150,9 @@ import sys
 import numpy as np
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.codegen.driver import emit_program
 from mycelia.ir import Function
+from mycelia.runtime.layout import layout
 from mycelia.testing import compile
 from mycelia.types import TensorType, float32
 assert options().threads == int(sys.argv[1])
@@ -176,3 +180,11 @@ def test_one_thread_and_two_give_the_same_numbers():
     one, two = (np.frombuffer(results(n), "f") for n in (1, 2))
     assert one.size == 515 * 129 * 2 + 129 + 1 + 515 * 130
     np.testing.assert_array_equal(one, two)
+
+
+def test_the_next_row_is_asked_for_while_the_last_sweep_of_this_one_computes():
+    def text(fn):
+        return "".join(emit_program(layout(lowered(fn, f32(64, 100)), options()), options(), "run").modules)
+
+    assert 'call void @"llvm.prefetch' in text(softmax)
+    assert "llvm.prefetch" not in text(p.tanh)  # which reads all in a row

@@ -6,8 +6,9 @@ import weakref
 from itertools import count
 
 import numpy as np
+import pytest
 
-from mycelia.runtime.seen import PATIENCE, Seen
+from mycelia.runtime.seen import FEW, PATIENCE, Seen
 
 
 def test_what_is_not_reported_as_changed_is_the_array_that_was_kept():
@@ -75,3 +76,19 @@ def test_what_is_known_goes_at_once_and_leaves_nothing_to_collect():
         assert known() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("places", [1, FEW - 1, FEW, FEW + 1, 3 * FEW])
+def test_where_nothing_changes_nothing_is_looked_at_one_by_one(places):
+    arrays, seen = tuple(np.zeros(1) for _ in range(places)), Seen(places)
+    seen.keep(arrays, range(places))
+    assert seen.changed(arrays) is seen._watch.restless
+
+
+def test_a_place_is_left_out_when_it_has_changed_so_often():
+    stays, seen = np.zeros(1), Seen(2)
+    for n in range(PATIENCE + 1):
+        assert seen._watch.restless == ()
+        arrays = (stays, np.full(1, n))
+        seen.keep(arrays, seen.changed(arrays))
+    assert seen._watch.restless == (1,)
