@@ -23,6 +23,7 @@ from mycelia.ops.ctc import *
 from mycelia.ops.decompositions import *
 from mycelia.ops.fourier import *
 from mycelia.ops.host import *
+from mycelia.ops.incomplete import *
 from mycelia.ops.joining import *
 from mycelia.ops.linalg import *
 from mycelia.ops.loss import *

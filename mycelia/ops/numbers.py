@@ -9,14 +9,18 @@ import math as python
 from typing import Any
 
 import ml_dtypes
+import numpy as np
 
 from mycelia import primitives as p
 from mycelia.checks import number as a_number
 from mycelia.eager import Tensor, cast, created
+from mycelia.eager.host import called
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ops.arguments import floated, method, number, pair, tensor
 from mycelia.ops.math import reciprocal
-from mycelia.types import bool_, float64, uint8
+from mycelia.primitives import Callee
+from mycelia.primitives.family import broadcast_shapes
+from mycelia.types import TensorType, bool_, float32, float64, uint8
 
 __all__ = [
     "approximate_equal",
@@ -40,6 +44,7 @@ __all__ = [
     "lgamma",
     "logaddexp2",
     "mvlgamma",
+    "nextafter",
     "population_count",
     "positive",
     "sinc",
@@ -58,6 +63,22 @@ def copysign(x: Any, other: Any) -> Tensor:
     """
     a, b = (floated(t) for t in pair(x, other))
     return p.select(p.sign_bit(b), p.negative(p.abs(a)), p.abs(a))
+
+
+_NEXT = Callee(np.nextafter, "nextafter", raises=False)
+
+
+@method("nextafter")
+def nextafter(input: Any, other: Any) -> Tensor:
+    """The next number after the first in the direction of the second. It has no gradient.
+
+    >>> nextafter(Tensor([1.0]), Tensor([2.0])).item() == 1 + 2.0**-23
+    True
+    """
+    x, y = (floated(t) for t in pair(input, other))
+    if x.dtype not in (float32, float64):
+        raise DTypeError(f"nextafter takes float32 or float64, not {x.dtype!r}", hint="cast it first")
+    return called(_NEXT, [TensorType(x.dtype, broadcast_shapes(x.shape, y.shape))], [x, y], stateful=False)[0]
 
 
 @method("heaviside")
@@ -382,7 +403,8 @@ def lgamma(input: Any) -> Tensor:
     low = p.less(x, number(0.5, x))
     out = _lgamma_above(p.select(low, 1.0 - x, x))
     # Gamma(x) Gamma(1 - x) = pi / sin(pi x)
-    sine = p.abs(p.sin((x - p.stop_gradient(p.floor(x))) * python.pi))
+    part = p.select(low, x - p.stop_gradient(p.floor(x)), number(0.5, x))  # above, no gradient comes of it
+    sine = p.abs(p.sin(part * python.pi))
     out = p.select(low, python.log(python.pi) - p.log(sine) - out, out)
     return cast(p.select(p.is_finite(x), out, p.select(p.is_nan(x), x, number(python.inf, x))), given.dtype)
 

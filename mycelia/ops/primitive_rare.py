@@ -214,6 +214,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "MulNoNan": ("", _product_or_zero),
     "Mvlgamma": ("p", numbers.mvlgamma),
     "NMSWithMask": ("iou_threshold=0.5", boxes.nms_with_mask),
+    "NextAfter": ("", numbers.nextafter),
     "NonZero": ("", choice.nonzero),
     "NuclearNorm": ("dim=None, keepdim=False", _nuclear),
     "Orgqr": ("", decompositions.orgqr),

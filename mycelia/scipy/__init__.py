@@ -5,3 +5,4 @@ from mycelia.scipy import integrate as integrate
 from mycelia.scipy import linalg as linalg
 from mycelia.scipy import optimize as optimize
 from mycelia.scipy import sparse as sparse
+from mycelia.scipy import special as special
