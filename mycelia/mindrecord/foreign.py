@@ -20,6 +20,7 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes, ForwardBytes
+from mycelia.mindrecord.foreign_batches import ForeignLayout, entries, gathered
 from mycelia.mindrecord.layout import Column, Header
 from mycelia.types import Array
 
@@ -73,7 +74,7 @@ class ForeignStore:
 
     def _walk(self, told: dict[str, Any], kind: str) -> tuple[Array, Array]:
         """Where the entries of a kind of page begin and end."""
-        starts, ends, walk = [], [], ForwardBytes(self.raw)
+        starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         kinds = {p["page_id"]: p["page_type"] for p in told["page"]}
         if len(kinds) != len(told["page"]) or not {*kinds.values()} <= {"RAW_DATA", "BLOB_DATA"}:
             raise ValueError(f"its pages are {kinds}")
@@ -82,14 +83,20 @@ class ForeignStore:
             last = at + page["page_size"]
             if at < LENGTH.size or last > len(self.raw) or page["page_size"] > told["page_size"]:
                 raise ValueError(f"page {page['page_id']} should begin at {at} and end at {last}")
-            while at < last:
-                end = at + LENGTH.size + LENGTH.unpack(walk.at(at, LENGTH.size))[0]
-                if end > last:
-                    raise ValueError(f"a record should end at {end}, and its page at {last}")
-                starts.append(at + LENGTH.size)
-                ends.append(end)
-                at = end
-        return np.array(starts, np.int64), np.array(ends, np.int64)
+            found = entries(self.raw, at, last) if isinstance(self.raw, FileBytes) else None
+            ends.append(self._entries(at, last) if found is None else found)
+            starts.append(np.append(at, ends[-1][:-1])[: len(ends[-1])] + LENGTH.size)
+        return np.concatenate(starts), np.concatenate(ends)
+
+    def _entries(self, at: int, last: int) -> Array:
+        """Where the entries of a page end."""
+        ends, walk = [], ForwardBytes(self.raw)
+        while at < last:
+            at += LENGTH.size + LENGTH.unpack(walk.at(at, LENGTH.size))[0]
+            if at > last:
+                raise ValueError(f"a record should end at {at}, and its page at {last}")
+            ends.append(at)
+        return np.array(ends, np.int64)
 
     def record(self, index: int) -> dict[str, Any]:
         """A record by its number."""
@@ -122,8 +129,23 @@ class ForeignStore:
         return pieces
 
     def gather(self, indices: Array, columns: Sequence[Column]) -> list[Array] | None:
-        """Records are packed one by one: there is nothing to read at once."""
-        return None
+        """Columns of many records at once, stacked; None when they are not alike, or a column is text."""
+        if not isinstance(self.raw, FileBytes) or not len(indices) or not all(map(self._stacks, columns)):
+            return None
+        first = self.record(int(indices[0]))
+        spans = np.zeros((len(indices), 4), np.int64)
+        spans[:, 0] = self.offsets[indices]
+        spans[:, 1] = self.ends[indices] - spans[:, 0]
+        if self.blobs:
+            spans[:, 2] = self.blob_offsets[indices]
+            spans[:, 3] = self.blob_ends[indices] - spans[:, 2]
+        plain = tuple(c.name for c in self.header.columns if c.name not in self.blobs)
+        return gathered(self.raw, spans, ForeignLayout(plain, tuple(self.blobs)), columns, first)
+
+    def _stacks(self, column: Column) -> bool:
+        """Whether values of a column are numbers in maps, or bytes and arrays in pieces."""
+        apart = column.type == "bytes" or column.shape is not None
+        return column.type != "string" and apart == (column.name in self.blobs)
 
 
 def _value(column: Column, given: Any) -> Any:
