@@ -21,6 +21,7 @@ from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
 from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.sources.footers import Footer, footer_of
 from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.parquetpages import read_group
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
 
@@ -155,7 +156,7 @@ class ArrowData(FileData):
         with _told(path):
             if _is_parquet(path):
                 with import_module("pyarrow.parquet").ParquetFile(path) as file:
-                    table = file.read_row_group(group, columns=list(self.columns), use_threads=False)
+                    table = read_group(file, path, group, self.columns)
             else:
                 if key[0] not in self.batches:
                     self._look(key[0])
