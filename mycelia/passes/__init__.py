@@ -10,12 +10,13 @@ from mycelia.passes.epilogue import fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import Pass, everywhere
+from mycelia.passes.later_sums import sum_later
 from mycelia.passes.products import products_for, shape_products
 from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them a back end would meet ops that it has no rule for
-CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, shape_products, simplify)
+CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify)
 NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # what machine code of our own is better for
 PIPELINE = (*CANONICAL, *NATIVE)
 
@@ -119,4 +120,5 @@ __all__ = [
     "shape_products",
     "simplify",
     "split_reductions",
+    "sum_later",
 ]
