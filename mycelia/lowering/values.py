@@ -8,6 +8,7 @@ from functools import lru_cache
 from mycelia.ir import Lowered, Op, Param, Reader, Value
 from mycelia.loops import Buffer, Expr, load
 from mycelia.loops.index import Index, Variable, index
+from mycelia.primitives import Barrier
 from mycelia.sizes import Dim, hint, known_equal
 from mycelia.types import TensorType
 
@@ -83,6 +84,8 @@ def in_order(shape: Sequence[Dim], like: Sequence[Dim]) -> tuple[Dim, ...]:
 
 def is_view(v: Value) -> bool:
     """Whether the value only reads another one elsewhere."""
+    if isinstance(v.op, Barrier):
+        return True  # of what it waits for it reads nothing
     if not is_expression(v) or len(v.inputs) != 1 or not isinstance(v.type, TensorType):
         return False
     return _reads_only(op_of(v), v.inputs[0].tensor, v.type)
@@ -96,5 +99,5 @@ def _reads_only(op: Op, x: TensorType, out: TensorType) -> bool:
 def base(v: Value) -> Value:
     """What a chain of views looks at."""
     while is_view(v):
-        (v,) = v.inputs
+        v = v.inputs[0]
     return v
