@@ -41,6 +41,11 @@ GENERAL_SIDE = 32
 # same on every machine, because the library is asked when a program is bound, far from the target it was written for.
 SHARED_CALL = 1 << 19
 
+# Scores of one example (queries times keys) from which attention goes block by block, and of one block: with the
+# weights that are made of them they stay in the second caches of two cores.
+BLOCKS_FROM = 1 << 20
+BLOCK_OF_SCORES = 1 << 19
+
 HOLDERS_FROM = 1 << 12  # elements of a cotangent from which it is worth asking who else holds it
 
 LINE = 64  # bytes that come from memory together
