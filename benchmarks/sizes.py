@@ -2,16 +2,20 @@
 
 For mlp_train and gpt_train, the models of the benchmark (`benchmarks/mycelia_peer.py`): how many programs are compiled
 (none, where an earlier run has left them in the cache); what a size costs that was not met before (its first call less
-the median of three more): before its machine code runs, which is exact, and in all, which holds the noise of whole
-steps, and for some sizes memory that is touched for the first time, so once more for those that need no more memory
-than others before; the steady time against a program for that size alone; how many MiB the process takes beside what
-programs compute in: from the fifth size to the twentieth, from there on, and when all sizes come once more. The harness
-is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
+the median of three more); the steady time against a program for that size alone; how many MiB the process takes beside
+what programs compute in: from the fifth size to the twentieth, from there on, and when all sizes come once more. The
+harness is looked for as in `benchmarks/run.py`. Ratios are of one run, interleaved.
+
+A size costs time before its machine code runs, and in it for memory that is touched for the first time. The former is
+measured, the latter is what such memory takes on this machine, touched in a quiet moment: so many MiB, so many times.
+Their sum is what a new size costs. The whole call holds the noise of whole steps, which take up to half a second; how
+much that is shows the same difference for sizes that were met before.
 """
 
 from __future__ import annotations
 
 import argparse
+import mmap
 import os
 import statistics
 import sys
@@ -103,11 +107,12 @@ def main() -> None:
 
     r = np.random.default_rng(0)
     batches = [int(n) for n in r.permutation(np.arange(8, 8 + 4 * given.sizes, 4))]
-    small = [int(n) for n in r.permutation(np.arange(2, 2 + given.sizes) % 30 + 2)]
+    small = [int(n) for n in r.permutation(np.arange(2, 2 + given.sizes) % 30 + 2)]  # some of them twice
     lengths = [int(n) for n in r.permutation(np.arange(16, 16 + 2 * given.sizes, 2))]
-    head = f"{'compiled':>8} {'new size: before its code':>26} {'in all':>24} {'in known memory':>24}"
-    print("A new size: median, 90 % quantile, maximum.")
-    print(f"{'':20} {head} {'steady / static':>16} {'RSS grows, MiB':>16}")
+    columns = ("before its code", "MiB touched", "a new size costs", "whole call", "whole call, met before")
+    print("Milliseconds: median, 90 % quantile, maximum.")
+    head = " ".join(f"{column:>22}" for column in columns)
+    print(f"{'':18} {'compiled':>8} {head} {'steady / static':>16} {'RSS grows, MiB':>16}")
     for name, make, shapes in (
         ("mlp_train, batches", mlp, [(n, 0) for n in batches]),
         ("gpt_train, batches", gpt, [(n, 64) for n in small]),
@@ -118,13 +123,22 @@ def main() -> None:
         plain, data = make()
         step = ms.jit(plain)
         count[0] = 0
-        news: list[tuple[float, float, bool]] = []
+        news: list[tuple[float, float, float]] = []
+        again: list[float] = []
         grows: list[int] = []
+        met: set[tuple[int, int]] = set()
         for shape in shapes:
-            args, room = data(*shape), Arena.bytes()
-            (first, before_code), *others = [both(step, args, native) for _ in range(4)]
-            again, beside = (statistics.median(times) for times in zip(*others, strict=True))
-            news.append((1000 * (before_code - beside), 1000 * (first - again), Arena.bytes() == room))
+            args, held = data(*shape), Arena.bytes()
+            first, *others = [both(step, args, native) for _ in range(4)]
+            whole, before = (
+                1000 * (x - statistics.median(y)) for x, y in zip(first, zip(*others, strict=True), strict=True)
+            )
+            touched = max(sum(room.nbytes for room in Arena.rooms) - held, 0) / 2**20
+            if shape in met:
+                again.append(whole)
+            else:
+                news.append((before, touched, whole))
+            met.add(shape)
             grows.append(resident() - Arena.bytes())
         programs = count[0]
         for shape in shapes:
@@ -139,17 +153,20 @@ def main() -> None:
             alone(*args)
             pairs = [(seconds(step, args), seconds(alone, args)) for _ in range(given.turns)]
             ratios.append(min(p[0] for p in pairs) / min(p[1] for p in pairs))
-        prepared, costs, known = (
-            spread(n[0] for n in news[3:]), spread(n[1] for n in news[3:]), spread(n[1] for n in news[3:] if n[2])
-        )  # fmt: skip
+        prepared, memory, calls = zip(*news[3:], strict=True)
+        rate = first_touch()
+        costs = [x + rate * y for x, y in zip(prepared, memory, strict=True)]
+        told = " ".join(f"{spread(times):>22}" for times in (prepared, memory, costs, calls, again))
         steady = ", ".join(f"{x:.2f}" for x in ratios)
-        print(f"{name:20} {programs:8d} {prepared:>26} {costs:>24} {known:>24} {steady:>16} {grown:>16}", flush=True)
+        print(f"{name:18} {programs:8d} {told} {steady:>16} {grown:>16}   {rate:.2f} ms/MiB", flush=True)
 
 
 def spread(times: Iterable[float]) -> str:
     """The median, the 90 % quantile and the maximum."""
     found = sorted(times)
-    return f"{statistics.median(found):.1f}, {found[int(0.9 * len(found))]:.1f}, {found[-1]:.1f} ms"
+    if not found:
+        return "none"
+    return f"{statistics.median(found):.1f}, {found[int(0.9 * len(found))]:.1f}, {found[-1]:.1f}"
 
 
 def both(run: Callable[..., Any], args: list[Any], native: list[float]) -> tuple[float, float]:
@@ -157,6 +174,16 @@ def both(run: Callable[..., Any], args: list[Any], native: list[float]) -> tuple
     native[0] = 0.0
     whole = seconds(run, args)
     return whole, whole - native[0]
+
+
+def first_touch(mib: int = 64) -> float:
+    """Milliseconds that a MiB takes that is touched for the first time."""
+    with mmap.mmap(-1, mib << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.madvise(mmap.MADV_HUGEPAGE)
+        begin = time.perf_counter()
+        for place in range(0, len(memory), mmap.PAGESIZE):
+            memory[place] = 1
+        return 1000 * (time.perf_counter() - begin) / mib
 
 
 def seconds(run: Callable[..., Any], args: list[Any]) -> float:

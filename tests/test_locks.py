@@ -51,6 +51,7 @@ GUARDED = [
     Guarded("lock", ("thread",), ("forget",)),
     Guarded("_lock", ("_idle",), ("_anew",)),
     Guarded("_lock", ("_thread",)),
+    Guarded("_lock", ("_memory", "_touched"), ("held", "after_fork", "_reserve", "_take", "_find")),
     Guarded("lock", ("thread",), ("busy",)),
 ]
 ELSEWHERE = ("_spent", "fetch", "apply")  # Native is tested below; the others let the user's functions wait

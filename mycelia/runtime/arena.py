@@ -2,52 +2,18 @@
 
 Programs take turns, so one arena serves all of them. A program that is run by another one (a callback that calls a
 compiled function) gets an arena of the next depth. An arena that grows keeps its pages, which the kernel moves to other
-addresses if it must: the first touch of a page costs more than most of what is computed in it.
+addresses if it must: the first touch of a page costs more than most of what is computed in it. Where a program serves
+many sizes the next one may need more than all before, so that memory is touched ahead (`mycelia.runtime.ahead`).
 """
 
 from __future__ import annotations
 
-import ctypes
-import mmap
+import atexit
 import os
 
+from mycelia.runtime.ahead import Ahead
+from mycelia.runtime.room import Room
 from mycelia.runtime.turn import Turn
-
-SMALLEST = 1 << 21  # bytes: a large page
-
-
-class Room:
-    """Memory that grows, and holds nothing while it does."""
-
-    def __init__(self) -> None:
-        self.start, self.nbytes = 0, 0  # as many as were asked for; the rest was never touched
-        self._memory: mmap.mmap | None = None
-
-    def at_least(self, nbytes: int) -> int:
-        """The address of so many bytes, at the beginning of a page."""
-        if nbytes > self.nbytes or self._memory is None:
-            if self._memory is None or nbytes > len(self._memory):
-                self._grow(nbytes)
-            self.nbytes = nbytes
-        return self.start
-
-    def _grow(self, nbytes: int) -> None:
-        """Twice the addresses, so that it seldom grows; no more than needed where there are not so many."""
-        try:
-            self._take(max(1 << (nbytes - 1).bit_length(), SMALLEST))
-        except OSError:
-            try:
-                self._take(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
-            except OSError as error:
-                raise MemoryError(f"there are no {nbytes} bytes for a compiled program to compute in") from error
-
-    def _take(self, nbytes: int) -> None:
-        if self._memory is None:
-            self._memory = mmap.mmap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        else:
-            self._memory.resize(nbytes)
-        self._memory.madvise(mmap.MADV_HUGEPAGE)
-        self.start = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
 
 
 class _Arena:
@@ -64,7 +30,8 @@ class _Arena:
     def __init__(self) -> None:
         self.turn = Turn()  # held while a program runs
         self.depth = 0
-        self.rooms: list[Room] = []
+        self.rooms = [Room()]
+        self.ahead = Ahead(self.rooms[0])
 
     def take(self, nbytes: int) -> int:
         """The address of `nbytes` bytes, for the thread whose turn it is, until it gives them back."""
@@ -80,14 +47,33 @@ class _Arena:
         """What was taken last is free again."""
         self.depth -= 1
 
+    def expect_sizes(self) -> None:
+        """A program for many sizes is being compiled: soon there may be more to do than before. Where another program
+        runs nothing happens, because its memory must stay where it is.
+        """
+        if self.turn.acquire(blocking=False):
+            try:
+                if not self.depth:
+                    self.ahead.of_many_sizes()
+            finally:
+                self.turn.release()
+
+    def expect_more_than(self, nbytes: int) -> None:
+        """A program needs so many bytes at a size that is new, and others may come. It is this thread's turn."""
+        if not self.depth:
+            self.ahead.of_a_new_size(nbytes)
+
     def bytes(self) -> int:
         """What the arenas of the process hold."""
-        return sum(room.nbytes for room in self.rooms)
+        return sum(room.held for room in self.rooms)
 
     def _after_fork(self) -> None:
         """In a child no other thread runs, whatever the parent's threads were doing."""
-        self.turn, self.depth = Turn(), 0
+        self.turn, self.depth, self.ahead = Turn(), 0, Ahead(self.rooms[0])
+        for room in self.rooms:
+            room.after_fork()
 
 
 Arena = _Arena()  # attributes of a class would be slow to change: Python forgets then all that it knows of the class
 os.register_at_fork(after_in_child=Arena._after_fork)
+atexit.register(lambda: Arena.ahead.end())  # no thread may touch memory that Python gives back

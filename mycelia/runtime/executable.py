@@ -73,6 +73,8 @@ class Running:
         self.written: dict[int, int] = {}  # addresses of arrays that are updated
         self.seen = Seen(len(self.inputs))  # whose addresses are in the table
         self.arena = 0
+        if sizes:
+            Arena.expect_more_than(self.arrangement.arena)
         about = zip(bound.outputs, binding.outputs, self.arrangement.shapes, binding.donated, strict=True)
         self.fresh = [
             (i, s, maker(t.with_shape(shape))) for i, (s, t, shape, donor) in enumerate(about) if donor is None

@@ -11,6 +11,7 @@ from typing import Any
 
 from mycelia.degradations import concerning, subject
 from mycelia.ir import Function, sized
+from mycelia.runtime.arena import Arena
 from mycelia.sizes import Name, NeedsSize, solver
 from mycelia.types import Array, TensorType
 
@@ -27,6 +28,7 @@ class Resizable:
         self.scope = names[0].scope
         self.whole: Run | None = None
         self.refused: NeedsSize | None = None  # why there is no program for all sizes
+        Arena.expect_sizes()
         try:
             self.whole = compiled(fn)
         except NeedsSize as reason:
