@@ -50,7 +50,6 @@ from mycelia.api import (
 from mycelia.api.jit import jit
 from mycelia.degradations import report
 from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator, from_numpy, tensor
-from mycelia.train import load_checkpoint, load_param_into_net, save_checkpoint
 from mycelia.types import (
     bfloat16,
     bool_,

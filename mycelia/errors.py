@@ -6,7 +6,6 @@ import linecache
 import os
 import re
 import sys
-import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,7 +15,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 PACKAGE = str(Path(__file__).parent)
-PYTHON = sysconfig.get_path("stdlib") + os.sep
+PYTHON = os.path.dirname(os.__file__) + os.sep
 REST = sys.maxsize  # the column where an expression ends that goes on below
 NUMPY = f"{os.sep}numpy{os.sep}"
 INSTALLED = ("site-packages", "dist-packages")

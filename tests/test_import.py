@@ -12,9 +12,14 @@ LATER = (
     "torch",
     "mycelia.codegen",
     "mycelia.lowering",
+    "mycelia.loops.program",
+    "mycelia.capture.machine",
+    "mycelia.api.profiling",
+    "mycelia.spans",
     "mycelia.dataset",
     "mycelia.stablehlo",
 )
+MODULES, OTHERS = 256, 60  # of ours, and of Python and others besides NumPy and what it loads
 PROGRAM = """
 import sys
 import mycelia as ms
@@ -35,7 +40,34 @@ def test_small_eager_programs_load_no_compiler(more):
 
 def test_the_first_kernel_loads_it():
     exp = "ms.ops.exp(ms.ops.ones((1000, 1000), ms.float32))"
-    assert loaded(exp) == ["llvmlite", "mycelia.codegen", "mycelia.lowering"]
+    assert loaded(exp) == ["llvmlite", "mycelia.codegen", "mycelia.lowering", "mycelia.loops.program"]
+
+
+def test_an_import_loads_no_more_modules_than_it_must():
+    """Each takes a millisecond, and those of others often more: whoever adds one asks if every program needs it."""
+    count = "print(len([m for m in sys.modules if m.split('.')[0] == 'mycelia']), len(sys.modules))"
+    text = f"import sys, numpy, ml_dtypes\nbefore = len(sys.modules)\nimport mycelia\n{count[:-1]} - before)"
+    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout.split()
+    ours, new = map(int, said)
+    assert ours <= MODULES
+    assert new - ours <= OTHERS
+
+
+def test_a_program_that_is_compiled_is_modelled_by_all_layers(tmp_path):
+    """What the layers above the interpreter know of their functions is loaded with the first capture, by any way."""
+    text = """
+import mycelia as ms
+from mycelia.capture.registered import REGISTERED
+few = len(REGISTERED)
+double = ms.jit(lambda x: ms.vmap(ms.grad(lambda a: ms.ops.sum(a * a)))(x))
+assert double(ms.ops.ones((3, 2))).asnumpy().tolist() == [[2.0, 2.0]] * 3
+assert "runs in Python" not in double.explain(), double.explain()
+print(len(REGISTERED) > few)
+"""
+    (tmp_path / "program.py").write_text(text)
+    command = [sys.executable, "-W", "error", tmp_path / "program.py"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("True\n", "")
 
 
 def test_a_name_that_is_loaded_later_is_no_name_of_a_module():

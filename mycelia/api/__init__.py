@@ -1,9 +1,9 @@
 """What turns functions into other functions: gradients, tangents, vectorisation; and the settings of a session."""
 
+from functools import partial as _partial
+from importlib import import_module as _import_module
+
 from mycelia import degradations
-from mycelia.api import given_models as given_models
-from mycelia.api import models as models
-from mycelia.api import recompute_models as recompute_models
 from mycelia.api.context import (
     GRAPH_MODE,
     PYNATIVE_MODE,
@@ -25,10 +25,13 @@ from mycelia.api.mutable import mutable
 from mycelia.api.options import faults, options
 from mycelia.api.recompute import recompute
 from mycelia.api.vectorize import vmap
+from mycelia.capture.registered import registers as _registers
 from mycelia.eager import large
 
 large.install(options)
 degradations.install(faults())
+for _name in ("models", "given_models", "recompute_models"):
+    _registers(_partial(_import_module, f"mycelia.api.{_name}"))
 
 __all__ = [
     "GRAPH_MODE",

@@ -9,8 +9,8 @@ from typing import Any
 from mycelia.api import given
 from mycelia.api.models import moved_positions
 from mycelia.api.nested import enclosed, forked
-from mycelia.capture.calls import REGISTERED
 from mycelia.capture.nests import flattened, rebuilt
+from mycelia.capture.registered import REGISTERED
 from mycelia.capture.texts import LateText
 from mycelia.capture.values import Either, Number, UserError
 from mycelia.capture.world import is_tensor

@@ -6,17 +6,18 @@ import functools
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from types import MethodType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from mycelia.api.described import Described
-from mycelia.api.interpreted import Interpreted
-from mycelia.api.profiling import TimeProfile, invented, profiled
 from mycelia.backends import NATIVE, Backend, usable
 from mycelia.degradations import RECORD, Subject
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
 from mycelia.options import NOTHING_ASKED, Memory, Wishes
 from mycelia.passes import check_names
+
+if TYPE_CHECKING:
+    from mycelia.api.profiling import TimeProfile
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "capture_mode": ("ast",),  # there is one way to capture
@@ -149,6 +150,8 @@ class Jitted:
     def __init__(
         self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
     ) -> None:
+        from mycelia.api.interpreted import Interpreted  # the interpreter of Python, which eager programs do without
+
         functools.update_wrapper(self, fn, updated=())
         self.__captured__ = fn
         self._fallback, self._settings = fallback, settings
@@ -216,6 +219,8 @@ class Jitted:
         >>> double.profile(Tensor([1.0])).steps[0].name
         'add'
         """
+        from mycelia.api.profiling import invented, profiled  # which few programs need
+
         whole, pieces = self._interpreted.whole(), self._interpreted.pieces()
         if args or kwargs or (0, ()) in self._interpreted.ways:
             return profiled(lambda: self(*args, **kwargs))

@@ -15,10 +15,10 @@ from mycelia.api.jacobian import jacfwd, jacrev
 from mycelia.api.linear import _differentiable
 from mycelia.api.nested import enclosed, forked
 from mycelia.capture import texts
-from mycelia.capture.calls import REGISTERED
 from mycelia.capture.guards import SETTLED
 from mycelia.capture.machine import Machine
 from mycelia.capture.nests import flattened, rebuilt
+from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import DATA
 from mycelia.capture.texts import LateText
 from mycelia.capture.values import Either, Number, UserError, is_plain

@@ -6,10 +6,10 @@ from types import FunctionType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api import recompute
 from mycelia.api.models import keywords_of, replaced, values_in
 from mycelia.api.nested import enclosed, forked
-from mycelia.capture.calls import REGISTERED
+from mycelia.api.recompute import computed_again
+from mycelia.capture.registered import REGISTERED
 from mycelia.ir import Value, region
 
 
@@ -30,4 +30,4 @@ def model_computed_again(machine: Any, fn: FunctionType, args: tuple[Any, ...], 
     return replaced(result, new)
 
 
-REGISTERED[recompute.computed_again.__code__] = model_computed_again
+REGISTERED[computed_again.__code__] = model_computed_again

@@ -16,6 +16,7 @@ from typing import Any
 
 from mycelia.capture.effects import Effects
 from mycelia.capture.machine import DictView, Frame, Items, Method
+from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import CONTAINERS, CONTENTS
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
 from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, is_atom
@@ -25,7 +26,6 @@ from mycelia.ir import Op, Value
 from mycelia.sizes import NeedsSize
 
 DEEPEST = 60  # calls inside one another
-REGISTERED: dict[Any, Any] = {}  # functions that are modelled by the layers above: (machine, args, options) -> result
 
 
 class Calls(Effects):

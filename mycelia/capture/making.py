@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.capture.calls import REGISTERED, Calls
+from mycelia.capture.calls import Calls
+from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom
 from mycelia.eager import Parameter, Tensor

@@ -16,6 +16,7 @@ from mycelia.capture.holding import held, lasts, there
 from mycelia.capture.machine import DictView, Items, Machine, Method
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
+from mycelia.capture.registered import all_registered
 from mycelia.capture.sharing import Link
 from mycelia.capture.slots import DATA, ITEMS, Slot, restore
 from mycelia.capture.source import definition
@@ -419,4 +420,5 @@ def interpreter(world: World) -> Interpreter:
     """An interpreter with a new store over the world."""
     from mycelia.capture.store import Store
 
+    all_registered()
     return Interpreter(Store(world))

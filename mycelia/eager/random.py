@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from weakref import WeakSet
 
 import numpy as np
@@ -52,7 +52,7 @@ class Generator:
         >>> g.seed() == g.initial_seed()
         True
         """
-        return self.manual_seed(secrets.randbits(63)).initial_seed()
+        return self.manual_seed(int.from_bytes(os.urandom(8)) >> 1).initial_seed()
 
     def initial_seed(self) -> int:
         """The seed that this stream began from.

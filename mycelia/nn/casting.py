@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from mycelia.capture.calls import REGISTERED
+from mycelia.capture.registered import REGISTERED
 from mycelia.eager import Parameter, Tensor, cast
 from mycelia.tree import tree_map
 from mycelia.types import DType

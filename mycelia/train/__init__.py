@@ -4,15 +4,6 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from mycelia.names import missing_in as _missing_in
-from mycelia.train.serialization import (
-    async_ckpt_thread_status,
-    ckpt_to_safetensors,
-    load_checkpoint,
-    load_checkpoint_async,
-    load_param_into_net,
-    safetensors_to_ckpt,
-    save_checkpoint,
-)
 
 _LATER = {
     "amp": (),
@@ -33,7 +24,10 @@ _LATER = {
     ),
     "model": ("Model",),
     "resuming": ("load_training", "save_training"),
-    "serialization": (),
+    "serialization": (
+        "async_ckpt_thread_status", "ckpt_to_safetensors", "load_checkpoint", "load_checkpoint_async",
+        "load_param_into_net", "safetensors_to_ckpt", "save_checkpoint",
+    ),
     "summary": ("SummaryRecord",),
     "train_thor": ("ConvertModelUtils", "ConvertNetUtils"),
 }  # fmt: skip
@@ -47,16 +41,7 @@ _MODULE = {name: f"mycelia.train.{module}" for module, names in _LATER.items() f
 _MODULE |= dict.fromkeys(_AMP, "mycelia.amp")
 _missing = _missing_in("mycelia.train")
 
-__all__ = [
-    "async_ckpt_thread_status",
-    "ckpt_to_safetensors",
-    "load_checkpoint",
-    "load_checkpoint_async",
-    "load_param_into_net",
-    "safetensors_to_ckpt",
-    "save_checkpoint",
-    *sorted(_MODULE),
-]
+__all__ = sorted(_MODULE)
 
 
 def __getattr__(name: str) -> _Any:
