@@ -45,7 +45,7 @@ demo: $(VENV)/.core
 
 # each worker computes with one thread: together they fill the machine
 test: $(VENV)/.dev
-	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS)
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.dev
 	@$(RUN) -m ruff check

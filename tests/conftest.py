@@ -26,11 +26,22 @@ settings.register_profile(
 )
 settings.load_profile("same examples on every machine")
 
+LEFT_OUT = "not slow and not peer"  # the choice of pyproject.toml
+
 import mycelia  # noqa: E402  # now, or pytest would load the first module that it collects for doctests twice
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what is said about mistakes anew")
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
+    """A test that is slow, or compares with another framework, has thousands of cases: they are made if asked for."""
+    config = collector.config
+    asked = config.option.markexpr != LEFT_OUT or any("::" in place for place in config.args)
+    marks = getattr(obj, "pytestmark", [])
+    left_out = isinstance(marks, list) and any(getattr(m, "name", "") in ("slow", "peer") for m in marks)
+    return [] if left_out and not asked else None
 
 
 def pytest_collection_finish() -> None:
