@@ -16,8 +16,9 @@ from tests.mutation.faults import ROOT, Fault
 from tests.mutation.reach import Reach, function_of
 
 LOCKS = "tests/test_locks.py"  # reads texts: no test comes to a race
-UNKNOWN = 0.5  # seconds of a test that was never run
-AGAIN, OFTEN = 1.5, 40  # how much less a further choice of parameters is worth, and up to which
+UNKNOWN = 0.5  # seconds of a test like which none was ever run
+RELATED = 10.0  # what such a test and a fault have in common at least: a rare word or two, or the package
+AGAIN = 0.25  # by how much a further choice of parameters of one test seems dearer
 
 
 class Likely:
@@ -44,23 +45,24 @@ class Likely:
             for name in tests:
                 level.setdefault(name, i)
                 level.setdefault(function_of(name), i)
+        likely = self.likely(fault)
         found = []
         for name in self.names:
             function = function_of(name)
             if name.startswith(first):
                 found.append((-1, 0.0, name))
-            elif function not in self.reach.functions:
-                found.append((0, UNKNOWN, name))
+            elif function not in self.reach.usual:
+                if likely(name) > RELATED:
+                    found.append((0, UNKNOWN, name))
             elif name in self.reach.seconds and name in level:
                 found.append((level[name], self.reach.seconds[name], name))
             elif name not in self.reach.seconds and function in level:
-                found.append((level[function], UNKNOWN, name))
-        likely = self.likely(fault)
+                found.append((level[function], self.reach.usual[function], name))
         turns: Counter[str] = Counter()
         ordered = []
         for place, seconds, name in sorted(found):
             function = function_of(name)
-            dear = (seconds + 0.1) * AGAIN ** min(turns[function], OFTEN) / (1 + max(likely(name), 0.0))
+            dear = (seconds + 0.1) * (1 + AGAIN * turns[function]) / (1 + likely(name))
             ordered.append((place, dear, name))
             turns[function] += 1
         return [name for *_, name in sorted(ordered)]

@@ -179,7 +179,10 @@ class Reach:
                     self.seconds[told["test"]] = told["seconds"]
                     rows.append(zlib.decompress(base64.b85decode(told["reached"])))
         self.tests = list(self.seconds)
-        self.functions = {function_of(t) for t in self.tests}
+        alike: dict[str, list[float]] = {}
+        for test, seconds in self.seconds.items():
+            alike.setdefault(function_of(test), []).append(seconds)
+        self.usual = {function: sum(found) / len(found) for function, found in alike.items()}  # seconds
         self.bits = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), -1)
 
     def levels(self, fault: Fault) -> list[list[str]]:

@@ -17,6 +17,7 @@ import linecache
 import math
 import mmap
 import os
+import random
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ from tests.mutation.faults import ROOT, Fault
 from tests.mutation.places import Text
 from tests.mutation.reach import Reach, cpu
 
-ENDLESS = ": did not end"
+ENDLESS = "did not end"
 PATIENCE = 15.0  # seconds of processor time that a test takes at most
 ROUNDS = (0.1, 1.0)  # of the time that is given
 
@@ -43,17 +44,18 @@ class Trials:
     def __init__(
         self, faults: Sequence[Fault], folder: Path, reach: Reach, budget: float, first: Sequence[str] = ()
     ) -> None:
-        self.faults, self.folder, self.reach, self.budget = list(faults), folder, reach, budget
+        self.faults = random.Random(0).sample(faults, len(faults))  # so that the first ones stand for all
+        self.folder, self.reach, self.budget = folder, reach, budget
         self.first = tuple(first)
         self.mark = mmap.mmap(-1, 1)  # shared with all children: whether the fault was come to
-        self.failed = ""
+        self.failed: tuple[str, str] | None = None  # a test, and what it said
         folder.mkdir(parents=True, exist_ok=True)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             said = crash.message.splitlines()[0] if crash and crash.message else report.longreprtext.strip()[-200:]
-            self.failed = f"{report.nodeid}: {said[:200]}"
+            self.failed = report.nodeid, said[:200]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -69,7 +71,7 @@ class Trials:
         gc.freeze()
         for told in self.known().values():
             if told["caught"]:
-                self.likely.learn(told["key"].rpartition(":")[0], told["caught"].partition(": ")[0])
+                self.likely.learn(told["key"].rpartition(":")[0], told["caught"])
         for share in ROUNDS:
             budget = self.budget * share
             for fault in self.faults:
@@ -86,21 +88,21 @@ class Trials:
         start = time.monotonic()
         self.mark[0] = 0
         while True:
-            found, seconds, count = self.tried(fault, tests, budget)
-            name = found.partition(": ")[0]
-            assert not found or name in self.items, f"{fault} was not sown"
-            if not found or self.alone(name) < (PATIENCE / 3 if found.endswith(ENDLESS) else math.inf):
+            name, said, seconds, count = self.tried(fault, tests, budget)
+            if not name or (self.alone(name) < math.inf and said != ENDLESS):
                 break
+            if self.alone(name) < PATIENCE / 3 and self.tried(fault, [name], budget)[0]:
+                break  # twice it did not end, on a machine that may be busy with something else
             tests = [t for t in tests[count:] if t != name]  # it fails anyway, or takes long
             budget -= seconds
-        if found:
+        if name:
             self.likely.learn(fault.path, name)
-        record = {"key": fault.key, "fault": str(fault), "caught": found, "seconds": seconds, "given": before + budget}
-        record |= {"reached": bool(self.mark[0]), "tried": [*tried, *tests[:count]]}
+        record = {"key": fault.key, "fault": str(fault), "caught": name, "seconds": seconds, "given": before + budget}
+        record |= {"said": said, "reached": bool(self.mark[0]), "tried": [*tried, *tests[:count]]}
         with (self.folder / "faults.jsonl").open("a") as file:
             file.write(json.dumps(record) + "\n")
-        said = found or f"MISSED by {count} of {len(tests)}, reached={record['reached']}"
-        print(f"{said[:110]:60} {seconds:4.0f} of {time.monotonic() - start:4.0f} s  {fault}", flush=True)
+        told = f"{name}: {said}" if name else f"MISSED by {count} of {len(tests)}, reached={record['reached']}"
+        print(f"{told[:110]:60} {seconds:4.0f} of {time.monotonic() - start:4.0f} s  {fault}", flush=True)
 
     def alone(self, name: str) -> float:
         """How many seconds a test takes without any fault; for ever, if it fails."""
@@ -123,12 +125,12 @@ class Trials:
         told = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         return {r["key"]: r for r in told}
 
-    def tried(self, fault: Fault, tests: Sequence[str], budget: float) -> tuple[str, float, int]:
-        """The test that fails under a fault, or nothing; how long it took, and how many were run."""
+    def tried(self, fault: Fault, tests: Sequence[str], budget: float) -> tuple[str, str, float, int]:
+        """The test that fails under a fault, or none; what it said; how long it took, and how many were run."""
         target = ROOT / fault.path
         original, changed = target.read_bytes(), fault.source()
         answer = self.folder / "answer"
-        answer.write_text(json.dumps([f"{fault.path}: the process ended", 0.0, 0]))
+        answer.unlink(missing_ok=True)
 
         def child() -> None:
             _believe_texts()
@@ -139,23 +141,24 @@ class Trials:
                 spent = cpu() - start
                 if spent > budget:
                     break
-                answer.write_text(json.dumps([f"{name}{ENDLESS}", spent, count]))
+                answer.write_text(json.dumps([name, ENDLESS, spent, count]))
                 let_compute(PATIENCE + 2 * self.reach.seconds.get(name, 0.0))
                 self.items[name].ihook.pytest_runtest_protocol(item=self.items[name], nextitem=None)
                 count += 1
                 if self.failed:
                     break
-            answer.write_text(json.dumps([self.failed, cpu() - start, count]))
+            answer.write_text(json.dumps([*(self.failed or ("", "")), cpu() - start, count]))
 
         try:
             target.write_bytes(changed)
             status = in_a_child(child, budget + PATIENCE, self.folder / "trial.log")
         finally:
             target.write_bytes(original)
-        found, seconds, count = json.loads(answer.read_text())
-        if found.endswith(ENDLESS) and status not in (ENDED, -signal.SIGXCPU, -signal.SIGKILL):
-            found = found.removesuffix(ENDLESS) + f": the process died with status {status}"
-        return found, seconds, count
+        assert answer.exists(), f"{fault} was not sown"
+        name, said, seconds, count = json.loads(answer.read_text())
+        if said == ENDLESS and status not in (ENDED, -signal.SIGXCPU, -signal.SIGKILL):
+            said = f"the process died with status {status}"
+        return name, said, seconds, count
 
     def install(self, path: str, original: bytes, code: CodeType) -> None:
         """From now on, the functions of a module run this code."""
