@@ -20,7 +20,7 @@ import numpy as np
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes, ForwardBytes
-from mycelia.mindrecord.foreign_batches import ForeignLayout, entries, gathered
+from mycelia.mindrecord.foreign_batches import ForeignLayout, entries, foreign_columns
 from mycelia.mindrecord.layout import Column, Header
 from mycelia.types import Array
 
@@ -140,7 +140,7 @@ class ForeignStore:
             spans[:, 2] = self.blob_offsets[indices]
             spans[:, 3] = self.blob_ends[indices] - spans[:, 2]
         plain = tuple(c.name for c in self.header.columns if c.name not in self.blobs)
-        return gathered(self.raw, spans, ForeignLayout(plain, tuple(self.blobs)), columns, first)
+        return foreign_columns(self.raw, spans, ForeignLayout(plain, tuple(self.blobs)), columns, first)
 
     def _stacks(self, column: Column) -> bool:
         """Whether values of a column are numbers in maps, or bytes and arrays in pieces."""

@@ -270,7 +270,7 @@ class ForeignLayout:
     blobs: tuple[str, ...]
 
 
-def gathered(
+def foreign_columns(
     raw: FileBytes, spans: Array, layout: ForeignLayout, columns: Sequence[Column], first: dict[str, Array]
 ) -> list[Array] | None:
     """Columns of the rows whose maps and arrays have these places and sizes, each as long as in the first of them.
