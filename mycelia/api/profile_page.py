@@ -55,7 +55,7 @@ def written(profile: TimeProfile, path: str) -> str:
 
 def page(profile: TimeProfile) -> str:
     """The page: a timeline, the steps, the lines."""
-    head = str(profile).split("\n\n", 1)[0]
+    head = "<br>".join(escape(" ".join(line.split())) for line in str(profile).split("\n\n", 1)[0].splitlines())
     steps = [
         (
             (f"{s.seconds * 1e3:.3f}", s.seconds),
@@ -75,7 +75,7 @@ def page(profile: TimeProfile) -> str:
     titles = ("ms in all", "runs", "MiB moved", "million products", "of peak", "kind", "step", "lines")
     return "\n".join([
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Profile</title>",
-        f"<style>{STYLE}</style></head><body><h1>Profile</h1><p>{escape(head)}</p>",
+        f"<style>{STYLE}</style></head><body><h1>Profile</h1><p>{head}</p>",
         "<h2>When</h2>", timeline(profile.trace()["traceEvents"]), "<p id='told'></p>",
         "<h2>Steps</h2>", table(titles, steps),
         "<h2>Your lines</h2>", table(("ms in all", "share", "line"), lines),
@@ -101,15 +101,24 @@ def table(titles: tuple[str, ...], rows: Sequence[tuple[tuple[str, float | None]
 
 
 def timeline(events: list[dict[str, Any]]) -> str:
-    """Events as a picture: calls and user's marks above, steps below, each thread in two rows."""
-    events = sorted(events, key=lambda e: float(e["ts"]))[:MOST]
-    last = max((e["ts"] + e["dur"] for e in events), default=1.0) or 1.0
+    """Events as a picture: calls and user's marks above, steps below, each thread in two rows.
+
+    It begins with the first of them that does more than compile, which takes longer than many calls.
+
+    >>> call = {"name": "f", "cat": "call", "ts": 500.0, "dur": 10.0, "tid": 0, "args": {}}
+    >>> timeline([{**call, "cat": "compile", "ts": 0.0, "dur": 500.0}, call]).count("<rect")
+    1
+    """
+    events = sorted(events, key=lambda e: float(e["ts"]))
+    first = next((float(e["ts"]) for e in events if e["cat"] != "compile"), 0.0)
+    events = [e for e in events if e["ts"] >= first][:MOST]
+    last = max((e["ts"] + e["dur"] - first for e in events), default=1.0) or 1.0
     threads = {t: n for n, t in enumerate(dict.fromkeys(e["tid"] for e in events))}
     parts = []
     for e in events:
         row = 2 * threads[e["tid"]] + (e["cat"] in ("kernel", "library", "copy", "control"))
         told = escape(f"{e['name']}\n{e['dur'] / 1e3:.3f} ms\n{'; '.join(e['args'].get('lines', ()))}", quote=True)
-        x, width = 1000 * e["ts"] / last, max(1000 * e["dur"] / last, 0.3)
+        x, width = 1000 * (e["ts"] - first) / last, max(1000 * e["dur"] / last, 0.3)
         colour = COLOURS.get(e["cat"], "#9aa0a6")
         parts.append(f"<rect x='{x:.2f}' y='{22 * row + 2}' width='{width:.2f}' height='18' fill='{colour}'"
                      f" data-told='{told}'><title>{told}</title></rect>")  # fmt: skip

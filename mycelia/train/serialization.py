@@ -31,6 +31,7 @@ FORMATS = ("ckpt", "safetensors")
 CONVERT = ({float16, bfloat16, float32, float64}, {int8, int16, int32, int64})
 """Element types of which one becomes another when a network takes parameters."""
 SPREAD = "it is about networks that are spread over processes: leave it out"
+SHOWN = 4  # checkpoints that are named in the place of a missing one
 Name = str | os.PathLike[str]
 
 
@@ -163,7 +164,7 @@ def load_checkpoint(
     """
     path, kind = _place(ckpt_file_name, format)
     if not path.is_file():
-        raise ArgumentError(f"there is no checkpoint {path}", hint="check the name, its suffix and the folder")
+        raise ArgumentError(f"there is no checkpoint {path}", hint=_instead(path))
     checks.only("load_checkpoint", "remove_redundancy", remove_redundancy, False, SPREAD)
     if dec_key is not None:
         check_key(dec_key, dec_mode)
@@ -283,6 +284,15 @@ def _check_fit(name: str, parameter: Parameter, new: Any, strict: bool) -> None:
 def _is_padded(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether a shape is the wanted one with ones at its end, as some devices save them."""
     return len(shape) > len(wanted) and shape == wanted + (1,) * (len(shape) - len(wanted))
+
+
+def _instead(path: Path) -> str:
+    """What there is in the place of a file that is not there: the newest checkpoints of its folder."""
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent} either"
+    there = [p for p in path.parent.iterdir() if p.suffix[1:] in FORMATS and p.is_file()]
+    newest = sorted(there, key=lambda p: (-p.stat().st_mtime, p.name))[:SHOWN]
+    return f"its folder holds {', '.join(p.name for p in newest)}" if newest else "its folder holds no checkpoints"
 
 
 def _place(name: Name, format: str) -> tuple[Path, str]:

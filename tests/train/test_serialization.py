@@ -180,8 +180,13 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_mistakes_are_told_in_words(tmp_path):
     net = nn.Dense(2, 1)
-    with pytest.raises(ArgumentError, match="there is no checkpoint"):
+    with pytest.raises(ArgumentError, match=r"there is no checkpoint(?s:.*)its folder holds no checkpoints"):
         ms.load_checkpoint(tmp_path / "none.ckpt")
+    with pytest.raises(ArgumentError, match=r"there is no folder .* either"):
+        ms.load_checkpoint(tmp_path / "no" / "none.ckpt")
+    ms.save_checkpoint(net, tmp_path / "net-3_63.ckpt")
+    with pytest.raises(ArgumentError, match=r"its folder holds net-3_63\.ckpt"):
+        ms.load_checkpoint(tmp_path / "net-3_79.ckpt")
     with pytest.raises(ShapeError, match=r"parameter weight has shape \(1, 2\), in the checkpoint \(3,\)"):
         ms.load_param_into_net(net, {"weight": ms.Parameter(ms.Tensor([1.0, 2.0, 3.0]))})
     with pytest.raises(DTypeError, match="holds float32, in the checkpoint float16"):

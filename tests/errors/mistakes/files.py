@@ -16,12 +16,12 @@ FOLDER = Path(tempfile.mkdtemp())
 
 @mistake(jit=False)
 def a_checkpoint_that_is_not_there():
-    return ms.load_checkpoint("nowhere.ckpt")
+    return ms.load_checkpoint("nowhere/net.ckpt")
 
 
 @mistake(jit=False)
 def a_checkpoint_without_its_ending():
-    return ms.load_checkpoint("nowhere")
+    return ms.load_checkpoint("nowhere/net")
 
 
 @mistake(jit=False)
