@@ -247,3 +247,27 @@ def test_what_is_remembered_of_batches_stays_in_32_bits(level, compiled):
     assert np.abs(mean.asnumpy()).min() > 0
     if compiled:
         assert call.explain().count("one native call") == 1
+
+
+@pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16], ids=str)
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (lambda: nn.Dense(4, 3), (4096, 4)),
+        (lambda: nn.Conv2d(1, 2, 3, pad_mode="valid", has_bias=True), (8, 1, 34, 34)),
+        (lambda: nn.Conv1d(2, 2, 3, pad_mode="valid", has_bias=True), (64, 2, 66)),
+    ],
+    ids=["dense", "conv2d", "conv1d"],
+)
+def test_sums_of_16_bits_are_made_of_32(layer, shape, dtype, way):
+    """Of thousands of numbers, a sum in 16 bits would stop where one more is less than half a step."""
+    x = np.random.default_rng(0).integers(1, 4, shape).astype(np.float32) / 4  # which 16 bits can hold
+    plain, low = layer(), amp.auto_mixed_precision(layer(), "O1", dtype)
+    found = []
+    for net in (plain, low):
+        gradients = ms.grad(lambda a, net=net: net(a).sum(), None, net.trainable_params())
+        found.append([g.asnumpy() for g in way(gradients)(ms.Tensor(x))])
+    for exact, rounded in zip(*found, strict=True):
+        assert exact.max() > 2000
+        np.testing.assert_allclose(rounded, exact, rtol=2**-8 if dtype is ms.bfloat16 else 2**-11)
