@@ -190,8 +190,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         flat = width == 0
         share = ops.where(flat, ops.zeros_like(at), (at - x0) / ops.where(flat, ops.ones_like(width), width))
         out = y0 + share * (y1 - y0)
-    low = values[0] if left is None else cast(asarray(left), wanted)
-    top = values[-1] if right is None else cast(asarray(right), wanted)
+    low = values[0] if left is None else asarray(left, wanted)
+    top = values[-1] if right is None else asarray(right, wanted)
     out = ops.where(at < points[0], low, ops.where(at > points[-1], top, out))
     return ops.where(at != at, at, out)
 

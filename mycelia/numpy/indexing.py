@@ -57,7 +57,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def _as(x: Any, dtype: Any) -> Tensor:
-    return cast(asarray(x), dtype)
+    return cast(x, dtype) if isinstance(x, Tensor) else asarray(x, dtype)
 
 
 def nonzero(a: Any) -> tuple[Tensor, ...]:

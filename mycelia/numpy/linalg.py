@@ -272,7 +272,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         share = ops.expand_dims(cast(share, s.dtype), share.ndim) if isinstance(share, Tensor) else share
         limit = amax(s, -1, True) * share
     else:
-        given = cast(asarray(tol), s.dtype)
+        given = asarray(tol, s.dtype)
         limit = ops.expand_dims(given, given.ndim)
     return total(s > limit, -1)
 

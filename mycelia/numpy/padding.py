@@ -91,6 +91,13 @@ def _part(x: Tensor, axis: int, start: int | None, stop: int | None) -> Tensor:
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
+def _filled(shape: tuple[int, ...], number: Any, like: Tensor) -> Tensor:
+    """A number everywhere, in the element type of another tensor; whole ones are what is left of it."""
+    return (
+        ops.full(shape, number, dtype=like.dtype) if like.dtype.is_float else cast(ops.full(shape, number), like.dtype)
+    )
+
+
 def _wide(x: Tensor, axis: int, count: int) -> Tensor:
     """One slice repeated."""
     return ops.broadcast_to(x, (*x.shape[:axis], count, *x.shape[axis + 1 :]))
@@ -105,7 +112,7 @@ def _along(x: Tensor, axis: int, widths: tuple[int, int], mode: str, extra: Any,
         ends = []
         for count, number in zip(widths, numbers, strict=True):
             shape[axis] = count
-            ends.append(cast(ops.full(tuple(shape), number), x.dtype))
+            ends.append(_filled(tuple(shape), number, x))
         return ops.cat([ends[0], x, ends[1]], axis)
     if not extent:
         raise ShapeError(f"an axis without elements has no {mode}", given={"shape": x.shape, "axis": axis})
@@ -126,7 +133,7 @@ def _along(x: Tensor, axis: int, widths: tuple[int, int], mode: str, extra: Any,
 def _ramp(x: Tensor, axis: int, count: int, end: Any, front: bool) -> Tensor:
     edge = _part(x, axis, None, 1) if front else _part(x, axis, -1, None)
     edge = ops.squeeze(edge, axis)
-    far = cast(ops.full(edge.shape, end), edge.dtype)
+    far = _filled(edge.shape, end, edge)
     steps = linspace(far, edge, count, endpoint=False, axis=axis, dtype=float64 if not x.dtype.is_float else x.dtype)
     return cast(steps if front else ops.flip(steps, (axis,)), x.dtype)
 

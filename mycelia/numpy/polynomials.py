@@ -162,7 +162,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
         raise ShapeError("points are two vectors of one length", given={"x": at.shape, "y": values.shape, "deg": deg})
     matrix = vander(at, deg + 1)
     if w is not None:
-        weights = cast(asarray(w), at.dtype)
+        weights = asarray(w, at.dtype)
         matrix = matrix * ops.expand_dims(weights, 1)
         values = values * (ops.expand_dims(weights, 1) if values.ndim == 2 else weights)
     scale = ops.sqrt(ops.sum(matrix * matrix, 0))

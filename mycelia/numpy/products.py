@@ -47,7 +47,8 @@ def together(*arrays: Any) -> list[Tensor]:
     """
     made = [asarray(a) for a in arrays]
     wanted = reduce(common, [a.dtype for a in made])
-    return [cast(a, wanted) for a in made]
+    # numbers of Python are not rounded to a coarser type first
+    return [cast(m, wanted) if isinstance(a, Tensor) else asarray(a, wanted) for a, m in zip(arrays, made, strict=True)]
 
 
 def _product(function: Any, *arrays: Tensor) -> Tensor:

@@ -320,7 +320,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         raise ArgumentError(f"there is one bin at least, not {bins}")
     wanted = common(x.dtype, float32)
     if range is not None:
-        low, high = (cast(asarray(e), wanted) for e in range)
+        low, high = (asarray(e, wanted) for e in range)
     elif x.size == 0:
         low, high = ops.zeros((), wanted), ops.ones((), wanted)
     else:

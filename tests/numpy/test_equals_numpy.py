@@ -38,3 +38,14 @@ def check(got, wanted):
 @pytest.mark.parametrize("case", CASES)
 def test_values_are_those_of_numpy(case):
     check(leaves(eval(case, {"np": mnp, **TENSORS})), wanted_of(case))
+
+
+def test_numbers_of_python_are_not_rounded_to_a_coarser_type_first():
+    x = Tensor(numpy.array([1.0, 2.0]))
+    for found, wanted in (
+        (mnp.pad(x, 1, constant_values=0.7), [0.7, 1.0, 2.0, 0.7]),
+        (mnp.where(x > 1, x, 0.1), [0.1, 2.0]),
+        (mnp.matmul(x, [0.1, 0.7]), 1.5),
+        (mnp.interp([0.0, 3.0], x, x, left=0.1, right=0.7), [0.1, 0.7]),
+    ):
+        numpy.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-14)

@@ -68,7 +68,9 @@ def gradients_are_slopes(case, arrays, step=1e-6, bound=2e-4, symmetric=""):
 
     def number(*xs):
         found = leaves(eval(case, {**OURS, **tensors, **dict(zip(names, xs, strict=True))}))
-        return sum((o * o * 0.3 + o).sum() for o in found if isinstance(o, Tensor) and o.dtype.is_float)
+        found = [o for o in found if isinstance(o, Tensor)]
+        found = [part for o in found for part in ([o.real(), o.imag()] if o.dtype.is_complex else [o])]
+        return sum((o * o * 0.3 + o).sum() for o in found if o.dtype.is_float)
 
     rng = np.random.default_rng(1)
     inputs = [arrays[n] for n in names]

@@ -1,0 +1,3 @@
+"""Clusters by SciPy's names."""
+
+from mycelia.scipy.cluster import vq as vq
