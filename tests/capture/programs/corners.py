@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from typing import NamedTuple
 
 import numpy as np
 
@@ -401,3 +402,33 @@ def reads_parameter(x):
 def aliases_parameter(x):
     w = STATE
     return w + x, w * 2
+
+
+@dataclasses.dataclass
+class Settings:
+    scale: float
+    _: dataclasses.KW_ONLY
+    shift: float = 1.0
+    name: str
+
+
+@native(X)
+def fields_that_only_names_give(x):
+    made = Settings(2.0, name="a")
+    return x * made.scale + made.shift, made.name, Settings(scale=3.0, shift=x, name="b").shift
+
+
+class Range(NamedTuple):
+    low: object
+    high: object = 3.0
+
+
+@native(X)
+def named_tuples_with_defaults(x):
+    return Range(x), Range(x, 4.0), Range(high=x, low=2.0).high
+
+
+@native(X)
+def what_can_be_called(x):
+    found = [callable(f) for f in (len, print, int, Range, x, 3, "a", None, (len,), [len], SCALER, Scaler.__call__)]
+    return found, x
