@@ -259,6 +259,14 @@ def test_parameters_hold_other_data_of_the_same_type():
         ParameterTuple([Tensor([1.0])])
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+@pytest.mark.parametrize("value", [5, np.array([5.0]), Tensor([[5.0]])], ids=["a number", "an array", "a tensor"])
+def test_one_number_is_assigned_whatever_axes_it_has(shape, value):
+    w = Parameter(np.zeros(shape, "f"))
+    assert assign(w, value) is w
+    assert (w.shape, w.asnumpy().item()) == (shape, 5.0)
+
+
 def test_mistakes_show_the_line_the_caret_and_the_shapes():
     x, y = Tensor(np.zeros((2, 3), "f")), Tensor(np.zeros((4,), "f"))
     with pytest.raises(ShapeError) as caught:

@@ -69,3 +69,13 @@ def tree(x, n):
     if n < 2:
         return x
     return tree(x, n - 1) + tree(x * 0.5, n - 2)
+
+
+@native(X)
+def a_call_by_another_name_is_another_call(x):
+    def climb(x, step=1.0, factor=1.0):
+        if x.sum() < 20.0:
+            return climb(x + step, factor=2.0)
+        return x * factor
+
+    return climb(x, step=2.0)
