@@ -14,6 +14,8 @@ from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from mycelia import primitives as p
 from mycelia import transforms
 from mycelia.eager.backward import derive_back
@@ -21,9 +23,10 @@ from mycelia.eager.dispatch import Ready
 from mycelia.eager.tape import Alias, Recording, Tape, set_aside
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.errors import DTypeError, MyceliaError
-from mycelia.ir import Function, Op, Param, Project, Purity, Value
+from mycelia.ir import Function, Op, Param, Project, Purity, Value, constant
 from mycelia.types import DType, TensorType, TupleType, float64
 
+Moved = tuple[Any, bool]  # a value, and whether it moves with the numbers; if so it is of real numbers
 TRIED = 6  # operands of an op for which every choice is tried
 
 
@@ -69,7 +72,7 @@ def _repeated(step: Any, tensors: list[Tensor], moving: list[bool], dtypes: list
     if isinstance(step, Alias):
         return tensors
     if isinstance(step, Ready):
-        return lifted(step.op, tensors, moving, dtypes)
+        return [x if moves else None for x, moves in lifted(step.op, tensors, moving, dtypes)]
     function = getattr(step, "whole", None)  # a compiled function, see `api.native`
     if function is None:
         raise NoWay("a function whose derivative is given, or that Python computes")
@@ -80,50 +83,100 @@ def replayed(fn: Function, operands: Sequence[Any], moving: Sequence[bool]) -> l
     """The results of a function, op by op, at operands of which those that move are real numbers; None for results that
     do not move.
     """
+    return [x if moves else None for x, moves in _walked(fn, list(zip(operands, moving, strict=True)))]
+
+
+def _walked(fn: Function, operands: Sequence[Moved]) -> list[Moved]:
+    """The results of a function, op by op, and for each whether it moves."""
     env: dict[Value, Any] = dict(zip(fn.params, operands, strict=True))
-    moved = {v for v, m in zip(fn.params, moving, strict=True) if m}
     for v in fn.values():
         if v in env:
             continue
         if isinstance(v.op, Project):
-            (several,) = v.inputs
-            env[v], moves = env[several][v.op.index]
+            env[v] = env[v.inputs[0]][v.op.index]
         elif v.closed:
-            env[v], moves = v, False
+            env[v] = v, False
         else:
             assert not isinstance(v.op, Param), f"{v} belongs to another function"
-            parts = _parts(v.op, v, env, moved)
-            if isinstance(v.type, TupleType):
-                env[v] = parts
-                continue
-            ((env[v], moves),) = parts
-        if moves:
-            moved.add(v)
-    return [env[r] if r in moved else None for r in fn.results]
+            parts = _parts(v.op, v, [env[x] for x in v.inputs])
+            env[v] = parts if isinstance(v.type, TupleType) else parts[0]
+    return [env[r] for r in fn.results]
 
 
-def _parts(op: Op, v: Value, env: Mapping[Value, Any], moved: set[Value]) -> list[tuple[Any, bool]]:
+def _parts(op: Op, v: Value, inputs: Sequence[Moved]) -> list[Moved]:
     """The results of an op of a function, and for each whether it moves."""
-    moving = [x in moved for x in v.inputs]
-    found: Sequence[Any] = ()
+    moving = [m for _, m in inputs]
+    found: Sequence[Moved] = ()
     if any(moving):
-        found = lifted(op, [env[x] for x in v.inputs], moving, [x.tensor.dtype for x in v.inputs])
+        if isinstance(op, transforms.Structured):
+            return _taken(op, inputs)
+        found = lifted(op, [x for x, _ in inputs], moving, [x.tensor.dtype for x in v.inputs])
     elif op.purity is Purity.ORDERED:
         raise NoWay(f"a function in which {op.name} happens")
-    if any(x is not None for x in found):
-        return [(x, x is not None) for x in found]
-    plain = op(*[_cut(env[x], x.dtype) if m else env[x] for x, m in zip(v.inputs, moving, strict=True)])
+    if found:
+        return list(found)
+    plain = op(*[_cut(x, known.dtype) if m else x for (x, m), known in zip(inputs, v.inputs, strict=True)])
     return [(x, False) for x in (plain if isinstance(v.type, TupleType) else (plain,))]
 
 
-def lifted(op: Op, operands: Sequence[Any], moving: Sequence[bool], dtypes: Sequence[DType]) -> Sequence[Any]:
-    """The results of an op at operands of which those that move are real numbers; None for results that do not move, or
-    nothing at all. `dtypes` are those of the operands as they were.
+def _taken(op: Op, inputs: Sequence[Moved]) -> list[Moved]:
+    """The results of an op that contains functions: the branch that is taken, and the turns one after the other."""
+    if isinstance(op, p.Call):
+        return _walked(op.fn, inputs)
+    if isinstance(op, p.Cond):
+        return _walked(op.then if _number(op, inputs[0]) else op.otherwise, inputs[1:])
+    if isinstance(op, p.While) and not op.parts.y_types:
+        constants, carries = inputs[: op.constants], list(inputs[op.constants :])
+        turns = 0
+        while _number(op, _walked(op.condition, [*constants, *carries])[0]):
+            carries = _walked(op.body, [*constants, *carries])
+            turns += 1
+        return [*carries, (p.constant(np.int64(turns)), False)]
+    if isinstance(op, p.Scan) and op.static_length is not None:
+        whole = op.constants + op.carries
+        constants, carries = inputs[: op.constants], list(inputs[op.constants : whole])
+        rows: dict[int, list[Moved]] = {}
+        for i in reversed(range(op.static_length)) if op.reverse else range(op.static_length):
+            found = _walked(op.body, [*constants, *carries, *[(_row(op, x, i), m) for x, m in inputs[whole:]]])
+            carries, rows[i] = found[: op.carries], found[op.carries :]
+        return [*carries, *_stacked(op, [rows[i] for i in range(op.static_length)])]
+    raise NoWay(op.name)
+
+
+def _number(op: Op, told: Moved) -> Any:
+    """What a branch or a loop is decided by; none is known while a program is written down."""
+    x = told[0]._data if isinstance(told[0], Tensor) else told[0]
+    if isinstance(x, Value) and not x.closed:
+        raise NoWay(op.name)
+    return constant(x) if isinstance(x, Value) else x
+
+
+def _row(op: Op, x: Any, i: int) -> Any:
+    if not hasattr(x, "shape"):
+        raise NoWay(f"{op.name} over a sequence")
+    return p.reshape(p.take(x, 0, i, i + 1), x.shape[1:])
+
+
+def _stacked(op: Op, rows: Sequence[Sequence[Moved]]) -> list[Moved]:
+    """Results of all turns, along a new first axis."""
+    if not rows:
+        raise NoWay(f"{op.name} of no turns")
+    found: list[Moved] = []
+    for column in zip(*rows, strict=True):
+        moves = any(m for _, m in column)
+        parts = [_real(x) if moves else x for x, _ in column]
+        found.append((p.concat([p.reshape(x, (1, *x.shape)) for x in parts], 0), moves))
+    return found
+
+
+def lifted(op: Op, operands: Sequence[Any], moving: Sequence[bool], dtypes: Sequence[DType]) -> Sequence[Moved]:
+    """The results of an op at operands of which those that move are real, and for each whether it moves; nothing
+    if none does. `dtypes` are those of the operands as they were.
     """
-    if isinstance(op, transforms.Structured | p.HostCall):
+    if isinstance(op, p.HostCall | transforms.Structured):
         raise NoWay(op.name)
     if isinstance(op, p.Cast) and op.dtype.is_integer:
-        return list(operands)  # whole numbers of another length; a gradient of whole numbers was cut, and is not here
+        return [(operands[0], True)]  # whole numbers of another length; a gradient of whole numbers was cut, and is not
     for real in _choices(moving, dtypes):
         taken = [_real(x) if r else _cut(x, d) for x, r, d in zip(operands, real, dtypes, strict=True)]
         try:
@@ -133,8 +186,8 @@ def lifted(op: Op, operands: Sequence[Any], moving: Sequence[bool], dtypes: Sequ
         if not kind.differentiable:
             return ()
         if isinstance(kind, TupleType):
-            return [x if t.differentiable else None for x, t in zip(op(*taken), kind.elements, strict=True)]
-        return [op(*taken)]
+            return [(x, t.differentiable) for x, t in zip(op(*taken), kind.elements, strict=True)]
+        return [(op(*taken), True)]
     return ()
 
 

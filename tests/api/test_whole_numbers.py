@@ -160,3 +160,44 @@ def test_what_cannot_be_followed_is_an_error_that_names_the_weight():
         ms.grad(lambda x: (x * ops.pyfunc(lambda a: a * 2, counted, counted)).sum(), None, counted)(X).tolist()
         == [0] * 3
     )
+
+
+def _while(x):
+    y = x
+    while y.sum() < 100:
+        y = y * x
+    return y
+
+
+def _branch(x):
+    return x * x if x.sum() > 4 else x * 3
+
+
+def _turns(x):
+    s = x[0]
+    for i in range(40):
+        s = s * x[1] + i if s < 1000 else s - x[0]
+    return s
+
+
+def _counted(x):
+    i, z = ops.zeros((), ms.int32), ops.zeros_like(x)
+    while i < x[2]:
+        z, i = z + x * x * i, i + 1
+    return z
+
+
+def _sorted(x):
+    values, order = ops.sort(x)
+    return values * values * order
+
+
+@pytest.mark.parametrize("fn", [_while, _branch, _turns, _counted, _sorted])
+@pytest.mark.parametrize("compiled", ["neither", "function", "gradient", "both"])
+def test_branches_and_loops_are_followed(fn, compiled):
+    real = ms.grad(fn)(Tensor([2, 3, 5], ms.float64))
+    inner = ms.jit(fn) if compiled in ("function", "both") else fn
+    outer = ms.grad(inner)
+    found = (ms.jit(outer) if compiled in ("gradient", "both") else outer)(Tensor([2, 3, 5], ms.int32))
+    assert found.dtype is ms.int32
+    assert found.tolist() == real.asnumpy().astype(np.int32).tolist()
