@@ -58,14 +58,17 @@ class LinearizedCall:
         originals = [machine.value(x) for x in (*self.leaves, *self.weights)]
         fresh = fresh_params(tuple(v.type for v in originals))
         asked, machine.positions = machine.positions, {}
+        around, machine.leaves = machine.leaves, machine.leaves.copy()
         try:
             with forked(machine) as inner:
                 for x, param in zip((*self.leaves, *self.weights), fresh, strict=True):
                     inner.write(x, DATA, param)
+                    machine.leaves[id(x)] = param
                 with region() as inside:
                     outputs = machine.call(fn, marked, kwargs)
         finally:
             new = dict(zip(fresh, originals, strict=True))
+            machine.leaves = around
             machine.positions = asked | moved_positions(machine.positions, new)
         self.happens = inside.effects
         self.inputs = [base.tensor(v) for v in originals]

@@ -18,7 +18,8 @@ from mycelia.capture.values import (
     alternatives,
 )
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Tensor
+from mycelia.eager import Parameter, Tensor
+from mycelia.eager.random import is_counter
 from mycelia.ir import Value
 from mycelia.sizes import NeedsSize, Sym
 from mycelia.types import TensorType
@@ -50,8 +51,15 @@ class Joining(Machine):
         return found[::2] if type(obj) in MAPPINGS else found  # type: ignore[no-any-return]
 
     def value(self, x: Tensor) -> Value:
-        """What a tensor holds, as one value of the graph."""
-        return self.select_data(self.read(x, DATA))
+        """What a tensor holds, as one value of the graph. Gradients end at a parameter, whatever was assigned to it."""
+        held = self.select_data(self.read(x, DATA))
+        if type(x) is not Parameter:
+            return held
+        own = self.leaves.get(id(x))
+        own = self.store.world.seen.get((id(x), DATA)) if own is None else own
+        if held is own or own is None or is_counter(x):
+            return held
+        return p.in_place_of(held, own) if held.type == own.type else p.stop_gradient(held)
 
     def select_data(self, held: Any) -> Value:
         held = self.settled(held)

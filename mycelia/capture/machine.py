@@ -119,6 +119,7 @@ class Machine:
         self.regions = Regions(lambda n: self.select(n, KINDS[int]))
         self.stand_ins: set[int] = set()  # tensors whose identity is not known
         self.sharing = Sharing()
+        self.leaves: dict[int, Value] = {}  # by parameter: what it is to the gradient that is being taken
         # tensors that one way has made, and the other not: the condition, what they hold, what the others hold there:
         self.same_else: dict[int, tuple[Value, Value, Value]] = {}
         self.positions: dict[Position, Location | None] = {}

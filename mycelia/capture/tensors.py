@@ -124,6 +124,8 @@ class Tensors(Joining):
         for original, stand_in, data in stand_ins.values():
             if stand_in._data is not data:
                 self.written(original, as_value(stand_in._data))
+                if type(original) is Parameter:
+                    originals[id(stand_in._data)] = original  # what it holds now is read from it
         made = self.raised(out, originals)
         ambiguous = dict.fromkeys(originals, chosen) if chosen else {}
         for t, x in pairs_of(out, made):
@@ -206,7 +208,8 @@ class Tensors(Joining):
             return originals[id(out)]
         kind = type(out)
         if kind is Tensor:
-            return self.store.tensor(as_value(out._data))
+            held = originals.get(id(out._data))
+            return self.store.tensor(as_value(out._data) if held is None else self.value(held))
         if kind is tuple:
             return tuple([self.raised(v, originals) for v in out])
         if kind is list:

@@ -85,10 +85,25 @@ class Parameter(Tensor):
         if (mark := self._marks.get(get_ident())) is not None:
             mark[1] = place
 
+    def hold(self, other: Tensor) -> None:
+        """Hold what `other` holds. Gradients end at a parameter: it stays what it was to those who ask for its own, and
+        nothing flows into what was assigned to it.
+        """
+        tape = self._tape
+        if tape is not None and tape.open and other.shape == self.shape and other.dtype is self.dtype:
+            other = p.in_place_of(other, self.value())
+        elif other._tape is not None:
+            other = other.detached()
+        super().hold(other)
+
     def renew(self, data: Any) -> None:
-        self._data = data
-        if self._marks:
-            self._tape = None
+        tape = self._tape
+        if tape is not None and tape.open:
+            self.hold(wrap(data))
+        else:
+            self._data = data
+            if self._marks:
+                self._tape = None
         if getattr(self, "_kin", None) is not None:
             self.spread()
 

@@ -13,6 +13,7 @@ from mycelia.primitives import (
     Cast,
     Divide,
     Full,
+    InPlaceOf,
     Multiply,
     Reduction,
     Reshape,
@@ -104,10 +105,10 @@ def cast_to_itself(v: Value) -> Value | None:
     return v.inputs[0] if v.inputs[0].type == v.type else None
 
 
-@rule_for(StopGradient)
+@rule_for(StopGradient, InPlaceOf)
 def stop_gradient_is_done(v: Value) -> Value | None:
-    """After differentiation it is the identity."""
-    return v.inputs[0]
+    """After differentiation it is the first operand."""
+    return _same_shape(v.inputs[0], v)
 
 
 @rule_for(Select)

@@ -23,9 +23,11 @@ from mycelia.types import Array, DType, Shape, TensorType, bool_, float32, float
 
 __all__ = [
     "Cast",
+    "InPlaceOf",
     "Select",
     "StopGradient",
     "cast",
+    "in_place_of",
     "select",
     "stop_gradient",
 ]
@@ -154,6 +156,31 @@ class StopGradient(Unary):
         yield Sample(cls(), (draw(2, 3),), smooth=False, note="the gradient is zero by decree")
 
 
+class InPlaceOf(Elementwise):
+    """The new value of a variable; to every gradient it is the variable, whatever the new value was computed from.
+
+    >>> InPlaceOf().reference(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    array([1., 2.])
+    """
+
+    cheap: ClassVar[bool] = True
+    name, arity, dtypes, oracle = "in_place_of", 2, ALL, staticmethod(lambda new, old: np.broadcast_arrays(new, old)[0])
+    in_parts = each_part
+
+    def reference(self, new: Array, old: Array) -> Any:  # type: ignore[override]  # of two arrays
+        return new if new.shape == old.shape else np.broadcast_arrays(new, old)[0].copy()
+
+    def scalar(self, new: Expr, old: Expr) -> Expr:  # type: ignore[override]  # of two elements
+        return new
+
+    def vjp(self, ct: Value, out: Value, new: Value, old: Value) -> Cotangents:
+        return None, unbroadcast(ct, old.shape)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield Sample(cls(), (draw(2, 3), draw(2, 3)), smooth=False, note="the gradient is another one by decree")
+
+
 def select(condition: Any, x: Any, y: Any) -> Any:
     """`x` where `condition` holds, else y; of x and y one may be a Python number.
 
@@ -177,4 +204,4 @@ def cast(x: Operand, dtype: DType) -> Operand:
     return x if x.dtype is dtype else Cast(dtype)(x)
 
 
-stop_gradient = StopGradient()
+in_place_of, stop_gradient = InPlaceOf(), StopGradient()
