@@ -158,8 +158,10 @@ class DTypeError(MyceliaError, TypeError):
     """An operation does not accept this element type."""
 
 
-class ArgumentError(MyceliaError, ValueError):
-    """An argument has a value that the operation does not accept."""
+class ArgumentError(MyceliaError, ValueError, TypeError):
+    """An argument that the operation does not accept: for its value, or because it is something else than is asked for.
+    Whoever catches either of Python's errors for these, as programs written for MindSpore do, catches it.
+    """
 
 
 class CallError(MyceliaError, TypeError):

@@ -11,7 +11,7 @@ from mycelia.checks import choice
 from mycelia.eager import Tensor
 from mycelia.errors import CallError
 
-__all__ = ["LAX", "STRICT", "JitConfig", "jit_class", "lazy_inline", "run_check"]
+__all__ = ["LAX", "STRICT", "JitConfig", "cell_graph_executor", "jit_class", "lazy_inline", "run_check"]
 
 STRICT, LAX = 0, 2
 """For `set_context(jit_syntax_level=...)`: whether what cannot be compiled is an error, or runs in Python."""
@@ -40,6 +40,26 @@ class JitConfig:
         choice("JitConfig", "debug_level", debug_level, ("RELEASE", "DEBUG"))
         choice("JitConfig", "infer_boost", infer_boost, ("on", "off"))
         self.jit_config_dict: dict[str, Any] = {"jit_level": jit_level, "jit_syntax_level": jit_syntax_level, **kwargs}
+
+
+class CellGraphExecutor:
+    """What compiles cells beforehand, where old programs ask for it.
+
+    >>> from mycelia.nn import ReLU
+    >>> cell_graph_executor(ReLU(), Tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
+    def compile(self, obj: Any, *args: Any, phase: str = "predict", **options: Any) -> tuple[str, bool]:
+        """Compile a cell for such arguments; the name of the phase, and that it was done."""
+        obj.compile(*args)
+        return phase, True
+
+    def __call__(self, obj: Any, *args: Any, phase: str = "predict") -> Any:
+        return obj.compile_and_run(*args)
+
+
+cell_graph_executor = CellGraphExecutor()
 
 
 def jit_class(cls: type[T]) -> type[T]:

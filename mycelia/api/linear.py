@@ -10,6 +10,7 @@ import numpy as np
 
 from mycelia import eager
 from mycelia import primitives as p
+from mycelia.api.mutable import MutableInt
 from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
 from mycelia.eager.tape import recording
 from mycelia.eager.whole import NoWay, pull_back_whole
@@ -206,7 +207,7 @@ def _listed(weights: Any) -> list[Any]:
 def _differentiable(x: Any, position: int) -> Tensor:
     """A tensor that a gradient can be taken with respect to."""
     if not isinstance(x, Tensor):
-        if isinstance(x, float):
+        if isinstance(x, float | MutableInt):
             return Tensor(x)
         raise ArgumentError(
             f"argument {position} is differentiated and holds a {type(x).__name__}, not a tensor", given={"value": x}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia.eager import Tensor
-from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.errors import DTypeError, ShapeError
 from mycelia.tree import tree_map
 
 
@@ -22,7 +22,8 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 
     To a jitted function a Python number is a constant at first, and becomes a variable when it is seen to change;
     a mutable one is a variable from the first call on. Tensors, wherever they are nested, always are. A bool chooses
-    between programs and stays a constant.
+    between programs and stays a constant. With `dynamic_len` the elements are of one kind, and the next call may have
+    more of them: a program for each length.
 
     >>> mutable(3) + 1, mutable((1.5, "a"))
     (4, (1.5, 'a'))
@@ -34,7 +35,7 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     3
     """
     if dynamic_len:
-        _refuse_length(input_data)
+        _check_alike(input_data)
     return tree_map(_variable, input_data)
 
 
@@ -52,15 +53,9 @@ def _variable(x: Any) -> Any:
     )
 
 
-def _refuse_length(data: Any) -> None:
-    """MindSpore 2.10 documents the argument, its conditions, and that it is not supported."""
+def _check_alike(data: Any) -> None:
     if not isinstance(data, list | tuple):
         raise DTypeError("only a list or a tuple has a length that may change", given={"input_data": data})
     kinds = {(x.dtype, x.shape) if isinstance(x, Tensor) else type(x) for x in data}
     if len(kinds) > 1:
         raise ShapeError("a sequence of changing length has elements of one type and shape", given={"input_data": data})
-    raise ArgumentError(
-        "a compiled program takes sequences of a fixed length",
-        given={"dynamic_len": True, "length": len(data)},
-        hint="stack the elements: the first axis of a tensor may change from call to call",
-    )

@@ -18,6 +18,7 @@ from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
 from mycelia.ir import Op, Value, constant
 from mycelia.names import listening, missing_attribute
+from mycelia.tree import tree_map
 from mycelia.types import _BY_NUMPY, Array, DType, Shape
 
 if TYPE_CHECKING:
@@ -255,6 +256,10 @@ class Tensor(OperatorSignatures):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numbers(), dtype=dtype)
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """NumPy's functions take tensors as the arrays inside."""
+        return function(*tree_map(_plain, args), **tree_map(_plain, kwargs))
+
     def __bool__(self) -> bool:
         return bool(self.item())
 
@@ -441,3 +446,7 @@ def _in_graph(op: Op, inputs: tuple[Any, ...]) -> Any:
     if out.__class__ is tuple:
         return tuple([wrap(o, tape, place + i if place >= 0 else -1) for i, o in enumerate(out)])
     return wrap(out, tape, place)
+
+
+def _plain(x: Any) -> Any:
+    return x.numbers() if isinstance(x, Tensor) else x

@@ -25,6 +25,9 @@ PATHS: dict[str, str] = {
     "_checkparam": "common.checkparam",
     "context": "api.context",
     "common.api": "api",
+    "common.jit_config": "api.hints",
+    "common.lazy_inline": "api.hints",
+    "communication.management": "communication",
     "common.dtype": "types",
     "common.generator": "eager api",
     "common.mutable": "api",
@@ -55,9 +58,11 @@ PATHS: dict[str, str] = {
     "ops.nn_ops": "ops.primitive",
     "ops.op_info_register": "ops.custom_info ops.custom",
     "ops.tensor_method": "ops.functional",
+    "profiler.profiling": "profiler",
     "train.amp": "amp",
     "train.callback.*": "train.callback",
     "train.data_sink": "train.sinking",
+    "train.dataset_helper": "train",
     "train.summary.summary_record": "train.summary",
 }
 """A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
@@ -124,6 +129,7 @@ SHORT: dict[str, dict[str, str]] = {
     "mycelia.types": _ELEMENTS | _CONVERSIONS,
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO,
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
+    "mycelia.api": {"_cell_graph_executor": "api.hints.cell_graph_executor", "jit_class": "api.hints.jit_class"},
     "mycelia.api.context": _PARALLEL,
     "mycelia.train": {
         "ParallelMode": "api.parallel_context.ParallelMode",

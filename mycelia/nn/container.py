@@ -90,6 +90,9 @@ class Sequence(Cell):
             self.append(cell)
         return self
 
+    def __iadd__(self: S, cells: Iterable[Cell]) -> S:
+        return self.extend(cells)
+
 
 class SequentialCell(Sequence):
     """Cells that run in turn, each on what the one before it gave.

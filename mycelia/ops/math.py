@@ -251,8 +251,16 @@ def round(input: Any, *, decimals: int = 0) -> Tensor:
     [0.0, 2.0, 2.0]
     """
     if decimals:
-        return _rounded(p.round, floated(input) * 10.0**decimals) * 10.0**-decimals
+        scale = 10.0 ** max(decimals, -decimals)
+        x = floated(input)
+        return _rounded(p.round, x * scale) / scale if decimals > 0 else _rounded(p.round, x / scale) * scale
     return _rounded(p.round, input)
+
+
+@method("__round__")
+def _rounded_to(self: Tensor, ndigits: int | None = None) -> Tensor:
+    """What Python's `round` gives of a tensor: a tensor."""
+    return round(self, decimals=ndigits or 0)
 
 
 @method()

@@ -237,3 +237,43 @@ def test_element_types_have_short_names():
         ms.int32,
     )
     assert ms.jit(lambda x: x.astype(ms.float))(Tensor([1])).dtype is ms.float32
+
+
+def test_numpys_functions_take_tensors():
+    x = Tensor([0.5, 2.0, -1.0])
+    assert np.all(x < 3)
+    assert np.sum(x) == 1.5
+    assert np.argmax(x) == 1
+    assert np.concatenate([x, x]).shape == (6,)
+    assert np.where(x > 1, x, 0).tolist() == [0, 2, 0]
+    assert np.allclose(x, x)
+    assert np.max(x, axis=0) == 2.0
+
+
+def test_rounding_by_python_and_to_decimals():
+    x = Tensor([0.1, 4.51, 9.9, -123.456])
+    assert round(x).tolist() == [0, 5, 10, -123]
+    assert ms.jit(lambda x: round(x))(x).tolist() == [0, 5, 10, -123]
+    assert round(x, 1).tolist() == np.round(x.asnumpy(), 1).tolist()
+    assert ops.round(x, decimals=-1).tolist() == [0, 0, 10, -120]
+
+
+def test_mutable_numbers_are_differentiated():
+    by = ops.GradOperation()(lambda x, y: x * y)
+    assert by(ms.mutable(2), 3) == 3
+    assert by(ms.mutable(2.0), 3) == 3
+    assert ms.jit(ms.grad(lambda x, y: x * y))(ms.mutable(2), 3) == 3
+
+
+def test_lists_of_changing_length():
+    total = ms.jit(lambda numbers: sum(numbers))
+    for n in (2, 3, 5):
+        assert total(ms.mutable([Tensor(1.0)] * n, dynamic_len=True)) == n
+    with pytest.raises(ValueError, match="one type and shape"):
+        ms.mutable([Tensor(1.0), Tensor([1.0])], dynamic_len=True)
+
+
+def test_wrong_arguments_are_errors_of_both_kinds():
+    for kind in (TypeError, ValueError):
+        with pytest.raises(kind):
+            nn.exponential_decay_lr("a", 0.9, 6, 2, 1)

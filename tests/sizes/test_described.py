@@ -213,5 +213,3 @@ def test_what_cannot_be_mutable_is_an_error() -> None:
         ms.mutable({"a": 1}, dynamic_len=True)
     with pytest.raises(ShapeError, match="one type and shape"):
         ms.mutable([rows(2), rows(3)], dynamic_len=True)
-    with pytest.raises(ArgumentError, match="stack the elements"):
-        ms.mutable([rows(2), rows(2)], dynamic_len=True)
