@@ -385,7 +385,8 @@ def mapped_call(
     asked, machine.positions = machine.positions, {}
     try:
         with forked(machine) as one:
-            given = rebuilt(machine, structure, [one.tensor(v) for v in params[:-1]])
+            lanes = [one.tensor(v) for v in params[:-1]]
+            given = rebuilt(machine, structure, lanes)
             with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
                 result = machine.joined(machine.call(each, given, {}))
             found, shape = flattened(machine, result)
@@ -395,12 +396,16 @@ def mapped_call(
             wrong = [machine.regions.wrong(*position, machine.path) for position in machine.positions]
             moved = [obj for obj, slot, _ in one.differences(base) if slot == DATA and is_counter(obj)]
             counters = [(counter, machine.value(counter)) for counter in moved]
+            now = [machine.value(x) for x in lanes]
+            written = [(x, v, a) for x, v, a, old in zip(tensors, now, axes, params, strict=False) if v is not old]
+            if any(a is None for *_, a in written):
+                machine.refuse("an argument that all examples share is written to")
     finally:
         machine.positions = asked
     check_changes(machine, base, one, params, moved)
     wanted = machine.real(vectorize._matched, out_axes, shape, "out_axes")
     computed = [(v, a) for v, a in zip(outs, wanted, strict=True) if isinstance(v, Value)]
-    computed += [(v, 0) for v in (*[held for _, held in counters], *wrong)]
+    computed += [(v, 0) for v in (*[v for _, v, _ in written], *[held for _, held in counters], *wrong)]
     function, captured = enclosed(machine, params, [v for v, _ in computed], inside.effects)
     known = {name for t in (*types, *[v.type for v in captured]) for name in data_sizes(t)}
     if any(not data_sizes(v.type) <= known for v, _ in computed):
@@ -418,6 +423,8 @@ def mapped_call(
             continue
         r = next(batched)
         made.append(base.tensor(r if a is None else p.moveaxis(r, 0, a % len(r.shape))))
+    for x, v, a in written:
+        machine.written(x, p.moveaxis(next(batched), 0, a % (len(v.shape) + 1)))
     for counter, _ in counters:
         base.write(counter, DATA, as_value(furthest(Tensor(next(batched)))))
     for told in batched:

@@ -141,13 +141,18 @@ def vmap(
         fronts, axes = [*fronts, lane], [*axes, 0]
         types = [TensorType(x.dtype, x.shape[a is not None :]) for x, a in zip(fronts, axes, strict=True)]
 
+        changed: list[int] = []
+
         def each(*flat: Tensor) -> Any:
+            before = [x._data for x in flat]
             with in_lane(randomness, flat[-1]), collecting_conditions() as asked:
                 out = fn(*unflatten(structure, flat[:-1]))
-            return out, tuple([wrap(p.reduce_any(p.logical_not(v))) for v in asked])
+            changed[:] = [i for i, x in enumerate(flat) if x._data is not before[i]]
+            wrong = tuple([wrap(p.reduce_any(p.logical_not(v))) for v in asked])
+            return out, wrong, tuple([flat[i].detached() for i in changed])
 
         try:
-            out, wrong = _run(trace(each, types), size, fronts, axes, types, (out_axes, 0))
+            out, wrong, written = _run(trace(each, types), size, fronts, axes, types, (out_axes, 0, 0))
         except NeedsSize as reason:
             raise size_of_an_example(reason) from None
         if mode.capturing:
@@ -155,6 +160,8 @@ def vmap(
                 must(p.logical_not(as_value(told)))
         elif any(told.numbers().any() for told in wrong):
             return _looped(fn, args, in_axes, out_axes, randomness)  # which raises, at the example that is wrong
+        for i, new in zip(changed, written, strict=True):
+            arguments[i].become(_moved(new, 0, _of_each(axes[i])))
         return out
 
     def vectorized(*args: Any, **kwargs: Any) -> Any:
@@ -206,6 +213,16 @@ def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_ax
     columns = zip(*[out for out, _ in found], strict=True)
     made = [_stacked(c, a) if isinstance(c[0], Tensor) else c[0] for c, a in zip(columns, wanted, strict=True)]
     return unflatten(found[0][1], made)
+
+
+def _of_each(axis: int | None) -> int:
+    """The axis of an argument that was written to."""
+    if axis is None:
+        raise ArgumentError(
+            "an argument that all examples share is written to by each of them",
+            hint="give each its own: an axis of in_axes instead of None",
+        )
+    return axis
 
 
 def _example(x: Tensor, axis: int | None, i: int) -> Tensor:
