@@ -1,7 +1,7 @@
 """Tools for tests: the laws that every op obeys, ways to run a function, numeric gradients, equality of programs."""
 
 from mycelia.testing.executors import EXECUTORS, by_elements
-from mycelia.testing.laws import LAWS, Law, law, obeys
+from mycelia.testing.laws import LAWS, UNFIT_FOR_COMPLEX, Law, law, obeys
 from mycelia.testing.native import compile, lower, optimise
 from mycelia.testing.numeric import numeric_jvp, numeric_vjp
 from mycelia.testing.passes import check_pass
@@ -10,6 +10,7 @@ from mycelia.testing.samples import all_mistakes, all_samples, as_dtype, functio
 __all__ = [
     "EXECUTORS",
     "LAWS",
+    "UNFIT_FOR_COMPLEX",
     "Law",
     "all_mistakes",
     "all_samples",

@@ -22,7 +22,8 @@ from typing import Any
 from mycelia.interning import Interned
 from mycelia.ir import Op, registry, value
 from mycelia.testing.executors import EXECUTORS
-from mycelia.testing.laws import LAWS
+from mycelia.testing.laws import LAWS, UNFIT_FOR_COMPLEX
+from mycelia.testing.samples import complex_samples
 
 RULES = ("infer", "outcome", "reference", "element", "scalar", "expand", "vjp", "pull", "vmap", "axes", "local")
 REPRESENTATIVES = 4  # of a rule that a family gives to many ops
@@ -236,7 +237,7 @@ def _first_failure(op: type[Op], order: Sequence[str]) -> str:
     try:
         with _impatient():
             for law in order:
-                for sample in op.samples():
+                for sample in (*op.samples(), *(() if law in UNFIT_FOR_COMPLEX else complex_samples(op, 2))):
                     LAWS[law](sample)
             law = "mistakes"
             for mistake in op.mistakes():

@@ -9,7 +9,8 @@ import numpy as np
 
 from mycelia import primitives
 from mycelia.ir import Function, Mistake, Op, Sample, registry
-from mycelia.types import Array, DType, type_of
+from mycelia.primitives.family import takes_complex
+from mycelia.types import Array, DType, complex64, complex128, type_of
 
 assert primitives, "importing them fills the registry"
 
@@ -59,6 +60,24 @@ def as_dtype(sample: Sample, dtype: DType) -> Sample:
     main = next((x.dtype for x in inputs if x.dtype.kind == "f"), inputs[0].dtype if inputs else None)
     converted = [_converted(x, dtype) if x.dtype == main else x for x in inputs]
     return Sample(sample.op, tuple(converted), sample.smooth, sample.note)
+
+
+def complex_samples(op: type[Op], most: int = 4) -> list[Sample]:
+    """Some of the samples of an op with complex numbers in place of real ones; none if it does not take them.
+
+    >>> [x.dtype.name for sample in complex_samples(primitives.Exp) for x in sample.inputs]
+    ['complex64', 'complex128', 'complex64', 'complex128']
+    """
+    found: list[Sample] = []
+    for sample in op.samples() if op.in_parts is not Op.in_parts else ():
+        if any(x.dtype.kind == "f" for x in arrays(sample)) and takes_complex(sample.op) and sample.smooth:
+            made = as_dtype(sample, complex128 if len(found) % 2 else complex64)
+            try:
+                made.op.infer(*[primitives.constant(x).type for x in made.inputs])
+            except Exception:
+                continue  # a product of mixed types
+            found.append(made)
+    return found[:most]
 
 
 def _converted(x: Array, dtype: DType) -> Array:
