@@ -14,7 +14,7 @@ def a_function_spelt_wrong(x):
 
 @mistake(X)
 def a_function_that_only_mindspore_has(x):
-    return ops.igamma(x, x)
+    return ops.incre_flash_attention(x, x)
 
 
 @mistake(X)
