@@ -110,6 +110,7 @@ _HOOKS = {
     },
     "P": "ops.operations",
     "Tensor": "eager.Tensor",
+    "get_grad": "api.get_grad",
 }
 _HINTS = {name: f"api.hints.{name}" for name in ("JitConfig", "LAX", "STRICT", "jit_class", "lazy_inline", "run_check")}
 _PARALLEL = {

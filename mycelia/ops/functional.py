@@ -1,6 +1,7 @@
 """Functions of tensors, under the name by which older programs import them."""
 
 # ruff: noqa: F403  # every module lists what it offers in its own __all__
+from mycelia.api import get_grad as get_grad
 from mycelia.api import grad as grad
 from mycelia.api import jacfwd as jacfwd
 from mycelia.api import jacrev as jacrev
