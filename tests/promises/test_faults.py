@@ -9,21 +9,22 @@ from tests.promises.generator.pool import Judge
 from tests.promises.generator.writer import Writer
 
 FIRST, MOST = 2_000_000, 250  # programs until a fault counts as not found
+SEEDS = sorted(range(FIRST, FIRST + MOST), key=lambda seed: seed % 5 >= 2)  # pairs first, which are small
 
 
 def found_after(fault: Fault) -> int | None:
     """How many programs it takes to see a fault; None if they do not."""
     with Judge(fault.name, limit=10.0) as judge:
-        for count in range(MOST):
-            writer = Writer(FIRST + count, pure=count % 25 == 24)
+        for count, seed in enumerate(SEEDS, 1):
+            writer = Writer(seed, pure=seed % 25 == 24)
             if judge(writer.program(), writer.native).bad:
-                return count + 1
+                return count
     return None
 
 
 @pytest.mark.slow
 def test_generated_programs_find_nine_faults_of_ten() -> None:
-    assert not [f.name for f in FAULTS if f.path() is None], "stale"
+    assert not [f.name for f in FAULTS if f.edits() is None], "stale"
     missed = [f.name for f in FAULTS if found_after(f) is None]
     assert len(missed) <= len(FAULTS) // 10, missed
 
@@ -31,4 +32,4 @@ def test_generated_programs_find_nine_faults_of_ten() -> None:
 def test_faults_are_known_by_name_and_most_can_be_sown() -> None:
     names = [f.name for f in FAULTS]
     assert len(set(names)) == len(names)
-    assert sum(f.path() is not None for f in FAULTS) >= 50
+    assert sum(f.edits() is not None for f in FAULTS) >= 50

@@ -20,20 +20,24 @@ ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True)
 class Fault:
-    """In this module, the first place that reads `old` reads `new`."""
+    """In this module, the first place that reads `old` reads `new`; where two checks refuse the same, so does another."""
 
     name: str
     module: str
     old: str
     new: str
+    second: tuple[str, str, str] | None = None
 
-    def path(self) -> Path | None:
-        """The file that it is sown into; None if the fault is stale."""
-        for package in PACKAGES:
-            path = ROOT / package / f"{self.module}.py"
-            if path.exists() and self.old in path.read_text():
-                return path
-        return None
+    def edits(self) -> dict[Path, list[tuple[str, str]]] | None:
+        """The files that it is sown into, with what is replaced there; None if the fault is stale."""
+        found: dict[Path, list[tuple[str, str]]] = {}
+        for module, old, new in filter(None, ((self.module, self.old, self.new), self.second)):
+            paths = [path for package in PACKAGES if (path := ROOT / package / f"{module}.py").exists()]
+            where = [path for path in paths if old in path.read_text()]
+            if not where:
+                return None
+            found.setdefault(where[0].resolve(), []).append((old, new))
+        return found
 
 
 FAULTS = [
@@ -59,7 +63,7 @@ FAULTS = [
     Fault("arrays are guarded by type", "guards", "return array.tobytes() == copy.tobytes()", "return True"),
     Fault("arrays are guarded by themselves", "world", "copy = self.seen[key] = array.copy()", "copy = self.seen[key] = array"),
     Fault("attributes of classes are not guarded", "attributes", 'found = self.read(c, ("attr", name))', "found = vars(c).get(name, MISSING)"),
-    Fault("only the first item is guarded", "guards", "for i, part in enumerate(expect.parts):", "for i, part in enumerate(expect.parts[:1]):"),
+    Fault("only the first item is guarded", "guards", "for i, part in enumerate(expect.parts):\n                self.expect(", "for i, part in enumerate(expect.parts[:1]):\n                self.expect("),
     # ------------------------------------------------------------------------------------------- what is the same
     Fault("1 is True", "values", "if kind is not type(b) or kind not in EXACT:", "if kind not in EXACT:"),
     Fault("0.0 is -0.0", "values", "return repr(a) == repr(b)", "return bool(a == b)"),
@@ -84,7 +88,7 @@ FAULTS = [
     Fault("parts do not see what is written to the whole", "tensors", "for link in below:", "for link in ():"),
     Fault("results share no memory", "program", "if (link := self.ending.kin.get(blank.key)) is not None:", "if (link := None) is not None:"),
     Fault("arguments share no memory", "programs", 'if getattr(objects[n], "_kin", None) is not None and overlap(objects):', "if False:"),
-    Fault("one of two tensors is written to", "tensors", "        if id(x) in sharing.unclear:", "        if False:"),
+    Fault("one of two tensors is written to", "tensors", "        if id(x) in sharing.unclear:", "        if False:", ("tensors", " or id(x) in self.sharing.unclear", "")),
     Fault("every position exists", "programs", "        if any(results[i] for i in self.flags):", "        if False:"),
     # ------------------------------------------------------------------------------------------------ statements
     Fault("the rest runs after all", "statements", "return rest() if outcome is FALLS else outcome", "return rest()"),
@@ -127,9 +131,9 @@ FAULTS = [
     # -------------------------------------------------------------------------------------------- loops, numbers
     Fault("continue breaks", "loops", 'outcome = caught("continue", self.block(stmt.body, frame))', 'outcome = caught("break", self.block(stmt.body, frame))'),
     Fault("a variable holds a copy after a loop", "carrying", "base.write(c.obj, c.slot, either(ran, made, before))", "base.write(c.obj, c.slot, made)"),
-    Fault("a tensor from before a loop is carried", "carrying", "        if id(end) not in turn.made:", "        if False:"),
+    Fault("a tensor from before a loop is carried", "carrying", "        if id(end) not in turn.made:", "        if False:", ("carrying", "or id(root) not in turn.made or", "or")),
     Fault("two variables of a loop are two tensors", "carrying", "for k, v in kept.items() if any(w is end for w in flat(v[1]))) > 1:", "for k, v in kept.items() if any(w is end for w in flat(v[1]))) > 9:"),
-    Fault("the tensor of an earlier turn is written to", "tensors", "        if id(x) in self.stand_ins:", "        if False:"),
+    Fault("the tensor of an earlier turn is written to", "tensors", "        if id(x) in self.stand_ins:", "        if False:", ("rolling", "any((id(t), DATA) in kept for", "any(False for")),
     Fault("a break inside a piece goes on", "pieces", "if outcome.kind == 'break': break", "if outcome.kind == 'break': continue"),
     Fault("what both ways compute belongs to the first", "regions", "            self.shared[v] = mine[:shared]", "            pass"),
     Fault("numbers are floats", "program", "return value.kind(self.results[value.value.place].item())", "return float(self.results[value.value.place].item())"),
@@ -144,15 +148,19 @@ FAULTS = [
 def sow(name: str) -> None:
     """From now on, the module that is imported has this fault."""
     (fault,) = (f for f in FAULTS if f.name == name)
-    path = fault.path()
-    if path is None:
+    edits = fault.edits()
+    if edits is None:
         sys.exit(f"stale: {name}")
     assert not any(m in sys.modules for m in ("mycelia",)), "it is too late"
     usual = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self: importlib.machinery.SourceFileLoader, module: str) -> CodeType | None:
-        if Path(self.path).resolve() != path.resolve():
+        path = Path(self.path).resolve()
+        if path not in edits:
             return usual(self, module)
-        return compile(path.read_text().replace(fault.old, fault.new, 1), str(path), "exec", dont_inherit=True)
+        text = path.read_text()
+        for old, new in edits[path]:
+            text = text.replace(old, new, 1)
+        return compile(text, str(path), "exec", dont_inherit=True)
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]

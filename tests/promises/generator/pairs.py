@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tests.promises.generator.writer import Writer
 
 WORLD = """\
+import colorsys
+COLOUR = colorsys.rgb_to_hsv
 OP, KIND, WORDS, A, B = ops.relu, int, ['a', 'b', 'c', 'd'], Box(0.5), Sub(0.5)
 """
 
@@ -46,6 +48,7 @@ PAIRS = [
     Pair("one that meets what is behind", "x, a", "a.k = <f>\nreturn x * HOME.k", "x = <L>; a = Sub(<F>)", ("a = HOME", "a = Sub(<F>)")),
     Pair("function behind", "x", "return OP(x)", "x = <L>", ("global OP; OP = ops.abs", "global OP; OP = ops.relu", "global OP; OP = lambda z: z + <F>")),
     Pair("function behind", "x", "return A.fn(x)", "x = <L>; A.fn = ops.abs", ("A.fn = ops.neg", "A.fn = ops.relu", "A.fn = helper")),
+    Pair("function of a library behind", "x, n", "return COLOUR(0.5, n, 0.25), x", "x = <L>; n = 0.75", ("global COLOUR; COLOUR = colorsys.rgb_to_hls", "global COLOUR; COLOUR = colorsys.hsv_to_rgb", "global COLOUR; COLOUR = colorsys.rgb_to_hsv", "n = 0.5")),
     Pair("class behind", "x, n", "return isinstance(n, KIND), x", "x = <L>; n = 1", ("global KIND; KIND = float", "global KIND; KIND = int", "global KIND; KIND = Box")),
     Pair("sizes that are compared", "x", "if len(x) > 3: x = x * <F>\nreturn x + 1.", "x = ops.ones(2)", ("x = ops.ones(3)", "x = ops.ones(5)", "x = ops.ones(4)", "x = ops.ones(2)", "x = ops.ones(7)")),
     Pair("sizes that are compared", "x", "return (x.sum() if x.shape[0] % 2 else x.max()) * <F>", "x = ops.ones(4)", ("x = ops.ones(6)", "x = ops.ones(5)", "x = ops.ones(3)", "x = ops.ones(8)")),
@@ -60,10 +63,11 @@ PAIRS = [
     Pair("write and one result", "x", "x[1] = <F>\nreturn x * 2.", "x = <L> * 1.", ("x = <L> * 1.", "x = x * 2.")),
     Pair("write and one result", "x", "W.set_data(x * <F>)\nreturn x + 1.", "x = <L>", ("x = <L>",)),
     Pair("write and one result", "x, y", "y += x\nreturn y * 2.", "x = <L>; y = <L> * 1.", ("y = y * 1.", "x = <L>")),
-    Pair("written memory that is shared", "x, y", "x[0] = <F>\nreturn y * 1.", "x = <L> * 1.; y = <L> * 1.", ("y = x[:]", "y = x[::-1]", "y = x.reshape(3)", "y = x * 1.")),
+    Pair("written memory that is shared", "x, y", "x[0] = x[0] + 1.\nreturn y * 1.", "x = <L> * 1.; y = <L> * 1.", ("y = x[:]", "y = x[::-1]", "y = x.reshape(3)", "y = x * 1.")),
     Pair("written memory that is shared", "x, y", "x *= <F>\nreturn y + 1.", "x = <L> * 1.; y = <L> * 1.", ("y = x.reshape(3)", "y = x * 1.", "x = y[:]")),
     Pair("view of one of two", "x, y", "a = (x if <s> > <C> else y)[1:]\nx[1] = <F>\nreturn a * 1.", "x = <L> * 1.; y = <L> * 1.", ("x = x * -1.", "y = x * 3.")),
     Pair("view of one of two", "x, y", "if <s> > <C>: a = x\nelse: a = y\nb = a[1:]\ny[2] = <F>\nx[1] = <F>\nreturn b * 1.", "x = <L> * 1.; y = <L> * 1.", ("x = x * -1.", "y = x * 3.")),
+    Pair("view of one of two is written", "x, y", "a = ops.reshape(x if <s> > <C> else y, (3,))\na[0] = a[0] + 1.\nreturn x * 1., y * 1., a * 1.", "x = <L> * 1.; y = <L> * 1.", ("x = x * -1.", "y = x * 3.")),
     Pair("star", "x, l", "*a, b = l\nreturn a, b * 2.", "x = <L>; l = [x, <L>, x]", ("l = l + [x]", "l = l[:2]")),
     Pair("star", "x, l", "a, *b, c = l\nreturn len(b), b, c", "x = <L>; l = [x, 1, x, 2]", ("l = l + [x]", "l = l[:2]")),
     Pair("error of another kind", "x, n", "try:\n    try: [1][n]\n    except <E>: return 'inner'\nexcept LookupError: return x * 2.\nreturn x", "x = <L>; n = 5", ("n = 0", "n = -7")),
@@ -87,9 +91,13 @@ PAIRS = [
     Pair("comparison that may be equal", "x", "return (x if x.sum() <= 3. else -x), x[0] >= 1.", "x = T([1., 1., 1.])", ("x = T([1., 2., 1.])", "x = T([0., 3., 0.])")),
     Pair("number of a loop", "x", "n = 0\nwhile x.sum() < 9.:\n    x = x + 1.\n    n += 1\nreturn n, type(n).__name__, x", "x = T([1., 1., 1.])", ("x = T([3., 3., 3.])", "x = T([0., 1., 0.])")),
     Pair("alias after a loop", "x, n", "y = x\nwhile y.sum() < n: y = y + 1.\ny[0] = <F>\nreturn x, y is x", "x = T([1., 1., 1.]); n = 9.", ("x = T([5., 5., 5.])", "x = T([1., 2., 3.])")),
+    Pair("comparison of a number of a loop", "x, k", "n = 0\nwhile x.sum() < 9.:\n    x = x + 1.\n    n += 1\nreturn (x if n <= k else -x), n >= k, n == k, k <= n, n", "x = T([1., 1., 1.]); k = 2", ("x = T([3., 3., 3.])", "k = 1", "x = T([2., 1., 0.])", "k = 3")),
+    Pair("write to what an earlier turn left", "x", "y = x\nwhile y.sum() < 9.:\n    y[0] = y[0] + 1.\n    y = y + 1.\nreturn x * 1., y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([2., 0., 1.])")),
+    Pair("part from before a loop", "x", "y, z = x * 1., x[1:] * 1.\nwhile y.sum() < 9.:\n    y = y + 1.\n    z = x[1:]\nz[0] = <F>\nreturn x * 1., z, y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([0., 3., 1.])")),
     Pair("two names of a loop", "x", "a = b = x\nwhile a.sum() < 9.:\n    a = a + 1.\n    b = a\nreturn a is b, a, b", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])",)),
     Pair("tensor from before a loop", "x", "y, z = x, x * 2.\nwhile y.sum() < 9.:\n    y = y + 1.\n    z = x\nreturn z is x, z, y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])",)),
     Pair("generator", "x, n", "def g():\n    for k in range(n): yield k\n    else: yield 'end'\n    yield x\nreturn list(g())", "x = <L>; n = 2", ("n = 0", "n = 3")),
+    Pair("generator with while", "x, n", "def g():\n    k = 0\n    while k < n:\n        if k == 4: break\n        yield k\n        k += 1\n    else: yield 'end'\n    yield x\nreturn list(g())", "x = <L>; n = 2", ("n = 0", "n = 9", "n = 3")),
     Pair("method of one object", "x, a", "return a.scaled(x)", "x = <L>; a = Box(<F>)", ("a.scaled = lambda z: z - 1.", "a = Box(<F>)", "a.__class__ = Sub")),
     Pair("class of an object behind", "x", "return A.scaled(x)", "x = <L>", ("A.__class__ = Sub", "A.__class__ = Box", "A.k = <F>")),
     Pair("class of an argument", "x, a", "return a.scaled(x)", "x = <L>; a = Box(<F>)", ("a = Sub(a.k)", "a = Box(a.k)")),
@@ -98,6 +106,7 @@ PAIRS = [
     Pair("super", "x", "return B.scaled(x), Both().step(x)", "x = <L>", ("Box.base = <F>", "B.k = <F>")),
     Pair("one result of two ways", "x", "if <s> > <C>: r = [x, 1]\nelse: r = [x * 2.]\nreturn r, len(r) if False else 0", "x = <L>", ("x = x * -1.",)),
     Pair("insert", "x, l, n", "l.insert(n, x)\ny = l.pop(0)\nl.reverse()\nreturn l, y", "x = <L>; l = [1, 2, 3]; n = 1", ("n = 0", "n = -1", "l = [5]")),
+    Pair("pop", "x, l, n", "a = l.pop()\nb = l.pop(n)\nreturn a, b, l", "x = <L>; l = [x, 1, 2, 3, 4]; n = 1", ("n = -2", "n = 0", "l = [1, x, 2, 5]", "l = [x]")),
     Pair("mapping", "x, d", "return list(d.values()), list(d.keys()), [v for k, v in d.items()], d.setdefault('z', 5), d", "x = <L>; d = {'a': 1}", ("d = {'a': 2, 'b': 3}", "d = {}")),
     Pair("zip and sorted", "x, l", "return list(zip(l, 'abc')), sorted(l), sorted(l, reverse=True), list(enumerate(l))", "x = <L>; l = [3, 1, 2]", ("l = [1]", "l = []", "l = [2, 5]")),
     Pair("options", "x, d", "return only(x, **d), star(x, x, **{'k': <F>}), kept.__defaults__ is None", "x = <L>; d = {}", ("d = {'scale': 3.}", "d = {'q': 1, 'r': 2}")),
