@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mycelia import primitives as p
 from mycelia.capture.machine import KINDS
 from mycelia.capture.matching import Matching
 from mycelia.capture.numbers import LARGEST
@@ -145,9 +146,12 @@ class Carrying(Matching):
                 return self.select_data(end)
             if c.slot == ITEMS or c.kind == "number":
                 return self._number_end(c, end)
+            leaves = alternatives(self.settled(end))
+            if all(map(is_tensor, leaves)):
+                for x in leaves:
+                    self.check_alone(c, x, len(leaves) == 1, turn, carried, kept)
             end = self.joined(end)
             if is_tensor(end):
-                self.check_alone(c, end, turn, carried, kept, base)
                 return self.value(end)
             return self._number_end(c, end) if c.kind == "born" else self._other(c, end)
         finally:
@@ -171,12 +175,19 @@ class Carrying(Matching):
         return self.select(end, c.type)
 
     def check_alone(
-        self, c: Carried, end: Tensor, turn: Store, carried: dict[Key, Carried], kept: dict[Key, Any], base: Store
+        self, c: Carried, end: Tensor, only: bool, turn: Store, carried: dict[Key, Carried], kept: dict[Key, Any]
     ) -> None:
-        """A tensor whose identity the loop forgets must be known in one place only, and not be written later."""
+        """A tensor that a turn leaves in a slot is the one of earlier turns, one that the turn has made, or, if it is
+        the only one, what another slot held before the turn. The loop forgets who it is: no other slot may know it.
+        """
+        key = id(c.obj), c.slot
+        holds = [k for k, v in kept.items() if any(w is end for w in flat(v[1]))]
         if id(end) in self.stand_ins:
-            mine = turn.slots.get((id(c.obj), c.slot))
-            if any(v[1] is end and k != (id(c.obj), c.slot) for k, v in kept.items()) or mine is None:
+            if end is not c.stand_in:
+                c.source = next((k for k, other in carried.items() if other.stand_in is end), None)
+                if not only or c.source is None or holds != [key] or not self.is_renewed(c, carried, kept, turn):
+                    self.refuse("a tensor of an earlier turn is kept")
+            elif key not in turn.slots:
                 self.refuse("a tensor of an earlier turn is kept")
             return
         if id(end) not in turn.made:
@@ -187,10 +198,47 @@ class Carrying(Matching):
             self.refuse("a part of a tensor from before the turn is put into a variable")
         if any(self.sharing.root(w) is root for w in others):
             self.refuse("two variables share memory after a turn")
-        if sum(1 for k, v in kept.items() if any(w is end for w in flat(v[1]))) > 1:
+        if len(holds) > 1:
             self.refuse("two variables hold the same tensor after a turn")
 
-    def leave(self, c: Carried, out: Value | None, base: Store, ran: Any) -> None:
+    def is_renewed(self, c: Carried, carried: dict[Key, Carried], kept: dict[Key, Any], turn: Store) -> bool:
+        """Whether what a slot takes over, from slot to slot, is a tensor that each turn makes anew."""
+        passed = {id(c)}
+        while c.source is not None:
+            c, end = carried[c.source], kept[c.source][1]
+            if id(c) in passed or c.kind != "tensor":
+                return False
+            passed.add(id(c))
+            leaves = alternatives(end)
+            if len(leaves) == 1 and id(leaves[0]) in self.stand_ins and leaves[0] is not c.stand_in:
+                c.source = next((k for k, other in carried.items() if other.stand_in is leaves[0]), None)
+                if c.source is None:
+                    return False
+            elif not all(is_tensor(x) and id(x) in turn.made and id(x) not in self.stand_ins for x in leaves):
+                return False
+        return True
+
+    def taken_over(self, made: Tensor, befores: list[Any], count: Value) -> Any:
+        """What a slot holds that takes over what another one held before the turn, and so on from slot to slot: after
+        few turns that is still what one of them held before the loop.
+        """
+        result: Any = made
+        for turns in range(len(befores), 0, -1):
+            before = befores[turns - 1]
+            more = p.greater(count, p.full(turns, int64, ()))
+            self.same_else[id(result)] = more, self.value(made), self.tensor_data(before)
+            result = either(more, result, before)
+        return result
+
+    def sources(self, c: Carried, carried: dict[Key, Carried], base: Store) -> list[Any]:
+        """What the slots that a slot takes over from, one from the other, hold before the loop."""
+        found = []
+        while c.source is not None:
+            c = carried[c.source]
+            found.append(base.peek(c.obj, c.slot))
+        return found
+
+    def leave(self, c: Carried, out: Value | None, base: Store, ran: Any, befores: list[Any], count: Value) -> None:
         """What a slot holds after the loop: if there was no turn, what it held before."""
         before = base.peek(c.obj, c.slot)
         if c.slot == DATA:
@@ -205,6 +253,8 @@ class Carrying(Matching):
             return
         numbers = {"born int": int, "born float": float, "born bool": bool}
         made: Any = Number(out, numbers[c.kind], c.low, c.high) if c.kind in numbers else base.tensor(out)
+        if befores:
+            made = self.taken_over(made, befores, count)
         if c.kind == "tensor" and is_tensor(before) and isinstance(ran, Value):
             self.same_else[id(made)] = ran, out, self.value(before)
         if ran is True:
@@ -229,6 +279,7 @@ class Carried:
     low: int = 0
     high: int = 0
     stand_in: Any = None  # the tensor of earlier turns
+    source: Key | None = None  # the slot whose tensor of earlier turns it takes over
 
 
 def mapped(value: Any, fn: Callable[[Any], Any]) -> Any:

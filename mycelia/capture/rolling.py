@@ -241,8 +241,10 @@ class Rolling(Carrying):
             self.positions[p.logical_not(outs[wrong]), None, tuple(self.path.items())] = self.here()
         count = outs[len(params)]
         ran: Any = runs if runs is not None else p.greater(count, p.full(0, int64, ()))
-        for c, place, told in held:
-            self.leave(c, None if place is None else outs[place], base, ran if told is None else outs[told])
+        befores = [self.sources(c, carried, base) for c, _, _ in held]
+        for (c, place, told), sources in zip(held, befores, strict=True):
+            out = None if place is None else outs[place]
+            self.leave(c, out, base, ran if told is None else outs[told], sources, count)
         if not exits:
             return after(orelse())
         left = self.read(cells[0], CONTENTS)

@@ -133,7 +133,10 @@ class Member:
     def write(self, obj: Any, value: Any) -> None:
         """Let the slot hold something else."""
         descriptor = vars(there(self.owner))[self.name]
-        descriptor.__delete__(obj) if value is MISSING else descriptor.__set__(obj, value)
+        if value is not MISSING:
+            descriptor.__set__(obj, value)
+        elif self.read(obj) is not MISSING:
+            descriptor.__delete__(obj)
 
 
 def restore(obj: Any, slot: Slot, value: Any) -> None:
@@ -181,7 +184,10 @@ def _refill(obj: Any, value: tuple[Any, ...]) -> None:
 def _set_attribute(obj: Any, name: str, value: Any) -> None:
     """An attribute in the object's own dictionary; a class that watches its attributes is told."""
     if isinstance(obj, type) or getattr(type(obj), "__watched__", False):
-        delattr(obj, name) if value is MISSING else setattr(obj, name, value)
+        if value is not MISSING:
+            setattr(obj, name, value)
+        elif name in vars(obj):
+            delattr(obj, name)
     elif value is MISSING:
         vars(obj).pop(name, None)
     else:

@@ -94,6 +94,8 @@ PAIRS = [
     Pair("comparison of a number of a loop", "x, k", "n = 0\nwhile x.sum() < 9.:\n    x = x + 1.\n    n += 1\nreturn (x if n <= k else -x), n >= k, n == k, k <= n, n", "x = T([1., 1., 1.]); k = 2", ("x = T([3., 3., 3.])", "k = 1", "x = T([2., 1., 0.])", "k = 3")),
     Pair("write to what an earlier turn left", "x", "y = x\nwhile y.sum() < 9.:\n    y[0] = y[0] + 1.\n    y = y + 1.\nreturn x * 1., y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([2., 0., 1.])")),
     Pair("part from before a loop", "x", "y, z = x * 1., x[1:] * 1.\nwhile y.sum() < 9.:\n    y = y + 1.\n    z = x[1:]\nz[0] = <F>\nreturn x * 1., z, y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([0., 3., 1.])")),
+    Pair("tensor of an earlier turn", "x", "y, z = x, x * 2.\nwhile y.sum() < 9.:\n    z = y\n    y = y + 1.\nz[0] = <F>\nreturn z is x, z, y, x * 1.", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([2., 3., 3.])", "x = T([1., 2., 1.])")),
+    Pair("tensor of an earlier turn", "x", "y, z, w = x, x * 2., x * 3.\nwhile y.sum() < 9.:\n    if y[0] > <C>: w = z\n    z = y\n    y = y + 1.\nreturn z is x, w is x, w is z, w, y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])", "x = T([2., 3., 3.])", "x = T([0., 0., 1.])")),
     Pair("two names of a loop", "x", "a = b = x\nwhile a.sum() < 9.:\n    a = a + 1.\n    b = a\nreturn a is b, a, b", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])",)),
     Pair("tensor from before a loop", "x", "y, z = x, x * 2.\nwhile y.sum() < 9.:\n    y = y + 1.\n    z = x\nreturn z is x, z, y", "x = T([1., 1., 1.])", ("x = T([5., 5., 5.])",)),
     Pair("generator", "x, n", "def g():\n    for k in range(n): yield k\n    else: yield 'end'\n    yield x\nreturn list(g())", "x = <L>; n = 2", ("n = 0", "n = 3")),
