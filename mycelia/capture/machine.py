@@ -36,6 +36,7 @@ from mycelia.types import TensorType, TupleType, bool_, float64, int64
 DEEPEST = 40  # conditions inside one another
 TOO_LARGE = "it would be too large a program"
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
+MOST_OPERATIONS = 15_000  # in one program: a list of tensors may double at each call, and to compile them takes seconds
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
 DEEP = 3  # conditions inside one another, under which a size may come out of data
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
@@ -126,6 +127,7 @@ class Machine:
         self.calls: list[Any] = []  # the functions that are being called
         self.found_in_classes: dict[Any, Any] = {}
         self.nodes = 0  # of syntax, visited
+        self.operations = 0  # of tensors
         self.node: ast.AST | None = None  # where we are
         self.told: ast.AST | None = None  # where the last new value came from
         self.told_by: Location | None = None  # who had called then, see `called_at`

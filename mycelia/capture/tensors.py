@@ -18,7 +18,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.capture.holding import written_in
 from mycelia.capture.joining import WRITTEN, Joining
-from mycelia.capture.machine import DATA, distributes
+from mycelia.capture.machine import DATA, MOST_OPERATIONS, TOO_LARGE, distributes
 from mycelia.capture.values import Break, Either, HostNumber, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Concrete, Parameter, Tensor
@@ -94,6 +94,9 @@ class Tensors(Joining):
 
     def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of one of our own functions, on stand-ins."""
+        self.operations += 1
+        if self.operations > MOST_OPERATIONS:
+            self.refuse(TOO_LARGE)
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
         unclear = [a for a in (*args, *kwargs.values()) if a.__class__ is Either]
         chosen = [x for a in unclear for x in alternatives(a) if is_tensor(x)] if unclear else []

@@ -17,6 +17,7 @@ from mycelia.ir import Value, fresh_params, located
 from mycelia.sizes import NeedsSize, Sym, comes_from_data, hint
 from mycelia.types import _BY_NUMPY, TensorType, type_of
 
+MOST_ITEMS = 20_000  # of a container that a guard compares one by one
 Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermost first
 
 
@@ -235,6 +236,8 @@ class World:
             return raw, SameValue(raw)
         if kind is not tuple and not only_names(kind):
             raise Break(f"a {kind.__name__} is a tuple with a way of its own")
+        if len(raw) > MOST_ITEMS:
+            raise Break(f"{len(raw)} items would be compared one by one at every call")
         pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
         value, parts = tuple.__new__(kind, [v for v, _ in pairs]), tuple([e for _, e in pairs])
         if not raw or path[-1] == ITEMS or (type(path[-1]) is tuple and path[-1][0] == "field"):  # nobody holds it

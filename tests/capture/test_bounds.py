@@ -1,0 +1,61 @@
+"""What would become too large a program is left to Python, in time, and `explain` says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import mycelia as ms
+from mycelia import Tensor
+from mycelia.capture import machine, tensors, world
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bounds that a small program reaches: a large one takes seconds."""
+    monkeypatch.setattr(tensors, "MOST_OPERATIONS", 60)
+    monkeypatch.setattr(machine, "MOST_NODES", 4000)
+    monkeypatch.setattr(world, "MOST_ITEMS", 40)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_list_of_tensors_that_doubles_at_each_call_ends_in_python() -> None:
+    made: list[Any] = []
+
+    def doubled(x: Tensor) -> Tensor:
+        made.extend([z * 0.5 + x for z in made] or [x])
+        return sum(made)  # type: ignore[arg-type, return-value]  # of tensors
+
+    compiled = ms.jit(doubled)
+    got = [compiled(Tensor([1.0, 2.0])).tolist() for _ in range(8)]
+    assert len(made) == 2**7
+    made.clear()
+    assert got == [doubled(Tensor([1.0, 2.0])).tolist() for _ in range(8)]
+    assert "would be" in compiled.explain()
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize(
+    "make", [list, tuple, set, lambda n: dict.fromkeys(n, 1.0)], ids=["list", "tuple", "set", "dict"]
+)
+def test_many_items_are_not_compared_at_every_call(make: Any) -> None:
+    @ms.jit
+    def shifted(x: Tensor, items: Any) -> Any:
+        return x + len(items), 3 in items
+
+    x = Tensor([1.0])
+    for n in (4, 100, 101):
+        moved, found = shifted(x, make(range(n)))
+        assert (moved.tolist(), found) == ([1.0 + n], True)
+    assert "items would be compared one by one at every call" in shifted.explain()
+
+
+@pytest.mark.usefixtures("small")
+def test_calls_that_branch_at_each_level_end_in_python() -> None:
+    def tree(x: Tensor, n: int) -> Tensor:
+        return x if n == 0 else tree(x * 1.5, n - 1) + tree(x * 0.5, n - 1)
+
+    grown = ms.jit(tree)
+    assert grown(Tensor([1.0]), 8).tolist() == [2.0**8]
+    assert "too large a program" in grown.explain()
