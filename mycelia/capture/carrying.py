@@ -204,8 +204,8 @@ class Carrying(Matching):
     def is_renewed(self, c: Carried, carried: dict[Key, Carried], kept: dict[Key, Any], turn: Store) -> bool:
         """Whether what a slot takes over, from slot to slot, is a tensor that each turn makes anew."""
         passed = {id(c)}
-        while c.source is not None:
-            c, end = carried[c.source], kept[c.source][1]
+        while (source := c.source) is not None:
+            c, end = carried[source], kept[source][1]
             if id(c) in passed or c.kind != "tensor":
                 return False
             passed.add(id(c))
