@@ -228,6 +228,21 @@ def read_parquet(data: bytes, place: Path, rng: np.random.Generator) -> None:
             continue
 
 
+def footers(folder: Path) -> list[bytes]:
+    """What a file with numbers alone says of itself at its end; the rest of it lies in the folder."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"x": list(range(20))}), folder / "a.parquet", row_group_size=7)
+    whole = (folder / "a.parquet").read_bytes()
+    begin = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    (folder / "rest").write_bytes(whole[:begin])
+    return [whole[begin:-8]]
+
+
+def forged_footer(data: bytes, place: Path, rng: np.random.Generator) -> None:
+    rest = (place.parent / "rest").read_bytes()
+    read_parquet(rest + data + struct.pack("<I", len(data)) + b"PAR1", place, rng)
+
+
 # files that were made with care: what is inside is mutated, and all sums are put right again
 
 
@@ -377,6 +392,7 @@ KINDS: dict[str, tuple[Callable[[Path], list[bytes]], Reader]] = {
     "mindrecord": (records, read_record),
     "tar": (tars, read_tar),
     "parquet": (parquets, read_parquet),
+    "parquet footer": (footers, forged_footer),
     "arrow": (arrows, read_arrow),
     "video": (videos, read_video),
     "pickle": (pickles, read_pickle),

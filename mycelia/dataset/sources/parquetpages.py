@@ -14,6 +14,7 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.sources.arrowweights import weight_of
+from mycelia.dataset.sources.footers import groups_of
 from mycelia.mindrecord.limits import believed, largest
 from mycelia.plainfiles import opened
 
@@ -26,7 +27,7 @@ NESTED = 32  # structures within one another
 
 
 class CompactReader:
-    """Structures in Thrift's compact form: their whole numbers and structures by number; what else there is, is passed.
+    """Structures in Thrift's compact form: their numbers, lists and structures by number; what else there is is passed.
 
     >>> CompactReader(bytes([0x15, 6, 0x1C, 0x15, 2, 0, 0])).structure()
     {1: 3, 2: {1: 1}}
@@ -45,6 +46,14 @@ class CompactReader:
             number = number + (head >> 4) if head >> 4 else self._number()
             fields[number] = self._value(head & 15, depth)
         return fields
+
+    def _list(self, depth: int) -> list[Any]:
+        head = self._byte()
+        count = self._unsigned() if head >> 4 == 15 else head >> 4
+        if count > len(self.data):
+            raise DataError("a Parquet file is damaged: a list is longer than what holds it")
+        kind = 3 if head & 15 in (1, 2) else head & 15  # in a list a truth value takes a byte
+        return [self._value(kind, depth + 1) for _ in range(count)]
 
     def _byte(self) -> int:
         self.at += 1
@@ -72,8 +81,10 @@ class CompactReader:
             return self._number()
         if kind == 12:
             return self.structure(depth + 1)
-        if kind not in (3, 7, 8):  # lists and maps: headers of pages have none
-            raise DataError(f"a Parquet file is damaged: a value of the kind {kind} in the header of a page")
+        if kind in (9, 10):
+            return self._list(depth)
+        if kind not in (3, 7, 8):  # a map: there is none in these files
+            raise DataError(f"a Parquet file is damaged: a value of the kind {kind} in a header")
         size = {3: 1, 7: 8}.get(kind) or self._unsigned()
         self.at += size
         return None
@@ -128,16 +139,35 @@ def _count(header: dict[int, Any]) -> int:
     return _part(header, 5 if header.get(1) == DATA else 8, 1) if header.get(1) in (DATA, DATA_V2) else 0
 
 
-def _unfolded(handle: int, column: Any, described: Any) -> Unfolded:
+def _described(handle: int, path: str, group: int, groups: int) -> list[dict[int, Any]]:
+    """What the footer says of every column of a group of rows; to ask the library may end the process."""
+    starts = groups_of(path, groups)
+    try:
+        assert starts is not None, "the library has read the same footer"
+        begin, end = starts[group : group + 2].tolist()
+        columns = CompactReader(os.pread(handle, end - begin, begin)).structure()[1]
+        return [column[3] for column in columns if min(_number(column[3], n) for n in (5, 7, 9)) >= 0]
+    except (AssertionError, IndexError, KeyError, TypeError, AttributeError) as error:
+        raise DataError("a Parquet file is damaged: its footer does not tell where columns are") from error
+
+
+def _number(told: dict[int, Any], field: int) -> int:
+    """A number that must be there."""
+    if not isinstance(told.get(field), int):
+        raise KeyError(field)
+    return int(told[field])
+
+
+def _unfolded(handle: int, told: dict[int, Any], described: Any) -> Unfolded:
     """What a column of a group of rows takes, by the headers of its pages."""
-    begin, dictionary = column.data_page_offset, column.dictionary_page_offset
-    if column.has_dictionary_page and dictionary is not None and 0 < dictionary < begin:
+    values, size, begin, dictionary = told[5], told[7], told[9], told.get(11)
+    if isinstance(dictionary, int) and 0 < dictionary < begin:
         begin = dictionary
-    texts, nested = column.physical_type == "BYTE_ARRAY", described.max_repetition_level > 0
-    values = known = named = longest = shared = 0
-    for header in _headers(handle, begin, begin + column.total_compressed_size, column.num_values):
+    nested = described.max_repetition_level > 0
+    seen = known = named = longest = shared = 0
+    for header in _headers(handle, begin, begin + size, values):
         count, size = _count(header), header[2]
-        values += count
+        seen += count
         if header.get(1) == DICTIONARY:
             longest = max(longest, size)
         elif count:
@@ -148,10 +178,10 @@ def _unfolded(handle: int, column: Any, described: Any) -> Unfolded:
                 named += count
                 shared |= coded == SHARED
                 longest = max(longest, size)
-    if texts:
-        return Unfolded(column.path_in_schema, nested, known + 8 * values, named, longest, bool(shared))
-    width = WIDTHS.get(column.physical_type, max(0, described.length or 0))
-    return Unfolded(column.path_in_schema, nested, width * values)
+    if described.physical_type == "BYTE_ARRAY":
+        return Unfolded(described.path, nested, known + 8 * seen, named, longest, bool(shared))
+    width = WIDTHS.get(described.physical_type, max(0, described.length or 0))
+    return Unfolded(described.path, nested, width * seen)
 
 
 def _wanted(path: str, columns: Sequence[str]) -> bool:
@@ -163,14 +193,14 @@ def read_group(file: Any, path: str, group: int, columns: Sequence[str]) -> Any:
 
     Texts that are named, or share their beginnings, are read some rows at a time and weighed.
     """
-    about = file.metadata.row_group(group)
-    handle = opened(path)
+    about, handle = file.metadata, opened(path)
     try:
-        parts = [
-            _unfolded(handle, about.column(i), file.metadata.schema.column(i))
-            for i in range(about.num_columns)
-            if _wanted(about.column(i).path_in_schema, columns)
-        ]
+        described = [about.schema.column(i) for i in range(about.num_columns)]
+        told = _described(handle, path, group, about.num_row_groups)
+        if len(told) != len(described):
+            raise DataError("a Parquet file is damaged: a group of rows lacks columns", given={"group": group})
+        pairs = zip(told, described, strict=True)
+        parts = [_unfolded(handle, one, column) for one, column in pairs if _wanted(column.path, columns)]
     finally:
         os.close(handle)
     believed(sum(p.known for p in parts), "a group of rows", file=path, group=group)
