@@ -240,7 +240,12 @@ def _products_at_best(cycle: float) -> float:
 def _event(
     name: str, kind: str, begin: float, took: float, thread: int, about: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A span in the form of a trace; times are microseconds."""
+    """A span in the form of a trace, whose times are microseconds.
+
+    >>> event = _event("a kernel", "kernel", 2500.0, 1000.0, 1)
+    >>> event["ts"], event["dur"]
+    (2.5, 1.0)
+    """
     times = {"ts": round(begin / 1e3, 3), "dur": round(took / 1e3, 3)}
     return {"name": name, "cat": kind, "ph": "X", **times, "pid": 0, "tid": thread, "args": about or {}}
 

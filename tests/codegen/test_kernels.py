@@ -182,9 +182,15 @@ def test_one_thread_and_two_give_the_same_numbers():
     np.testing.assert_array_equal(one, two)
 
 
-def test_the_next_row_is_asked_for_while_the_last_sweep_of_this_one_computes():
-    def text(fn):
-        return "".join(emit_program(layout(lowered(fn, f32(64, 100)), options()), options(), "run").modules)
+def text(fn):
+    return "".join(emit_program(layout(lowered(fn, f32(64, 100)), options()), options(), "run").modules)
 
+
+@pytest.mark.parametrize("fn", [softmax, p.tanh, lambda x: x - p.mean(x, (1,), True)])
+def test_the_last_loop_of_rows_writes_in_lanes(fn):
+    assert f"store <{options().target.vector_bytes // 4} x float>" in text(fn)
+
+
+def test_the_next_row_is_asked_for_while_the_last_sweep_of_this_one_computes():
     assert 'call void @"llvm.prefetch' in text(softmax)
     assert "llvm.prefetch" not in text(p.tanh)  # which reads all in a row

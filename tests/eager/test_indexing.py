@@ -38,6 +38,8 @@ INDICES = [
     X > 7,
     (slice(None), np.array([True, False, True])),
     [],
+    range(0),
+    (slice(None), range(2, 0, -1)),
     True,
     False,
     (True, 0),

@@ -111,6 +111,15 @@ def test_streams_that_were_split_have_seeds_of_64_bits():
     assert len({seed & 0xFFFFFFFF for seed in seeds}) > 30
 
 
+@pytest.mark.parametrize("before", [5, 2**32 - 1, 2**40 + 7, 2**64 - 1])
+def test_a_stream_counts_its_draws_in_64_bits(before):
+    stream = Generator()
+    stream.counter = Tensor(np.array([before & 0xFFFFFFFF, before >> 32], np.uint32))
+    stream.draw()
+    low, high = stream.counter.tolist()
+    assert (high << 32) + low == (before + 1) % 2**64
+
+
 @pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"])
 @pytest.mark.parametrize("kind", [Parameter, Tensor])
 def test_operators_in_place_compute_what_numpy_computes(name, kind):
