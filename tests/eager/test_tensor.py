@@ -284,3 +284,10 @@ def test_mistakes_show_the_line_the_caret_and_the_shapes():
         x & x
     with pytest.raises(DTypeError, match="300 does not fit int8"):
         Tensor([1], "int8") + 300
+
+
+@pytest.mark.parametrize("value", [3, 2.5, True, np.float16(0.5), np.uint8(7)])
+def test_a_tensor_of_one_element_becomes_a_number_of_python(value):
+    for kind in (int, float, bool, complex):
+        got = kind(Tensor(value))
+        assert (type(got), got) == (kind, kind(value))

@@ -51,6 +51,15 @@ def test_an_update_of_a_donated_parameter_writes_its_part_only(name):
 
 
 @pytest.mark.parametrize("name", UPDATES)
+def test_an_update_of_a_constant_leaves_it_as_it_was(name):
+    known = np.arange(24.0).reshape(ROWS, COLUMNS)
+    fn = Function.build(lambda i, u: p.sin(UPDATES[name](p.constant(known), i, u)), N, T)
+    program, given = compile(fn), (np.array(2), np.full(T.shape, 100.0))
+    for _ in range(2):
+        np.testing.assert_allclose(program(*given)[0], interpret(fn, *given)[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", UPDATES)
 def test_an_update_of_something_that_dies_writes_its_part_only(name):
     wide = TensorType(float64, (100, COLUMNS))
     fn = optimise(Function.build(lambda x, i, u: UPDATES[name](UPDATES[name](p.sin(x), i, u), i, u), wide, N, T))
