@@ -50,7 +50,7 @@ test: $(VENV)/.dev
 lint: $(VENV)/.dev
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check
-	@$(RUN) -m mypy
+	@$(RUN) -m mypy --num-workers $(WORKERS)
 	@$(VENV)/bin/lint-imports
 
 format: $(VENV)/.dev

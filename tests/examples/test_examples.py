@@ -68,11 +68,20 @@ def test_the_images_run_quickly_and_name_the_bottleneck():
     assert "of the test pictures" in said
 
 
-def test_lenet_is_trained_and_taken_up_quickly(tmp_path):
-    said, _ = watched(EXAMPLES / "lenet.py", "--quick", "--folder", tmp_path)
+def trained_lenet(folder, level):
+    said, _ = watched(EXAMPLES / "lenet.py", "--quick", "--folder", folder, "--level", level)
     assert "epoch 2: loss" in said
     assert "checkpoints: lenet-1_8.ckpt, lenet-2_8.ckpt" in said
-    assert "epoch 2: loss" in watched(EXAMPLES / "lenet.py", "--quick", "--level", "O2")[0]
+
+
+def test_lenet_is_trained_quickly(tmp_path):
+    trained_lenet(tmp_path, "O2")  # all that it does in 32 bits, and casts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["O0", "O1", "O3"])
+def test_lenet_is_trained_at_every_level(tmp_path, level):
+    trained_lenet(tmp_path, level)
 
 
 @pytest.mark.slow
