@@ -87,7 +87,7 @@ def test_programs_that_were_not_used_for_long_are_let_go(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:unrolled, compiled again: it has been compiled")
+@pytest.mark.filterwarnings("ignore:unrolled, compiled again")
 def test_five_hundred_shapes_of_a_function_that_must_specialise_stay_bounded() -> None:
     f = ms.jit(unrolled)
     before = executables()
