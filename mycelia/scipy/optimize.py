@@ -19,9 +19,23 @@ from mycelia.api import value_and_grad
 from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.numpy.creation import asarray, eye
+from mycelia.scipy.roots import (
+    RootResults,
+    bisect,
+    brentq,
+    curve_fit,
+    fixed_point,
+    least_squares,
+    newton,
+    root,
+    root_scalar,
+)
 from mycelia.types import int64
 
-__all__ = ["LineSearchResults", "OptimizeResults", "line_search", "linear_sum_assignment", "minimize"]
+__all__ = [
+    "LineSearchResults", "OptimizeResults", "RootResults", "bisect", "brentq", "curve_fit", "fixed_point",
+    "least_squares", "line_search", "linear_sum_assignment", "minimize", "newton", "root", "root_scalar",
+]  # fmt: skip
 
 METHODS = ("bfgs", "lbfgs", "l-bfgs", "cg", "nelder-mead")
 
