@@ -169,3 +169,13 @@ def test_an_index_out_of_bounds_says_where():
 
 def test_iterating_gives_the_rows():
     assert [row.tolist() for row in Tensor([[1, 2], [3, 4]])] == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_positions_are_whole_numbers_of_any_kind(dtype):
+    x, i = np.arange(300.0), np.array([3, 100, 5, -2 if dtype[0] == "i" else 2], dtype)
+    np.testing.assert_array_equal(Tensor(x)[Tensor(i)].asnumpy(), x[i])
+    changed = Tensor(x)
+    changed[Tensor(i)] = -1.0
+    x[i] = -1.0
+    np.testing.assert_array_equal(changed.asnumpy(), x)
