@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from mycelia.codegen import scalar
 from mycelia.codegen.extents import numbers_of
+from mycelia.codegen.lanes import every_other, index_variables, mask_of, pairs_of, reads, write_pair
 from mycelia.codegen.scalar import i32, i64
 from mycelia.cost import unrolled_up_to
 from mycelia.loops import (
@@ -33,10 +34,8 @@ from mycelia.loops import (
     Sweep,
     Update,
     Variable,
-    mention_index,
     neutral,
 )
-from mycelia.loops.index import Atom
 from mycelia.options import Options
 from mycelia.sizes import Dim, Sym, known_equal
 from mycelia.sizes import low as least
@@ -76,6 +75,7 @@ class _Emitter:
         self.vector: Variable | None = None  # the loop variable that runs in lanes
         self.lanes = 1
         self.coming: list[tuple[Buffer, Index]] = []
+        self.pairs: list[tuple[int, int]] = []  # stores of a sweep that fill every other element each
         self.pointers = {b: self._pointer(i) for i, b in enumerate(kernel.buffers())}
         self.numbers: dict[Sym, ir.Value] = {}
         if given := numbers_of(kernel):
@@ -242,7 +242,14 @@ class _Emitter:
             at = n * slots + (turn if turn >= 0 else slots - 1)
             now[at] = scalar.emit(self.b, fold.combine, fold.dtype, fold.dtype, [now[at], self.value(e)])
         values = [self._moved(a) or self.value(a.value) for a in sweep.actions]
-        for action, value in zip(sweep.actions, values, strict=True):
+        together = set[int]()
+        for left, right in self.pairs if self.lanes > 1 else ():
+            place = self._address(sweep.actions[left].buffer, self.offset(sweep.actions[left].offset))
+            write_pair(self.b, place, sweep.actions[left].buffer.type.dtype, values[left], values[right])
+            together |= {left, right}
+        for n, (action, value) in enumerate(zip(sweep.actions, values, strict=True)):
+            if n in together:
+                continue
             if isinstance(action, Update):
                 value = scalar.emit(
                     self.b, action.combine, action.value.dtype, action.value.dtype,
@@ -308,9 +315,11 @@ class _Emitter:
         if not sweep.columns:
             return 1
         v = sweep.columns[-1]
-        for action in sweep.actions:
+        self.pairs = pairs_of(sweep.actions, v)
+        together = {n for pair in self.pairs for n in pair}
+        for n, action in enumerate(sweep.actions):
             atoms = [a for a, _ in action.offset.terms if a is not v and v in index_variables(a)]
-            if atoms or not known_equal(action.offset.coefficient(v), 1):
+            if atoms or (n not in together and not known_equal(action.offset.coefficient(v), 1)):
                 return 1
         kinds = {e.dtype for r in roots for e in r.walk()}
         if any(e.kind in ("mod", "pow") and e.args[0].dtype.kind != "f" for r in roots for e in r.walk()):
@@ -341,8 +350,8 @@ class _Emitter:
         while lanes > 1:
             half = lanes // 2
             undefined = ir.Constant(left.type, ir.Undefined)
-            low = self.b.shuffle_vector(left, undefined, _mask(range(half)))
-            high = self.b.shuffle_vector(left, undefined, _mask(range(half, lanes)))
+            low = self.b.shuffle_vector(left, undefined, mask_of(range(half)))
+            high = self.b.shuffle_vector(left, undefined, mask_of(range(half, lanes)))
             left, lanes = combine(low, high), half
         return combine(self.b.extract_element(left, i32(0)), total)
 
@@ -404,8 +413,11 @@ class _Emitter:
         return scalar.emit(self.b, e.kind, e.dtype, operand, args)
 
     def _position(self, at: Index, dtype: DType) -> ir.Value:
+        kind, step = scalar.register_type(dtype, self.lanes), self._step(at)
+        if self.lanes > 1 and dtype.kind in "iu" and dtype.bits == 32 and step is not None:
+            steps = ir.Constant(kind, [n * step % (1 << 32) for n in range(self.lanes)])
+            return self.b.add(scalar.splat(self.b, self.b.trunc(self.offset(at), i32), self.lanes), steps)
         whole = self.indices(at)
-        kind = scalar.register_type(dtype, self.lanes)
         if dtype.kind == "f":
             return self.b.sitofp(whole, kind)
         return whole if dtype.bits == 64 else self.b.trunc(whole, kind)
@@ -428,6 +440,8 @@ class _Emitter:
 
     def _lying(self, buffer: Buffer, at: Index) -> ir.Value:
         """The elements as they lie in memory."""
+        if self.lanes > 1 and self._step(at) == 2:
+            return every_other(self.b, self._address(buffer, self.offset(at)), buffer.type.dtype, self.lanes)
         if self.lanes > 1 and self._step(at) != 1:
             return self._gather(buffer, at)
         place = self._address(buffer, self.offset(at))
@@ -571,27 +585,6 @@ class _Emitter:
             return self._remaining(atom, self.indices(atom.index))
         assert isinstance(atom, Datum), f"{atom} is no atom"
         return self._wide(self.value(atom.value), atom.value.dtype)
-
-
-def reads(atom: Atom, buffers: set[Buffer]) -> bool:
-    """Whether an atom depends on what stands in one of these buffers."""
-    found: dict[Buffer, None] = {}
-    mention_index(Index(0, ((atom, 1),)), found)
-    return not buffers.isdisjoint(found)
-
-
-def index_variables(atom: object) -> set[Variable]:
-    """The loop variables under one atom."""
-    if isinstance(atom, Variable):
-        return {atom}
-    if isinstance(atom, Quotient | Remainder):
-        return atom.index.variables()
-    assert isinstance(atom, Datum), f"{atom} is no atom"
-    return atom.value.variables()
-
-
-def _mask(lanes: range) -> ir.Constant:
-    return ir.Constant(ir.VectorType(i32, len(lanes)), list(lanes))
 
 
 __all__ = ["KERNEL_TYPE", "emit_kernel", "pointer"]
