@@ -25,6 +25,7 @@ from mycelia.loops import (
 )
 from mycelia.loops.index import Atom
 from mycelia.lowering.across import in_tiles
+from mycelia.lowering.borders import at_borders
 from mycelia.lowering.group import Group
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import weigh
@@ -39,7 +40,7 @@ def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int
     `aside` bytes are kept aside between sweeps.
     """
     kernel = _columns(group, stored) if group.is_column else _rows(group, stored, aside)
-    kernel = in_tiles(_with_rows(shape_loops(kernel)))
+    kernel = at_borders(in_tiles(_with_rows(shape_loops(kernel))))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
     return Launch(kernel, work if _has_parts(kernel) else 0)
 

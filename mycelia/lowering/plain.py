@@ -24,6 +24,7 @@ from mycelia.loops import (
     load,
 )
 from mycelia.lowering.across import in_tiles
+from mycelia.lowering.borders import at_borders
 from mycelia.lowering.nest import shape_loops
 from mycelia.lowering.values import full_index
 from mycelia.sizes import Dim, known_equal, same
@@ -47,7 +48,7 @@ def shaped(kernel: Kernel) -> Kernel:
     (sweep,) = kernel.sweeps
     if len(sweep.columns) < 2:
         return kernel
-    return in_tiles(Kernel(sweep.columns[:-1], (Sweep(sweep.columns[-1:], (), sweep.actions),)))
+    return at_borders(in_tiles(Kernel(sweep.columns[:-1], (Sweep(sweep.columns[-1:], (), sweep.actions),))))
 
 
 def offset_of(at: Sequence[Index], strides: Sequence[Dim]) -> Index:

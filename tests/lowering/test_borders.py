@@ -1,0 +1,65 @@
+"""A tensor that is put together of parts is computed part by part: the same numbers, and nothing twice."""
+
+import numpy as np
+import pytest
+
+from mycelia import primitives as p
+from mycelia.api import options
+from mycelia.ir import Function, interpret
+from mycelia.lowering import lower
+from mycelia.passes import optimise
+from mycelia.runtime.warm import compile
+from mycelia.types import TensorType, float32
+
+MATRIX, WIDE = TensorType(float32, (6, 40)), TensorType(float32, (6, 120))
+
+
+def joined(x, y, z):
+    return p.concat((p.exp(x), y * z, p.tanh(z)), 1) * 2.0
+
+
+def padded(x, y, z):
+    return p.pad(x, (0, 3), (0, 0)) + p.pad(y, (0, 0), (0, 3)) * 2.0
+
+
+def sliced(x, y, z):
+    """What the gradient of slices is: each in its place, and zero elsewhere."""
+    parts = [p.pad(a * b, (0, 40 * i), (0, 80 - 40 * i)) for i, (a, b) in enumerate(((x, y), (y, z), (z, x)))]
+    return parts[0] + parts[1] + parts[2]
+
+
+def rolled(x, y, z):
+    return p.concat((p.take(x, 1, 7, 40), p.take(x, 1, 0, 7)), 1)
+
+
+def chosen(x, y, z):
+    """Borders that depend on the row are none."""
+    rows, columns = (p.iota(z.dtype, z.shape, axis) for axis in (0, 1))
+    return p.select(p.less(columns, rows), x, y)
+
+
+PROGRAMS = [joined, padded, sliced, rolled, chosen]
+
+
+@pytest.mark.parametrize("python", PROGRAMS)
+def test_parts_are_what_the_whole_is(python):
+    fn = Function.build(python, MATRIX, MATRIX, MATRIX)
+    inputs = [np.random.default_rng(i).normal(size=MATRIX.shape).astype("f") for i in range(3)]
+    expected, got = interpret(fn, *inputs)[0], compile(fn, {}, options())(*inputs)[0]
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("python", [joined, padded, sliced, rolled])
+def test_no_element_asks_where_it_is(python):
+    program = str(lower(optimise(Function.build(python, MATRIX, MATRIX, MATRIX), options()), {}, options()))
+    assert "select" not in program
+    assert "datum" not in program
+
+
+def test_large_results_in_parts_lie_anywhere():
+    """Stores past the cache are aligned ones: a part that begins in the middle of a vector has none."""
+    x = np.arange(900 * 10007, dtype="f").reshape(900, 10007)
+    whole = TensorType(float32, x.shape)
+    fn = Function.build(lambda x: p.concat((p.take(x, 1, 3, 10007), p.take(x, 1, 0, 12)), 1), whole)
+    (out,) = compile(fn, {}, options())(x)
+    np.testing.assert_array_equal(out, np.concatenate((x[:, 3:], x[:, :12]), 1))
