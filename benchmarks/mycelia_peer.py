@@ -272,6 +272,26 @@ def gpt_train(mode):
     return trainer(net, optimizer, x, y.reshape(-1), mode)
 
 
+class Lstm(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        p, c = K.lstm_params(), K.LSTM
+        self.lstm, self.head = nn.LSTM(c["I"], c["H"], 2), dense(*p[8:])
+        for i in range(2):
+            lists = (self.lstm.w_ih_list, self.lstm.w_hh_list, self.lstm.b_ih_list, self.lstm.b_hh_list)
+            for weights, given in zip(lists, p[4 * i : 4 * i + 4], strict=True):
+                weights[i].set_data(ms.Tensor(given))
+
+    def construct(self, x):
+        return self.head(self.lstm(x)[0][-1])
+
+
+@case("lstm_train", BOTH)
+def lstm_train(mode):
+    net = Lstm()
+    return trainer(net, nn.Adam(net.trainable_params(), 1e-3), *K.lstm_data(), mode)
+
+
 # ----------------------------------------------------------------------------------------------- programs of gradients
 
 
