@@ -23,6 +23,7 @@ from mycelia.target import Target
 CLOCK = 2.6e9  # turns a second
 BUSY = 0.2  # of the turns of a kernel, how many finish a vector: the others load, store and count
 TEAM = 4e-6  # seconds until threads have begun, and have told that they are done
+WAKE = 4e-5  # seconds until a thread runs that sleeps: between two calls from Python all but one do
 CALL = 2e-6  # seconds for a call of the library to begin
 FROM_PYTHON = 8e-6  # seconds from an eager op to machine code and back, beyond what NumPy takes
 STACK = 512 << 10  # bytes of a row that a kernel may keep aside at most: it lies on the stack of a thread
@@ -109,6 +110,11 @@ def multiplied(products: float) -> float:
 def shared_from(target: Target) -> int:
     """Additions from which two threads are faster than one: half of them take longer than it takes to begin."""
     return _bound(2 * TEAM * rate(target))
+
+
+def together_from(target: Target) -> int:
+    """Additions of a whole program from which waking other threads for it pays: half of them take longer than that."""
+    return _bound(2 * WAKE * rate(target))
 
 
 def called_from(target: Target) -> int:

@@ -20,6 +20,7 @@ from mycelia.cost import (
     kept_aside,
     shared_from,
     streamed_from,
+    together_from,
     unrolled_up_to,
     worth,
 )
@@ -35,7 +36,7 @@ from mycelia.types import TensorType, float32
 ROOT = Path(mycelia.__file__).parent
 AVX2 = Target("x86_64", "some", "", 32, 2, frozenset(), 32 << 10, 512 << 10, 32 << 20)
 AVX512 = Target("x86_64", "some", "", 64, 2, frozenset(), 48 << 10, 2 << 20, 260 << 20)
-DECISIONS = (shared_from, called_from, kept_aside, streamed_from, unrolled_up_to)
+DECISIONS = (shared_from, together_from, called_from, kept_aside, streamed_from, unrolled_up_to)
 BOTH = pytest.mark.parametrize("target", [AVX2, AVX512], ids=["avx2", "avx512"])
 
 
@@ -43,6 +44,7 @@ def test_the_decisions_for_two_machines():
     shown = {decide.__name__: (decide(AVX2), decide(AVX512)) for decide in DECISIONS}
     print(*(f"{name:16} {avx2:>10} {avx512:>10}" for name, (avx2, avx512) in shown.items()), sep="\n")
     assert shown == {
+        "together_from": (1 << 18, 1 << 19),  # for a thread that sleeps, they must gain ten times as much
         "shared_from": (1 << 15, 1 << 16),  # wider vectors are done sooner: threads must gain more
         "called_from": (1 << 13, 1 << 13),
         "kept_aside": (256 << 10, 512 << 10),
@@ -70,11 +72,11 @@ def test_computing_and_moving_overlap_and_launches_add_up():
 def test_a_program_is_shared_as_its_target_says(vector_bytes, shared):
     """The same kernel, between the two bounds: two threads for narrow vectors, one for wide ones."""
     chosen = replace(options(), target=replace(host(), vector_bytes=vector_bytes), threads=2)
-    fn = optimise(Function.build(lambda x: x + x, TensorType(float32, (16_000,))), chosen)
+    fn = optimise(Function.build(lambda x: x + x, TensorType(float32, (130_000,))), chosen)
     program = lower(fn, {}, chosen)
     (step,) = program.block.steps
     assert isinstance(step, Launch)
-    assert shared_from(AVX2) < step.work < shared_from(AVX512)
+    assert together_from(AVX2) < step.work < together_from(AVX512)
     driver = emit_program(layout(program, chosen), chosen, "run").modules[0]
     assert ("GOMP_parallel" in driver) is shared
 

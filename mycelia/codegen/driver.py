@@ -53,6 +53,7 @@ class Driver:
         self.module, self.unit, self.options, self.name = module, unit, options, name
         self.slots = {slot: n for n, slot in enumerate(unit.binding.table)}
         self.steps = enumerate(unit.program.walk())  # in the order in which they are written
+        self.together = unit.binding.together
         self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[ir.Module] = []

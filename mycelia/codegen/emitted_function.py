@@ -222,13 +222,14 @@ class EmittedFunction:
             places.append(self.b.gep(self.numbers(), [i64(where)], inbounds=True, source_etype=i64))
         table = self._pointers(places)
         grain = 1 if step.kernel.rows else 64
-        shared = worth(step.work, shared_from(self.driver.options.target))
-        if shared is False or self.driver.options.threads == 1:
+        shared, together = worth(step.work, shared_from(self.driver.options.target)), self.driver.together
+        if shared is False or together is False or self.driver.options.threads == 1:
             self.b.call(function, [table, i64(0), total])
-        elif shared is True:
+        elif shared is True and together is True:
             self._share(function, table, total, grain)
         else:
-            enough = self.b.icmp_signed(">", self.number(shared), i64(0))
+            asked = [self.number(n) for n in (shared, together) if n is not True]
+            enough = reduce(self.b.and_, [self.b.icmp_signed(">", n, i64(0)) for n in asked])
             with self.b.if_else(enough) as (then, otherwise):
                 with then:
                     self._share(function, table, total, grain)

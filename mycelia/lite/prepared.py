@@ -68,7 +68,8 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
     arrangement = arrange(Bound(binding, {}), ())
     forget()
     with recorded() as record:
-        calls = tuple(_call(c, options.threads, record) for c in binding.calls)
+        threads = 1 if binding.together is False else options.threads
+        calls = tuple(_call(c, threads, record) for c in binding.calls)
     return CProgram(name, emitted.modules, binding, arrangement.arena, arrangement.numbers, record, calls)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from mycelia.cost import Cost, multiplied
+from mycelia.cost import Cost, multiplied, worth
 from mycelia.errors import Location
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
-from mycelia.sizes import Dim, Name, hint
+from mycelia.sizes import Dim, Name, Sym, comes_from_data, hint
 from mycelia.types import Array, TensorType, Type
 
 
@@ -242,6 +242,16 @@ class Block:
     def writes(self) -> tuple[Buffer, ...]:
         return tuple(dict.fromkeys(b for s in self.steps for b in s.writes()))
 
+    def work(self) -> Dim | None:
+        """How many additions, or what takes as long, threads can share in all; None where nobody knows."""
+        total: Dim = 0
+        for s in self.steps:
+            more = _work(s)
+            if more is None:
+                return None
+            total += more
+        return total
+
     def walk(self) -> Iterator[Step]:
         """Every step, also inside branches and loops."""
         for s in self.steps:
@@ -253,6 +263,25 @@ class Block:
                 if s.condition is not None:
                     yield from s.condition.walk()
                 yield from s.body.walk()
+
+
+def _work(step: Step) -> Dim | None:
+    match step:
+        case Launch():
+            return step.work
+        case Invoke():
+            products: Dim = step.call.multiplications
+            return products * round(multiplied(1 << 10)) // (1 << 10)
+        case Branch():
+            ways = step.then.work(), step.otherwise.work()
+            return None if ways[0] is None or ways[1] is None else ways[0] + ways[1]
+        case Repeat() if isinstance(step.length, int | Sym) and step.condition is None:
+            turn = step.body.work()
+            return None if turn is None else turn * step.length
+        case Repeat() | Enter() | Runtime():
+            return None
+        case _:
+            return 0
 
 
 @dataclass(frozen=True)
@@ -295,6 +324,13 @@ class Program:
     notes: tuple[Note, ...] = ()
     # what is computed into a buffer, where somebody wants to know; no part of what a program is
     origins: Mapping[Buffer, tuple[Origin, ...]] = field(default_factory=dict, compare=False)
+
+    def together(self, bound: int) -> bool | Sym:
+        """Whether all of it is more work than a bound; or a number that is positive then, when sizes are known. What
+        nobody knows is much.
+        """
+        work = self.block.work()
+        return True if work is None or comes_from_data(work) else worth(work, bound)
 
     def walk(self) -> Iterator[Step]:
         """Every step, of the main block and then of procedures. The number of a step is its place among them."""

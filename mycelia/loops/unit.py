@@ -74,6 +74,7 @@ class Binding:
     loops: bool  # signals are looked at
     procedures: bool  # the stack must be deep
     threads: int
+    together: bool | Sym = True  # whether threads share its work, or a number that is positive if they do
     refused: tuple[str, ...] = ()  # calls that the library has nothing for, which are computed in another way
     notes: tuple[Note, ...] = ()
     constants: tuple[Array, ...] = field(default=(), repr=False)

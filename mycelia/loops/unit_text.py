@@ -35,7 +35,7 @@ from mycelia.loops.printer import Writer, indented
 from mycelia.loops.program import Called, Item, Place, Plan, Program, Stack
 from mycelia.loops.unit import Binding, Callback, Recipe, Slot, Unit
 from mycelia.notation import data_text, size_lines, tuple_text
-from mycelia.sizes import Dim, Name
+from mycelia.sizes import Dim, Name, Sym
 from mycelia.types import TensorType
 
 
@@ -110,6 +110,9 @@ class UnitWriter(Writer):
         head = f"binding({', '.join(map(self.type, binding.inputs))}) -> ({', '.join(outputs)}) {{"
         lines = [f"threads {binding.threads}", f"steps {binding.steps}"]
         lines += [word for word in ("loops", "procedures") if getattr(binding, word)]
+        if binding.together is not True:
+            told = 0 if binding.together is False else binding.together
+            lines.append(f"together {self.dim(told)}")  # type: ignore[arg-type]  # a size
         lines.append(f"arena {self.dim(binding.arena)}")
         lines.append(f"table {', '.join(map(_slot, binding.table))}")
         lines += [f"call {self.described(call)}" for call in binding.calls]
@@ -217,6 +220,7 @@ class UnitReader(ProgramReader):
             recipes=tuple(said["recipe"]),  # type: ignore[arg-type]
             callbacks=tuple(said["callback"]),  # type: ignore[arg-type]
             refused=tuple(said["refused"]),  # type: ignore[arg-type]
+            together=self._together(said["together"]),
             loops=bool(said["loops"]),
             procedures=bool(said["procedures"]),
             notes=tuple(said["note"]) if program is None else program.notes,  # type: ignore[arg-type]
@@ -224,6 +228,12 @@ class UnitReader(ProgramReader):
             **one,  # type: ignore[arg-type]
             **several,  # type: ignore[arg-type]
         )
+
+    def _together(self, said: list[object]) -> bool | Sym:
+        if not said:
+            return True
+        (told,) = said
+        return told if isinstance(told, Sym) else bool(told)
 
     def _one(self, said: Mapping[str, list[object]], word: str) -> object:
         if len(said[word]) != 1:
@@ -297,6 +307,7 @@ class UnitReader(ProgramReader):
 LINES: dict[str, Callable[[UnitReader], object]] = {
     "threads": UnitReader.number,
     "steps": UnitReader.number,
+    "together": UnitReader.dim,
     "loops": lambda _: True,
     "procedures": lambda _: True,
     "arena": UnitReader.dim,

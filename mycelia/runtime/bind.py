@@ -73,6 +73,9 @@ class Numbers:
             given += [*stack.names, stack.arena]
         self.values = evaluator(binding.numbers, given)
         self.calls = describer(binding.calls, binding.names)
+        told = binding.together
+        self._all = binding.threads
+        self._together = evaluator([int(told) if isinstance(told, bool) else told], binding.names)
         self.taken = describer([t.shape for t in binding.inputs], binding.names)
         self.shapes = describer([t.shape for t in binding.outputs], known)
         place = {n: i for i, n in enumerate(binding.numbers)}
@@ -88,6 +91,10 @@ class Numbers:
             )
             for stack in binding.stacks
         ]
+
+    def threads(self, *sizes: int) -> int:
+        """How many threads share the work of the program at these sizes."""
+        return self._all if self._together(*sizes)[0] > 0 else 1
 
     def at_most(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The sizes, and behind them the largest numbers that those from data can be: there is room for these."""
@@ -112,7 +119,7 @@ class Arrangement:
 def arrange(bound: Bound, sizes: tuple[int, ...]) -> Arrangement:
     """Prepare the library calls and find the places for actual sizes, given in the order of `binding.names`."""
     binding, numbers = bound.binding, bound.numbers
-    ready = prepared(numbers.calls(*sizes), binding.threads)
+    ready = prepared(numbers.calls(*sizes), numbers.threads(*sizes))
     rooms = [each.room for each in ready]
     for recipe in binding.recipes:
         if recipe.room is not None and (wanted := rooms[recipe.call]) > recipe.room:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.cost import streamed_from
+from mycelia.cost import streamed_from, together_from
 from mycelia.loops import (
     Binding,
     Birth,
@@ -51,9 +51,12 @@ def layout(program: Program, options: Options) -> Unit:
             if isinstance(s, sort):
                 slot(kind, n)
 
+    together = program.together(together_from(options.target))
     calls = {s.call: decided(s.call, options.threads) for s in steps if isinstance(s, Invoke)}
-    ready = prepared([evaluated(how, Hints()) for how in calls.values()], options.threads)
-    rooms = {call: each.room for call, each in zip(calls, ready, strict=True)}
+    here = [evaluated(how, Hints()) for how in calls.values()]
+    counts = {options.threads} if together is True else {1} if together is False else {1, options.threads}
+    ready = [prepared(here, threads) for threads in counts]
+    rooms = {call: max(each.room for each in made) for call, *made in zip(calls, *ready, strict=True)}
     plan, procedures = _plans(program, fixed, rooms)
     stacks = tuple(p.stack for p in (plan, *procedures.values()) if p.stack is not None)
     sized = {item.who for stack in stacks for item in stack.items}
@@ -86,6 +89,7 @@ def layout(program: Program, options: Options) -> Unit:
         loops=bool(program.procedures) or any(isinstance(s, Repeat) for s in steps),
         procedures=bool(program.procedures),
         threads=options.threads,
+        together=together,
         notes=program.notes,
         constants=tuple(program.constants.values()),
     )
@@ -124,6 +128,8 @@ def _streamed(program: Program, target: Target) -> frozenset[Buffer]:
         if isinstance(s, Launch) and s.kernel.rows:
             for b in s.writes():
                 inner = b.type.shape[-1] if b.type.shape else 1
-                if not isinstance(inner, int) or inner * b.type.dtype.itemsize % lanes:
+                begins = [a.offset.constant for w in s.kernel.sweeps for a in w.actions if a.buffer is b]
+                known = all(isinstance(n, int) for n in (inner, *begins))
+                if not known or any(n * b.type.dtype.itemsize % lanes for n in (inner, *begins)):
                     large.discard(b)
     return frozenset(large)

@@ -159,7 +159,8 @@ def find(key: str, fn: Function, options: Options) -> Executable | None:
 def _check(binding: Binding) -> None:
     """Whether what the library does here fits the memory that the plan has for it."""
     planned = [recipe for recipe in binding.recipes if recipe.room is not None]
-    ready = prepared([binding.calls[recipe.call] for recipe in planned], binding.threads)
+    threads = 1 if binding.together is False else binding.threads
+    ready = prepared([binding.calls[recipe.call] for recipe in planned], threads)
     for recipe, made in zip(planned, ready, strict=True):
         if recipe.room is not None and made.room > recipe.room:
             raise Misfit(f"the library needs more memory for step {recipe.step} than there is")
