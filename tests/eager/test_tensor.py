@@ -291,3 +291,11 @@ def test_a_tensor_of_one_element_becomes_a_number_of_python(value):
     for kind in (int, float, bool, complex):
         got = kind(Tensor(value))
         assert (type(got), got) == (kind, kind(value))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod"])
+def test_numpys_reductions_take_tensors(name):
+    array = np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32)
+    for axis in (None, 0, 1):
+        got = getattr(np, name)(Tensor(array), axis=axis)
+        np.testing.assert_allclose(np.asarray(got), getattr(np, name)(array, axis=axis), rtol=1e-5)
