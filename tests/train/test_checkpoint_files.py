@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -140,6 +141,34 @@ def test_a_full_disk_is_told_and_the_old_file_stays(tmp_path, monkeypatch, later
         save()
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["net.ckpt"]
+
+
+FULL = """
+import os, resource, sys
+import numpy as np
+import mycelia.dataset as ds
+from mycelia import nn, train
+net = nn.Dense(6, 40)
+model = train.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 0.01))
+rows = ds.NumpySlicesDataset({"x": np.ones((8, 6), np.float32), "y": np.ones((8, 40), np.float32)}).batch(2)
+backup = train.BackupAndRestore(sys.argv[1], delete_checkpoint=False)
+model.train(1, rows, callbacks=backup)
+before = backup.file.read_bytes()
+resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, resource.RLIM_INFINITY))
+try:
+    model.train(3, rows, callbacks=backup)
+except OSError as error:
+    assert "File too large" in str(error), error
+    assert backup.file.read_bytes() == before
+    assert os.listdir(sys.argv[1]) == ["backup.ckpt"]
+    print("told")
+"""
+
+
+@pytest.mark.slow
+def test_a_file_that_the_system_does_not_let_grow_leaves_the_last_backup(tmp_path):
+    ran = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "told"
 
 
 def test_names_of_other_frameworks_are_mapped(tmp_path):

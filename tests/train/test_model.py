@@ -255,6 +255,10 @@ def nan_rows():
     return ds.NumpySlicesDataset({"x": np.full((4, 6), np.nan, np.float32), "y": np.zeros(4, np.int32)}).batch(2)
 
 
+def odd_rows(width, label):
+    return ds.NumpySlicesDataset({"x": np.ones((4, width), np.float32), "y": np.full(4, label, np.int32)}).batch(2)
+
+
 def many_columns():
     return ds.NumpySlicesDataset({"a": np.zeros(2), "b": np.zeros(2), "c": np.zeros(2)}).batch(1)
 
@@ -281,6 +285,9 @@ MISTAKES = {
     "valid_dataset has no rows": lambda: classifier()[1].eval(empty()),
     "the dataset has no rows": lambda: classifier()[1].train(1, empty(), dataset_sink_mode=True, sink_size=2),
     "these rows have 3 columns": lambda: classifier()[1].train(1, many_columns()),
+    "target 7 is none of": lambda: classifier()[1].train(1, odd_rows(6, 7)),
+    "target -3 is none of": lambda: classifier()[1].train(1, odd_rows(6, -3)),
+    r"input of shape \(2, 5\) and weight of shape": lambda: classifier()[1].train(1, odd_rows(5, 0)),
     "the loss is nan": lambda: classifier()[1].train(1, nan_rows(), callbacks=train.LossMonitor()),
     "callbacks are a Callback": lambda: classifier()[1].train(1, rows(), callbacks=train.LossMonitor),
     "Old defines step_end": lambda: classifier()[1].fit(1, rows(), rows(), callbacks=Old()),

@@ -1,4 +1,4 @@
-"""Ask torchvision how many weights its networks have: `python record_counts.py` in its environment writes counts.json."""
+"""Ask torchvision how many weights its networks have: `python record_counts.py` in its environment."""
 
 import json
 from pathlib import Path
