@@ -172,18 +172,6 @@ class Parameter(Tensor):
         new = Parameter(data, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer)
         return new
 
-    def __iadd__(self, other: Any) -> Parameter:
-        return assign(self, self + other)  # type: ignore[no-any-return]  # the parameter itself
-
-    def __isub__(self, other: Any) -> Parameter:
-        return assign(self, self - other)  # type: ignore[no-any-return]
-
-    def __imul__(self, other: Any) -> Parameter:
-        return assign(self, self * other)  # type: ignore[no-any-return]
-
-    def __itruediv__(self, other: Any) -> Parameter:
-        return assign(self, self / other)  # type: ignore[no-any-return]
-
     def __repr__(self) -> str:
         return (
             f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, requires_grad={self.requires_grad})"

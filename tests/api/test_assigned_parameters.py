@@ -127,3 +127,44 @@ def test_tensors_that_are_no_parameters_still_carry_gradients():
         return y.sum()
 
     assert ms.grad(loss)(Tensor(2.0)).item() == ms.jit(ms.grad(loss))(Tensor(2.0)).item() == 3.0
+
+
+def _name_times(net, x):
+    out = net.a
+    out *= x
+    return out * x
+
+
+def _name_minus(net, x):
+    out = net.a
+    out -= x
+    return out * x
+
+
+def _own_times(net, x):
+    net.a *= x
+    return net.a * x
+
+
+def _own_item(net, x):
+    net.a[0] = x[0] * 2
+    return net.a * x
+
+
+NAMES = {  # by x, a and w; what the parameter holds afterwards: MindSpore's without graphs
+    _name_times: (20, 4, 0, 5),
+    _name_minus: (1, 2, 0, 5),
+    _own_times: (10, 2, 0, 10),
+    _own_item: (4, 2, 0, 4),
+}
+
+
+@pytest.mark.parametrize("way", NAMES)
+@pytest.mark.parametrize("dtype", [ms.float32, ms.int32])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_name_is_given_another_tensor_and_an_attribute_assigns(way, dtype, compiled):
+    """`out *= x` makes a tensor, where `out` is a parameter as where it is any other tensor; `self.a *= x` assigns."""
+    net = Net(way, dtype)
+    gradient = ms.grad(net, 0, (net.a, net.w))
+    dx, (da, dw) = (ms.jit(gradient) if compiled else gradient)(Tensor([2], dtype))
+    assert (dx.item(), da.item(), dw.item(), net.a.item()) == NAMES[way]
