@@ -203,14 +203,14 @@ def find_groups(data: Bytes, size: int, state: Longs, stack: Longs, starts: Long
             starts[count] = state[0]
             return count  # type: ignore[no-any-return]  # elements of arrays are numbers here
         if head & 15 == 9 or head & 15 == 12:
-            if inside(data, size, state, stack, head & 15) == 0:
+            if skipped_inner(data, size, state, stack, head & 15) == 0:
                 return -1
         elif passed(data, size, state, head & 15) == 0:
             return -1
     return -1
 
 
-def inside(data: Bytes, size: int, state: Longs, stack: Longs, kind: int) -> int:
+def skipped_inner(data: Bytes, size: int, state: Longs, stack: Longs, kind: int) -> int:
     """Move state[0] behind a structure, or a list of them or of plain values."""
     if kind == 12:
         return skipped(data, size, state, stack)
