@@ -167,15 +167,23 @@ def _is_number(x: ir.Constant) -> bool:
     return all(isinstance(n, float | int) and n == n for n in (getattr(h, "constant", h) for h in held))
 
 
+def _is_zero(x: ir.Constant) -> bool:
+    """Whether a constant is zero in one of its lanes."""
+    held = x.constant if isinstance(x.constant, list) else [x.constant]
+    return any(getattr(h, "constant", h) == 0 for h in held)
+
+
 def _extreme_float(sign: str) -> Callable[..., ir.Value]:
-    """Maximum or minimum that keeps not-a-number, whichever side it stands on."""
+    """Maximum or minimum that keeps not-a-number, whichever side it stands on; of two zeros it is the second."""
 
     def extreme(b: ir.IRBuilder, x: ir.Value, y: ir.Value) -> ir.Value:
-        if isinstance(x, ir.Constant):
+        first = isinstance(x, ir.Constant)
+        if first:
             x, y = y, x
         if isinstance(y, ir.Constant) and _is_number(y):
             opposite = {">": "<", "<": ">"}[sign]
-            return b.select(b.fcmp_ordered(opposite, x, y), y, x)
+            same = "" if first or not _is_zero(y) else "="  # only zeros are equal and yet different
+            return b.select(b.fcmp_ordered(opposite + same, x, y), y, x)
         wins = b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x))
         return b.select(wins, x, y)
 

@@ -86,6 +86,8 @@ def stacked(results: list[Any]) -> Any:
     first = results[0]
     if isinstance(first, list | tuple) and not hasattr(first, "_fields"):
         return type(first)([stacked(list(parts)) for parts in zip(*results, strict=True)])
+    if isinstance(first, dict) and all(isinstance(r, dict) and [*r] == [*first] for r in results):
+        return {k: stacked([r[k] for r in results]) for k in first}
     if isinstance(first, Tensor):
         return ops.stack(results)
     if any(type(r) is not type(first) or repr(r) != repr(first) for r in results):
