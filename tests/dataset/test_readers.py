@@ -13,6 +13,7 @@ import pytest
 
 import mycelia.dataset as ds
 from mycelia.dataset import readers
+from mycelia.dataset.readers.base import Reader
 from mycelia.errors import ArgumentError, DependencyError
 
 from . import published
@@ -294,3 +295,13 @@ def test_encrypted_images_are_read_by_the_users_own_function(tmp_path):
     dataset = ds.ImageFolderDataset(str(tmp_path), shuffle=False, decrypt=lambda path: Path(path).read_bytes()[::-1])
     row = next(dataset.create_dict_iterator(1, output_numpy=True))
     assert bytes(row["image"])[::-1] == (tmp_path / "cat" / "0.png").read_bytes()
+
+
+@pytest.mark.parametrize("name", [n for n in readers.__all__ if issubclass(getattr(readers, n), Reader)])
+def test_a_reader_shows_its_arguments(name):
+    kind = getattr(readers, name)
+    shown, begun = inspect.signature(kind), inspect.signature(kind.__init__)
+    assert list(begun.parameters.values())[1:] == list(shown.parameters.values())
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    assert not [p for p in shown.parameters.values() if p.kind in starred]
+    assert "num_samples" in shown.parameters

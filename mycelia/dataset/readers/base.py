@@ -18,7 +18,7 @@ from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.parameters import document
 from mycelia.dataset.plan.nodes import Data
-from mycelia.dataset.plan.samplers import choose
+from mycelia.dataset.plan.samplers import Shuffle, choose
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError
@@ -30,7 +30,8 @@ Load = Callable[[Any], Array]
 
 COMMON = "num_samples=None, num_parallel_workers=None, shuffle=None"
 SAMPLED = "sampler=None, num_shards=None, shard_id=None, cache=None"
-TEXT = "num_samples=None, num_parallel_workers=None, shuffle='global', num_shards=None, shard_id=None, cache=None"
+BY_FILES = "shuffle=Shuffle.GLOBAL"  # of rows that may be mixed by files
+TEXT = f"num_samples=None, num_parallel_workers=None, {BY_FILES}, num_shards=None, shard_id=None, cache=None"
 IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".tif", ".tiff", ".webp", ".gif")
 
 
@@ -43,9 +44,25 @@ def signature(text: str) -> inspect.Signature:
     parameters = []
     for part in text.split(", "):
         name, _, default = part.partition("=")
-        value = ast.literal_eval(default) if default else inspect.Parameter.empty
+        value = _meant(default) if default else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value))
     return inspect.Signature(parameters)
+
+
+def _meant(default: str) -> Any:
+    return Shuffle.GLOBAL if default == "Shuffle.GLOBAL" else ast.literal_eval(default)
+
+
+def _begin(words: str) -> Callable[..., None]:
+    """What makes a reader, with the signature that its words say: help and editors show it."""
+
+    def __init__(self: Reader, *args: Any, **options: Any) -> None:
+        Reader.__init__(self, *args, **options)
+
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    shown = inspect.Signature([own, *signature(words).parameters.values()])
+    __init__.__signature__ = shown  # type: ignore[attr-defined]
+    return __init__
 
 
 class Reader(MappableDataset):
@@ -58,6 +75,7 @@ class Reader(MappableDataset):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.__signature__ = signature(cls.words)  # type: ignore[attr-defined]  # what inspect and help() look at
+        cls.__init__ = _begin(cls.words)  # type: ignore[method-assign]
         document(cls, cls.usages)
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -80,7 +98,7 @@ class Reader(MappableDataset):
         if not len(data):
             hint = "the folder must be as the dataset was published, unpacked"
             raise DataError(f"{type(self).__name__} found no samples", given=told, hint=hint)
-        filed = "shuffle='" in self.words  # its rows may be mixed by files
+        filed = BY_FILES in self.words
         files = (lambda: getattr(data, "sizes", [len(data)])) if filed else None
         sampler = choose(**order, default=self.shuffled, files=files)
         super().__init__(data, sampler, workers=workers, arguments=told, cache=cache)

@@ -13,6 +13,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
+    BY_FILES,
     COMMON,
     SAMPLED,
     TEXT,
@@ -32,7 +33,7 @@ from mycelia.dataset.sources.textfiles import CSVData, LineData
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
-LATE = "num_samples=None, shuffle='global', num_shards=None, shard_id=None, num_parallel_workers=None, cache=None"
+LATE = f"num_samples=None, {BY_FILES}, num_shards=None, shard_id=None, num_parallel_workers=None, cache=None"
 
 
 class CsvReader(Reader):
