@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mycelia.eager import Tensor
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.tree import tree_map
@@ -42,9 +44,9 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 def _variable(x: Any) -> Any:
     if x is None or isinstance(x, bool | str | Tensor):
         return x
-    if isinstance(x, int):
+    if isinstance(x, int | np.integer):
         return MutableInt(x)
-    if isinstance(x, float):
+    if isinstance(x, float | np.floating):
         return MutableFloat(x)
     raise DTypeError(
         f"{type(x).__name__} cannot be mutable",

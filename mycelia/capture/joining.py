@@ -57,9 +57,11 @@ class Joining(Machine):
             return held
         own = self.leaves.get(id(x))
         own = self.store.world.seen.get((id(x), DATA)) if own is None else own
-        if held is own or own is None or is_counter(x):
+        if held is own or is_counter(x):
             return held
-        return p.in_place_of(held, own) if held.type == own.type else p.stop_gradient(held)
+        if own is None or own.type != held.type:  # it was made here, or has another shape now
+            return p.stop_gradient(held)
+        return p.in_place_of(held, own)
 
     def select_data(self, held: Any) -> Value:
         held = self.settled(held)

@@ -168,3 +168,13 @@ def test_a_name_is_given_another_tensor_and_an_attribute_assigns(way, dtype, com
     gradient = ms.grad(net, 0, (net.a, net.w))
     dx, (da, dw) = (ms.jit(gradient) if compiled else gradient)(Tensor([2], dtype))
     assert (dx.item(), da.item(), dw.item(), net.a.item()) == NAMES[way]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_nothing_flows_into_a_parameter_that_is_made_inside(compiled):
+    def loss(x):
+        made = Parameter(x * 3.0, name="made")
+        return (made * x).sum()
+
+    gradient = ms.grad(loss)
+    assert (ms.jit(gradient) if compiled else gradient)(Tensor([2.0])).item() == 6.0
