@@ -83,6 +83,17 @@ def truth(owner: str, name: str, value: Any) -> bool:
     return value
 
 
+def text(owner: str, name: str, value: Any) -> str:
+    """A text.
+
+    >>> text("Primitive", "name", "add")
+    'add'
+    """
+    if not isinstance(value, str):
+        _refuse(CallError, owner, name, "a text", value, "give a str")
+    return value
+
+
 def choice(owner: str, name: str, value: T, options: Sequence[T]) -> T:
     """One of several values.
 

@@ -1,18 +1,14 @@
-"""Pooling to a grid of a given size, whatever the size of the input, and pooling by powers."""
+"""Pooling to a grid of a given size, by powers, at random places; and elements put back where pooling found them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from itertools import product
 from typing import Any, ClassVar
 
-import numpy as np
-
-from mycelia import checks, ops
+from mycelia import checks
 from mycelia.eager import Tensor
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError
 from mycelia.nn.cell import Cell
+from mycelia.ops import grids, pooling
 from mycelia.ops.arguments import per_axis
 
 
@@ -23,7 +19,6 @@ class Adaptive(Cell):
     """
 
     rank: ClassVar[int]
-    reduce: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -36,55 +31,22 @@ class Adaptive(Cell):
             None if n is None else checks.whole(self.cls_name, "output_size", n, least=1) for n in sizes
         )
 
-    def construct(self, input: Tensor) -> Tensor:
-        if input.ndim not in (self.rank + 1, self.rank + 2):
-            raise ShapeError(f"{self.cls_name} takes (N, C, *space) or (C, *space), not shape {input.shape}")
-        for i, count in enumerate(self.output_size):
-            if count is not None:
-                input = self.parted(input, input.ndim - self.rank + i, count)
-        return input
-
-    def parted(self, x: Tensor, axis: int, count: int) -> Tensor:
-        """The axis in `count` parts, each as one element."""
-        extent, before = x.shape[axis], (slice(None),) * axis
-        parts = [(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
-        reduced = [type(self).reduce(x[(*before, slice(*part))], axis, True) for part in parts]
-        return ops.cat(tuple(reduced), axis)
+    def construct(self, input: Tensor) -> Any:
+        return pooling.adaptive_mean(self.cls_name, self.rank, input, self.output_size)
 
     def extend_repr(self) -> str:
         return f"output_size={self.output_size}"
 
 
-def _largest(x: Tensor, axis: int, keep: bool) -> Tensor:
-    return ops.amax(x, axis, keep)
-
-
 class AdaptiveMax(Adaptive):
     """The family of largest elements; with `return_indices` their places come too, counted one by one."""
-
-    reduce = _largest
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size)
         self.return_indices = checks.truth(self.cls_name, "return_indices", return_indices)
 
     def construct(self, input: Tensor) -> Any:
-        return (super().construct(input), self.places(input)) if self.return_indices else super().construct(input)
-
-    def places(self, x: Tensor) -> Tensor:
-        """Where the largest element of each block is."""
-        space = x.shape[x.ndim - self.rank :]
-        lead = x.shape[: x.ndim - self.rank]
-        counts = [e if n is None else n for e, n in zip(space, self.output_size, strict=True)]
-        parts = [
-            [slice(i * e // n, -(-(i + 1) * e // n)) for i in range(n)] for e, n in zip(space, counts, strict=True)
-        ]
-        numbered = Tensor(np.arange(math.prod(space)).reshape(space))
-        found = []
-        for block in product(*parts):
-            among = ops.argmax(x[(..., *block)].reshape((*lead, -1)), -1)
-            found.append(numbered[block].reshape(-1)[among])
-        return ops.stack(found, -1).reshape((*lead, *counts))
+        return pooling.adaptive_max(self.cls_name, self.rank, input, self.output_size, self.return_indices)
 
 
 class AdaptiveAvgPool1d(Adaptive):
@@ -94,17 +56,17 @@ class AdaptiveAvgPool1d(Adaptive):
     [[2.0, 6.0]]
     """
 
-    rank, reduce = 1, ops.mean
+    rank = 1
 
 
 class AdaptiveAvgPool3d(Adaptive):
     """Means of blocks of space.
 
-    >>> AdaptiveAvgPool3d(1)(ops.ones((1, 2, 3, 4, 5))).shape
-    (1, 2, 1, 1, 1)
+    >>> AdaptiveAvgPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])).tolist()
+    [[[[[2.0]]]]]
     """
 
-    rank, reduce = 3, ops.mean
+    rank = 3
 
 
 class AdaptiveMaxPool1d(AdaptiveMax):
@@ -120,8 +82,8 @@ class AdaptiveMaxPool1d(AdaptiveMax):
 class AdaptiveMaxPool2d(AdaptiveMax):
     """The largest elements of blocks of a plane.
 
-    >>> AdaptiveMaxPool2d((1, None))(ops.ones((1, 2, 3, 4))).shape
-    (1, 2, 1, 4)
+    >>> AdaptiveMaxPool2d((1, None))(Tensor([[[1.0, 4.0], [3.0, 2.0]]])).tolist()
+    [[[3.0, 4.0]]]
     """
 
     rank = 2
@@ -130,8 +92,8 @@ class AdaptiveMaxPool2d(AdaptiveMax):
 class AdaptiveMaxPool3d(AdaptiveMax):
     """The largest elements of blocks of space.
 
-    >>> AdaptiveMaxPool3d(2)(ops.ones((1, 2, 3, 4, 5))).shape
-    (1, 2, 2, 2, 2)
+    >>> AdaptiveMaxPool3d(1)(Tensor([[[[[1.0, 3.0]]]]])).tolist()
+    [[[[[3.0]]]]]
     """
 
     rank = 3
@@ -150,12 +112,8 @@ class PowerPool(Cell):
         self.ceil_mode = checks.truth(self.cls_name, "ceil_mode", ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
-        pool = ops.avg_pool1d if self.rank == 1 else ops.avg_pool2d
-        count = 1
-        for n in self.kernel_size:
-            count *= n
-        means = pool(x**self.norm_type, self.kernel_size, self.stride, 0, self.ceil_mode)
-        return ops.relu(means * count) ** (1.0 / self.norm_type)  # type: ignore[no-any-return]
+        windows = self.norm_type, self.kernel_size, self.stride, self.ceil_mode
+        return grids.power_pool(self.cls_name, self.rank, x, *windows)
 
 
 class LPPool1d(PowerPool):
@@ -190,26 +148,8 @@ class MaxUnpool(Cell):
         self.padding = per_axis("padding", padding, self.rank, 0)
 
     def construct(self, x: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        if x.ndim not in (self.rank + 1, self.rank + 2) or x.shape != indices.shape:
-            raise ShapeError(
-                f"{self.cls_name} takes elements and their places, both (N, C, *space) or (C, *space)",
-                given={"x": x.shape, "indices": indices.shape},
-            )
-        lead, space = x.shape[: x.ndim - self.rank], x.shape[x.ndim - self.rank :]
-        wanted = tuple(
-            (e - 1) * s - 2 * q + k
-            for e, k, s, q in zip(space, self.kernel_size, self.stride, self.padding, strict=True)
-        )
-        if output_size is not None:
-            given = tuple(output_size)[-self.rank :]
-            if len(tuple(output_size)) not in (self.rank, x.ndim) or any(
-                abs(g - w) >= s for g, w, s in zip(given, wanted, self.stride, strict=True)
-            ):
-                raise ArgumentError(f"output_size {output_size} of {self.cls_name} is not near {wanted}")
-            wanted = given
-        flat = ops.zeros((*lead, math.prod(wanted)), x.dtype)
-        places, elements = (y.reshape((*lead, -1)) for y in (indices, x))
-        return ops.tensor_scatter_elements(flat, places, elements, flat.ndim - 1).reshape((*lead, *wanted))
+        windows = self.kernel_size, self.stride, self.padding
+        return grids.unpooled(self.cls_name, self.rank, x, indices, *windows, output_size)
 
     def extend_repr(self) -> str:
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -238,8 +178,55 @@ class MaxUnpool2d(MaxUnpool):
 class MaxUnpool3d(MaxUnpool):
     """Elements of space, back where `MaxPool3d` found them.
 
-    >>> MaxUnpool3d(2)(ops.ones((1, 1, 1, 1)), ops.zeros((1, 1, 1, 1), "int64")).shape
-    (1, 2, 2, 2)
+    >>> MaxUnpool3d((1, 1, 2))(Tensor([[[[4.0]]]]), Tensor([[[[1]]]])).tolist()
+    [[[[0.0, 4.0]]]]
+    """
+
+    rank = 3
+
+
+class Fractional(Cell):
+    """The family: the largest elements of windows at random distances, as many as are asked for.
+
+    `_random_samples`, (N, C, axes) from 0 to 1, says where they are; without it they are drawn at each call.
+    """
+
+    rank: ClassVar[int]
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Any = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = per_axis("kernel_size", kernel_size, self.rank)
+        self.output_size, self.output_ratio = output_size, output_ratio
+        self.return_indices = checks.truth(self.cls_name, "return_indices", return_indices)
+        self._random_samples = _random_samples
+
+    def construct(self, input: Tensor) -> Any:
+        wanted = self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        return grids.fractional(self.cls_name, self.rank, input, self.kernel_size, *wanted)
+
+
+class FractionalMaxPool2d(Fractional):
+    """The largest elements of windows of a plane at random distances.
+
+    >>> FractionalMaxPool2d(1, (2, 2))(Tensor([[[1.0, 2.0], [3.0, 4.0]]])).tolist()
+    [[[1.0, 2.0], [3.0, 4.0]]]
+    """
+
+    rank = 2
+
+
+class FractionalMaxPool3d(Fractional):
+    """The largest elements of windows of space at random distances.
+
+    >>> FractionalMaxPool3d(1, output_size=(1, 1, 2))(Tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[1.0, 2.0]]]]
     """
 
     rank = 3

@@ -3,8 +3,8 @@
 TABLE = """
 activation: CELU FastGelu GLU HShrink HSigmoid HSwish Hardtanh PReLU RReLU SeLU SoftShrink Softmax2d Softmin
     Softsign Tanhshrink Threshold
-adaptive: AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d
-    MaxUnpool1d MaxUnpool2d MaxUnpool3d
+adaptive: AdaptiveAvgPool1d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d
+    FractionalMaxPool2d FractionalMaxPool3d LPPool1d LPPool2d MaxUnpool1d MaxUnpool2d MaxUnpool3d
 anomaly: AnomalyError detect_anomaly
 arrays: ClipByNorm L1Regularizer MatMul Moments Norm OneHot Range ReduceLogSumExp Roll Tril Triu
 blocks: BiDense Conv2dBnAct DenseBnAct Dropout1d Dropout2d Dropout3d EmbeddingLookup Linear TimeDistributed Unflatten

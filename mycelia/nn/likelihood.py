@@ -28,17 +28,7 @@ class GaussianNLLLoss(LossBase):
         self.eps = checks.number(self.cls_name, "eps", eps, above=0)
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
-        if var.shape != logits.shape:
-            if var.shape == logits.shape[:-1]:
-                var = var[..., None]
-            elif var.shape != (*logits.shape[:-1], 1):
-                raise ShapeError(
-                    "a variance is for each element, or for each row of them",
-                    given={"logits": logits.shape, "var": var.shape},
-                )
-        var = ops.maximum(var, self.eps)
-        losses = 0.5 * (ops.log(var) + ops.square(logits - labels) / var)
-        return self.get_loss(losses + 0.5 * math.log(2 * math.pi) if self.full else losses)
+        return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
 class PoissonNLLLoss(LossBase):

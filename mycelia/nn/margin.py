@@ -66,9 +66,7 @@ class HingeEmbeddingLoss(LossBase):
         self.margin = checks.number(self.cls_name, "margin", margin)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        zero = ops.zeros_like(logits)
-        far = ops.where(labels < 0, ops.relu(self.margin - logits), zero)
-        return self.get_loss(ops.where(labels > 0, logits, zero) + far)
+        return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
 
 
 class TripletMarginLoss(LossBase):
@@ -146,11 +144,7 @@ class MultiMarginLoss(LossBase):
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         weight = weight if self.weight is None else self.weight
-        right = ops.one_hot(target, x.shape[1]).astype(x.dtype)
-        losses = ops.relu(self.margin - ops.sum(x * right, 1, keepdim=True) + x) ** self.p
-        if weight is not None:
-            losses = losses * ops.sum(weight * right, 1, keepdim=True)
-        return self.get_loss(ops.sum(losses * (1.0 - right), 1) / x.shape[1])
+        return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
 
 
 class MultilabelMarginLoss(LossBase):
@@ -163,23 +157,7 @@ class MultilabelMarginLoss(LossBase):
     """
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        if x.shape != target.shape or x.ndim not in (1, 2):
-            raise ShapeError(
-                "MultilabelMarginLoss takes scores and targets of (N, C) or (C,)",
-                given={"x": x.shape, "target": target.shape},
-                hint="a target has as many places as there are classes, -1 after the last right class",
-            )
-        one = x.ndim == 1
-        x, target = (x[None], target[None]) if one else (x, target)
-        count = x.shape[1]
-        listed = ops.cumsum((target < 0).astype(target.dtype), 1) == 0  # those before the first -1
-        named = ops.one_hot(ops.maximum(target, 0), count).astype(x.dtype) * listed.astype(x.dtype)[:, :, None]
-        right = ops.minimum(ops.sum(named, 1), 1.0)  # (N, C)
-        scores = ops.sum(named * x[:, None, :], 2)  # of the listed classes
-        gaps = ops.relu(1.0 - (scores[:, :, None] - x[:, None, :]))  # (N, listed, class)
-        counted = listed.astype(x.dtype)[:, :, None] * (1.0 - right)[:, None, :]
-        losses = ops.sum(gaps * counted, (1, 2)) / count
-        return self.get_loss(losses[0] if one else losses)
+        return ops.multilabel_margin_loss(x, target, self.reduction)
 
 
 class MultiLabelSoftMarginLoss(LossBase):
@@ -194,10 +172,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         self.weight = weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        losses = -(target * ops.logsigmoid(x) + (1 - target) * ops.logsigmoid(-x))
-        if self.weight is not None:
-            losses = losses * self.weight
-        return self.get_loss(ops.mean(losses, -1))
+        return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class DiceLoss(LossBase):

@@ -26,6 +26,7 @@ from mycelia.ops.fourier import *
 from mycelia.ops.host import *
 from mycelia.ops.incomplete import *
 from mycelia.ops.joining import *
+from mycelia.ops.later import at_last as _at_last
 from mycelia.ops.linalg import *
 from mycelia.ops.loss import *
 from mycelia.ops.math import *
@@ -44,3 +45,5 @@ from mycelia.ops.state import *
 from mycelia.ops.statistics import *
 from mycelia.ops.trigonometry import *
 from mycelia.ops.windows import *
+
+__getattr__ = _at_last(__name__)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from typing import Any
 
 from mycelia import checks
@@ -12,8 +13,12 @@ from mycelia.eager import Tensor, as_dtype
 from mycelia.errors import ArgumentError, CallError
 from mycelia.ops import creation, joining, random
 from mycelia.ops.arguments import tensor
+from mycelia.ops.primitive import Primitive
 
-__all__ = ["HookBackward", "InsertGradientOf", "Partial", "RandomCategorical", "Randperm", "add_flags"]
+__all__ = [
+    "HookBackward", "InsertGradientOf", "Partial", "PrimitiveWithCheck", "PrimitiveWithInfer", "RandomCategorical",
+    "Randperm", "add_flags", "prim_arg_register", "prim_attr_register",
+]  # fmt: skip
 
 
 def _same(*inputs: Any) -> Any:
@@ -128,3 +133,70 @@ def add_flags(fn: Any = None, **flags: Any) -> Any:
     else:
         fn._mindspore_flags = {**getattr(fn, "_mindspore_flags", {}), **flags}
     return fn
+
+
+# ------------------------------------------------------------------------------------------------- the user's own
+
+
+class PrimitiveWithInfer(Primitive):
+    """An operation of the user's, whose class says the types of its results in `infer_shape` and `infer_dtype`, and
+    what it computes in `__call__`.
+
+    >>> PrimitiveWithInfer("twice").name
+    'twice'
+    """
+
+
+class PrimitiveWithCheck(Primitive):
+    """An operation of the user's, whose class checks what it is given in `check_shape` and `check_dtype`, and says what
+    it computes in `__call__`.
+
+    >>> PrimitiveWithCheck("twice").name
+    'twice'
+    """
+
+
+def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for the `__init__` of an operation of the user's: its arguments become attributes.
+
+    >>> class Scaled(Primitive):
+    ...     @prim_attr_register
+    ...     def __init__(self, factor=2):
+    ...         pass
+    ...     def __call__(self, x):
+    ...         return x * self.attrs["factor"]
+    >>> Scaled(3)(Tensor([1.0])).tolist()
+    [3.0]
+    """
+    return _registered(fn, True)
+
+
+def prim_arg_register(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator for the `__init__` of an operation of the user's: its arguments become attributes of the object.
+
+    >>> class Scaled(Primitive):
+    ...     @prim_arg_register
+    ...     def __init__(self, factor=2):
+    ...         pass
+    >>> Scaled(3).factor
+    3
+    """
+    return _registered(fn, False)
+
+
+def _registered(fn: Callable[..., Any], noted: bool) -> Callable[..., Any]:
+    if not callable(fn):
+        raise CallError(f"an __init__ is decorated, not {fn!r}")
+
+    @wraps(fn)
+    def init(self: Primitive, *args: Any, **kwargs: Any) -> None:
+        Primitive.__init__(self)
+        bound = signature(fn).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name, value in [*bound.arguments.items()][1:]:
+            setattr(self, name, value)
+            if noted:
+                self.add_prim_attr(name, value)
+        fn(self, *args, **kwargs)
+
+    return init

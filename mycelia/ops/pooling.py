@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.checks import choice, truth, whole
 from mycelia.eager import Tensor, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, per_axis, tensor
 from mycelia.ops.choice import gather_elements
+from mycelia.ops.resizing import cubic
 from mycelia.types import Array
 
 __all__ = [
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 
-def _checked(name: str, x: Tensor, rank: int) -> tuple[Tensor, bool]:
+def batch_of(name: str, x: Tensor, rank: int) -> tuple[Tensor, bool]:
     """A batch of images; whether it was made from a single one."""
     if x.ndim == rank + 1:
         return p.expand_dims(x, (0,)), True
@@ -62,7 +64,7 @@ def _max_pool(
     name: str, rank: int, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     indices: bool,
 ) -> Any:  # fmt: skip
-    batch, single = _checked(name, tensor(x), rank)
+    batch, single = batch_of(name, tensor(x), rank)
     window, pads = per_axis("kernel_size", kernel_size, rank), per_axis("padding", padding, rank, 0)
     strides, apart = (
         window if stride is None else per_axis("stride", stride, rank),
@@ -95,19 +97,29 @@ def _largest_of(
     apart: tuple[int, ...],
 ) -> tuple[Tensor, Tensor]:
     """The first largest element of each window, and where it is in the space that is read flat."""
-    rank, space = len(window), x.shape[2:]
+    space = x.shape[2:]
     lows, highs = ((0, 0, *side) for side in zip(*around, strict=True))
     x = p.pad(x, lows, highs, float(np.iinfo(x.dtype.numpy).min) if x.dtype.is_integer else -np.inf)
+    along = [
+        np.arange(0, e + low + high - (k - 1) * d, s)[:, None] + np.arange(k) * d
+        for e, k, s, d, (low, high) in zip(space, window, strides, apart, around, strict=True)
+    ]
+    return largest_at(x, along, [a - low for a, (low, _) in zip(along, around, strict=True)], space)
+
+
+def largest_at(x: Tensor, along: list[Array], inside: list[Array], space: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """The first largest element of each window, and where it is in a space that is read flat: windows are given by
+    their positions (windows, places in a window) along each axis, here and in that space.
+    """
+    rank = len(along)
     places = np.zeros((), np.int64)  # of each window (first half of the axes) and each place in it
-    for a, (k, s, d, (low, high)) in enumerate(zip(window, strides, apart, around, strict=True)):
-        starts = np.arange(0, space[a] + low + high - (k - 1) * d, s)
-        along = starts[:, None] + np.arange(k) * d  # (windows, places in a window)
-        x = p.gather(x, wrap(along), 2 + 2 * a)
-        places = places[..., None, None] * space[a] + (along - low)
+    for a, (here, there) in enumerate(zip(along, inside, strict=True)):
+        x = p.gather(x, wrap(here), 2 + 2 * a)
+        places = places[..., None, None] * space[a] + there
     order = (*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
     x = p.transpose(x, (0, 1, *(2 + o for o in order)))
     out = x.shape[: 2 + rank]
-    x = p.reshape(x, (*out, prod(window)))
+    x = p.reshape(x, (*out, prod(a.shape[1] for a in along)))
     best = p.expand_dims(p.arg_max(x, 2 + rank), (2 + rank,))
     flat = p.broadcast(wrap(places.transpose(order).reshape(*out[2:], -1)), x.shape)
     return tuple(p.reshape(gather_elements(t, 2 + rank, best), out) for t in (x, flat))  # type: ignore[return-value]  # two
@@ -150,7 +162,7 @@ def _avg_pool(
     count_include_pad: bool,
     divisor_override: int,
 ) -> Tensor:
-    batch, single = _checked(name, floated(x), rank)
+    batch, single = batch_of(name, floated(x), rank)
     window, pads = per_axis("kernel_size", kernel_size, rank), per_axis("padding", padding, rank, 0)
     strides = per_axis("stride", stride, rank)
     more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
@@ -209,9 +221,43 @@ def avg_pool3d(
 # ----------------------------------------------------------------------------------------------------------- adaptive
 
 
-def _parts(extent: int, count: int) -> list[range]:
+def parts(extent: int, count: int) -> list[range]:
     """An axis in `count` parts, which overlap where it does not go evenly."""
     return [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
+
+
+def _counts(name: str, output_size: Any, rank: int) -> tuple[int | None, ...]:
+    """How many parts each axis of space has; None leaves it as it is."""
+    given = (output_size,) * rank if output_size is None or isinstance(output_size, int) else tuple(output_size)
+    if len(given) != rank:
+        raise ArgumentError(f"output_size of {name} is one number, or {rank}", given={"output_size": output_size})
+    return tuple(None if n is None else whole(name, "output_size", n, least=1) for n in given)
+
+
+def adaptive_mean(name: str, rank: int, input: Any, output_size: Any) -> Tensor:
+    """Means of blocks, so many along each of the last axes."""
+    x = floated(input)
+    counts = _counts(name, output_size, rank)
+    batch_of(name, x, rank)
+    for axis, count in enumerate(counts, x.ndim - rank):
+        if count is not None and count != x.shape[axis]:
+            x = averaged(x, axis, count)
+    return x
+
+
+def adaptive_max(name: str, rank: int, input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of blocks, so many along each of the last axes; and where they are, if that is asked for."""
+    batch, single = batch_of(name, tensor(input), rank)
+    truth(name, "return_indices", return_indices)
+    along = []
+    for extent, count in zip(batch.shape[2:], _counts(name, output_size, rank), strict=True):
+        pieces = parts(extent, extent if count is None else count)
+        longest = max(map(len, pieces))  # the last place of a shorter part repeats, and changes nothing
+        along.append(np.array([[piece[min(i, len(piece) - 1)] for i in range(longest)] for piece in pieces]))
+    found, places = largest_at(batch, along, along, batch.shape[2:])
+    if single:
+        found, places = (p.reshape(t, t.shape[1:]) for t in (found, places))
+    return (found, places) if return_indices else found
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
@@ -220,46 +266,33 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     >>> adaptive_avg_pool2d(Tensor([[[[1.0, 2.0], [3.0, 6.0]]]]), 1).tolist()
     [[[[3.0]]]]
     """
-    x = floated(input)
-    rank = x.ndim
-    for axis, count in zip((rank - 2, rank - 1), _both(output_size), strict=True):
-        if count is not None and count != x.shape[axis]:
-            x = _averaged(x, axis, count)
-    return x
+    return adaptive_mean("adaptive_avg_pool2d", 2, input, output_size)
 
 
-def _averaged(x: Tensor, axis: int, count: int) -> Tensor:
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of as many windows as the output has; None keeps an extent. With `return_indices` also where
+    they are in the plane read flat.
+
+    >>> adaptive_max_pool2d(Tensor([[[[1.0, 2.0], [3.0, 6.0]]]]), 1).tolist()
+    [[[[6.0]]]]
+    """
+    return adaptive_max("adaptive_max_pool2d", 2, input, output_size, return_indices)
+
+
+def averaged(x: Tensor, axis: int, count: int) -> Tensor:
     """One axis as so many means, by a matrix."""
     matrix = np.zeros((count, x.shape[axis]), x.dtype.numpy)
-    for row, part in zip(matrix, _parts(x.shape[axis], count), strict=True):
+    for row, part in zip(matrix, parts(x.shape[axis], count), strict=True):
         row[part.start : part.stop] = 1.0 / len(part)
     letters = "".join(chr(ord("a") + a) for a in range(x.ndim))
     out = letters[:axis] + "Z" + letters[axis + 1 :]
     return p.Contract(letters, "Z" + letters[axis], out)(x, wrap(matrix))
 
 
-def adaptive_max_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The largest elements of as many windows as the output has; None keeps an extent.
-
-    >>> adaptive_max_pool2d(Tensor([[[[1.0, 2.0], [3.0, 6.0]]]]), 1).tolist()
-    [[[[6.0]]]]
-    """
-    x = tensor(input)
-    rank = x.ndim
-    for axis, count in zip((rank - 2, rank - 1), _both(output_size), strict=True):
-        if count is not None and count != x.shape[axis]:
-            parts = _parts(x.shape[axis], count)
-            longest = max(map(len, parts))
-            places = [[part[min(i, len(part) - 1)] for i in range(longest)] for part in parts]  # the last repeats
-            x = p.reduce_max(p.gather(x, wrap(np.array(places)), axis), (axis + 1,))
-    return x
-
-
-def _both(size: Any) -> tuple[int | None, int | None]:
-    return (size, size) if size is None or isinstance(size, int) else tuple(size)
-
-
 # ------------------------------------------------------------------------------------------------------------- resizing
+
+
+MODES = ("nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area")
 
 
 def interpolate(
@@ -267,9 +300,11 @@ def interpolate(
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
-    align_corners: bool = False,
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
 ) -> Tensor:
-    """Images of another size: "nearest" element, or "linear"/"bilinear"/"trilinear" between elements, or "area" means.
+    """Images of another size: the "nearest" element ("nearest-exact": of centres), or "linear"/"bilinear"/"trilinear"
+    between elements, or "bicubic", or "area" means. A `scale_factor` gives the size, and the size gives the points.
 
     >>> interpolate(Tensor([[[1.0, 2.0]]]), 4).tolist()
     [[[1.0, 1.0, 2.0, 2.0]]]
@@ -281,20 +316,33 @@ def interpolate(
     if size is None:
         factors = (scale_factor,) * rank if isinstance(scale_factor, int | float) else tuple(scale_factor)
         wanted = tuple(int(e * f) for e, f in zip(x.shape[2:], factors, strict=True))
+        even = all(w == e * f for w, e, f in zip(wanted, x.shape[2:], factors, strict=True))
+        if recompute_scale_factor is False and not even:
+            raise ArgumentError(
+                f"interpolate: {x.shape[2:]} times {scale_factor} is not whole, and points are those of the size",
+                hint="leave recompute_scale_factor out, or give a size",
+            )
     else:
         wanted = per_axis("size", size, rank)
-    if mode not in ("nearest", "linear", "bilinear", "trilinear", "area"):
-        raise ArgumentError(
-            f"interpolate has no mode {mode!r}", hint='choose "nearest", "linear", "bilinear", "trilinear" or "area"'
-        )
+    choice("interpolate", "mode", mode, MODES)
+    if align_corners is not None:
+        truth("interpolate", "align_corners", align_corners)
+        if align_corners and mode in ("nearest", "nearest-exact", "area"):
+            raise ArgumentError(
+                f"interpolate: corners are aligned by points between elements, and not in mode {mode!r}"
+            )
+    if mode == "bicubic":
+        return cubic(x, wanted, bool(align_corners), not align_corners)
     for axis, count in enumerate(wanted, 2):
         if mode == "area":
-            x = _averaged(floated(x), axis, count)
-        elif mode == "nearest":
+            x = averaged(floated(x), axis, count)
+        elif mode in ("nearest", "nearest-exact"):
             places = np.arange(count) * x.shape[axis] // count
+            if mode == "nearest-exact":
+                places = (2 * np.arange(count) + 1) * x.shape[axis] // (2 * count)
             x = p.gather(x, wrap(places), axis)
         else:
-            x = _between(floated(x), axis, count, align_corners)
+            x = _between(floated(x), axis, count, bool(align_corners))
     return x
 
 

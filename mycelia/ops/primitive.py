@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from inspect import Signature
 from typing import Any
@@ -54,10 +54,13 @@ class Primitive:
     call: Callable[..., Any]
     meant: Callable[..., Any]  # the function that `call` is another name for
     attributes: dict[str, Any]
-    takes: Signature  # the attributes, in order, with their defaults
-    only: frozenset[str]  # attributes of MindSpore that can only be what they are by default here
+    takes: Signature | None = None  # the attributes, in order, with their defaults; of a user's own there are none
+    only: frozenset[str] = frozenset()  # attributes of MindSpore that can only be what they are by default here
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if self.takes is None:
+            self._name(*args, **kwargs)
+            return
         try:
             bound = self.takes.bind(*args, **kwargs)
         except TypeError:
@@ -72,7 +75,60 @@ class Primitive:
             checks.only(type(self).__name__, name, bound.arguments[name], known, f"leave {name} out")
         self.attributes = {k: v for k, v in bound.arguments.items() if k not in self.only}
 
+    def _name(self, name: str | None = None) -> None:
+        """An operation of the user's, which has a name and attributes; what it computes its class says."""
+        self.attributes = {}
+        self.name = checks.text("Primitive", "name", type(self).__name__ if name is None else name)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes by name.
+
+        >>> ReduceSum(keep_dims=True).attrs
+        {'keep_dims': True}
+        """
+        return self.attributes
+
+    def add_prim_attr(self, name: str, value: Any) -> Primitive:
+        """Note an attribute of an operation of one's own.
+
+        >>> Primitive("add").add_prim_attr("axis", 1).attrs
+        {'axis': 1}
+        """
+        if self.takes is not None:
+            raise ArgumentError(
+                f"{type(self).__name__} knows its attributes: {', '.join(self.takes.parameters) or 'none'}",
+                hint="attributes are given when it is made",
+            )
+        self.attributes[name] = value
+        return self
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        """Forget an attribute of an operation of one's own.
+
+        >>> Primitive("add").add_prim_attr("axis", 1).del_prim_attr("axis").attrs
+        {}
+        """
+        if self.takes is not None or name not in self.attributes:
+            raise ArgumentError(f"there is no attribute {name!r} to forget", given={"attributes": self.attributes})
+        del self.attributes[name]
+        return self
+
+    def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
+        """Note what an operation of one's own calls its inputs and results.
+
+        >>> op = Primitive("add")
+        >>> op.init_prim_io_names(["x", "y"], ["sum"])
+        >>> op.attrs["input_names"]
+        ['x', 'y']
+        """
+        self.add_prim_attr("input_names", list(inputs)).add_prim_attr("output_names", list(outputs))
+
     def __call__(self, *inputs: Any) -> Any:
+        if self.takes is None:
+            raise ArgumentError(
+                f"{self.name} has no rule", hint="define __call__ in its class, or use ops.Custom for an operator"
+            )
         try:
             return type(self).call(*inputs, **self.attributes)
         except FOREIGN as error:

@@ -52,7 +52,7 @@ def _source(seed: int | None, generator: Generator | None) -> Source:
     return seed if generator is None else generator
 
 
-def _drawn(source: Source) -> tuple[Tensor, Tensor]:
+def drawn(source: Source) -> tuple[Tensor, Tensor]:
     """The key and the counter of a draw."""
     if source is None:
         return default_generator.draw()
@@ -60,11 +60,11 @@ def _drawn(source: Source) -> tuple[Tensor, Tensor]:
 
 
 def _uniform(shape: tuple[int, ...], dtype: DType, source: Source) -> Tensor:
-    return p.uniform(*_drawn(source), shape, dtype)
+    return p.uniform(*drawn(source), shape, dtype)
 
 
 def _normal(shape: tuple[int, ...], dtype: DType, source: Source) -> Tensor:
-    return p.normal(*_drawn(source), shape, dtype)
+    return p.normal(*drawn(source), shape, dtype)
 
 
 def rand(*size: Any, dtype: Any = None, seed: int | None = None, generator: Generator | None = None) -> Tensor:
@@ -258,16 +258,16 @@ def multinomial(
     likely = p.logical_and(p.reduce_all(p.greater_equal(weights, 0.0)), p.reduce_all(p.reduce_sum(weights, (-1,)) > 0))
     source = _source(seed, generator)
     if replacement:
-        _must(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
+        must_hold(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
         edges = p.cumsum(weights, weights.ndim - 1)
         u = _uniform((*weights.shape[:-1], num_samples), float64, source) * p.take(
             edges, weights.ndim - 1, weights.shape[-1] - 1, weights.shape[-1]
         )
         passed = p.greater_equal(p.expand_dims(u, (u.ndim,)), p.expand_dims(edges, (u.ndim - 1,)))
         return p.minimum(p.reduce_sum(cast(passed, int64), (-1,)), weights.shape[-1] - 1)
-    _must(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
+    must_hold(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
     above = p.reduce_sum(cast(p.greater(weights, 0.0), int64), (-1,))
-    _must(
+    must_hold(
         p.reduce_all(p.greater_equal(above, num_samples)),
         f"{num_samples} different positions cannot be drawn from fewer with a weight above zero",
         weights.shape,
@@ -278,7 +278,7 @@ def multinomial(
     return p.take(order_of(keys, weights.ndim - 1, True), weights.ndim - 1, 0, num_samples)
 
 
-def _must(known: Tensor, words: str, shape: tuple[int, ...]) -> None:
+def must_hold(known: Tensor, words: str, shape: tuple[int, ...]) -> None:
     """An error where this does not hold; a program finds out when it runs."""
     if known._data.__class__ is Value:
         must(known._data)

@@ -83,6 +83,11 @@ def grid_sample(
         at = (at + 1.0) * ((extent - 1) / 2.0) if aligned else ((at + 1.0) * float(extent) - 1.0) * 0.5
         places.append(at if mode == "bicubic" else _kept_inside(at, extent, padding_mode, aligned))
     around = [_around(at, extent, mode, padding_mode, aligned) for at, extent in zip(places, extents, strict=True)]
+    return _summed(x, around)
+
+
+def _summed(x: Tensor, around: Any) -> Tensor:
+    """The sum over all corners of what is read there, by weight."""
     out: Any = None
     for corner in product(*around):
         read = _read(x, [where for where, _, _ in corner]) * p.expand_dims(_weight(corner), (1,))
@@ -156,6 +161,14 @@ def _read(x: Tensor, where: list[Tensor]) -> Tensor:
     for at, extent in zip(where[1:], extents[1:], strict=True):
         flat = flat * extent + at
     return batched_gather(p.reshape(x, (*x.shape[:2], prod(extents))), flat, 1)
+
+
+def read_between(x: Tensor, places: list[Tensor]) -> Tensor:
+    """Images (N, C, *space) at places (N, ...) along each axis of space, in elements, linearly between them; beyond
+    the images there are zeros.
+    """
+    around = [_around(at, e, "bilinear", "zeros", True) for at, e in zip(places, x.shape[2:], strict=True)]
+    return _summed(x, around)
 
 
 # ------------------------------------------------------------------------------------------------------------- regions

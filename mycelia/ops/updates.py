@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor, assign, cast
+from mycelia.eager import Tensor, assign, cast, created
+from mycelia.errors import ShapeError
 from mycelia.ops.arguments import tensor
+from mycelia.types import int64
 
 Rule = Callable[..., tuple[Any, ...]]
 
@@ -147,6 +149,18 @@ def _amsgrad(
     return w - rate * m / (p.sqrt(top) + epsilon), m, v, top
 
 
+def _amsgrad_told(
+    w: Any, m: Any, v: Any, top: Any, power1: Any, power2: Any, lr: Any, b1: Any, b2: Any, epsilon: Any, g: Any
+) -> tuple[Any, ...]:
+    return _amsgrad(w, m, v, top, power1, power2, lr, g, b1, b2, epsilon)
+
+
+def _dual_averaging(w: Any, a: Any, s: Any, g: Any, lr: Any, l1: Any, l2: Any, step: Any) -> tuple[Any, ...]:
+    a, s = a + g, s + g * g
+    drawn = p.sign(a) * p.maximum(p.abs(a) - l1 * step, a * 0)
+    return lr * drawn * -1 / (l2 * step * lr + p.sqrt(s)), a, s
+
+
 def _adam_decay(w: Any, m: Any, v: Any, lr: Any, b1: Any, b2: Any, epsilon: Any, decay: Any, g: Any) -> tuple[Any, ...]:
     m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
     return w - lr * (m / (p.sqrt(v) + epsilon) + decay * w), m, v
@@ -168,6 +182,94 @@ apply_ftrl = first_of(_step(3, _ftrl, "A step of FTRL: the parameter."))
 apply_adam = _step(3, _adam, "A step of Adam: the parameter, and the means of gradients and of squares.")
 apply_adam_with_amsgrad = _step(4, _amsgrad, "A step of AMSGrad: the parameter, both means, the largest of the second.")
 apply_adam_weight_decay = _step(3, _adam_decay, "A step of Adam with decay, without correction: parameter and means.")
+
+apply_adagrad_da = first_of(_step(3, _dual_averaging, "A step of Adagrad by dual averaging: the parameter."))
+apply_adam_with_amsgrad_v2 = _step(
+    4, _amsgrad_told, "A step of AMSGrad, its numbers given with the gradient: all four."
+)
+
+
+def _rows(count: int, rule: Rule, doc: str) -> Callable[..., Any]:
+    """A rule as an operation on rows of parameters: `states..., numbers..., gradients of rows, numbers of rows`. Rows
+    that are named twice get the sum of their gradients, and numbers beyond the last row name none.
+    """
+
+    def step(*inputs: Any, **attributes: Any) -> Any:
+        states, numbers, (rows, indices) = inputs[:count], inputs[count:-2], inputs[-2:]
+        table, dtype = states[0], states[0].dtype
+        at, given = cast(tensor(indices), int64), cast(tensor(rows), dtype)
+        if at.ndim != 1 or given.shape != (at.size, *table.shape[1:]):
+            raise ShapeError(
+                "a sparse step takes a row of gradients for each number of a row",
+                given={"gradients": given.shape, "indices": at.shape, "parameter": table.shape},
+            )
+        there = p.logical_and(p.greater_equal(at, 0), p.less(at, table.shape[0]))
+        inside = p.minimum(p.maximum(at, 0), table.shape[0] - 1)
+        wide = (at.size, *(1,) * (table.ndim - 1))
+        kept = p.select(p.broadcast(p.reshape(there, wide), given.shape), given, given * 0)
+        whole = p.scatter_add(created(p.Full(0, dtype, table.shape)), inside, kept, 0)
+        named = p.scatter_add(created(p.Full(0, int64, table.shape[:1])), inside, cast(there, int64), 0)
+        touched = p.broadcast(p.reshape(p.greater(named, 0), (table.shape[0], *wide[1:])), table.shape)
+        old = [x.value() for x in states]
+        new = rule(*old, *[cast(tensor(x), dtype) for x in numbers], g=whole, **attributes)
+        for state, value, before in zip(states, new, old, strict=True):
+            assign(state, p.select(touched, cast(value, state.dtype), before))
+        return tuple(x.value() for x in states)
+
+    step.__doc__ = doc
+    return step
+
+
+def _sparse_ftrl(
+    w: Any, a: Any, linear: Any, g: Any, lr: float, l1: float, l2: float, lr_power: float, l2_shrinkage: float = 0.0
+) -> tuple[Any, ...]:
+    pulled = g + 2 * l2_shrinkage * w
+    new = a + g * g
+    linear = linear + pulled - (new**-lr_power - a**-lr_power) / lr * w
+    away = p.sign(linear) * l1 - linear
+    return p.select(p.greater(p.abs(linear), l1), away / (new**-lr_power / lr + 2 * l2), w * 0), new, linear
+
+
+def _sparse_adagrad(w: Any, a: Any, g: Any, lr: float, update_slots: bool, epsilon: float = 0.0) -> tuple[Any, ...]:
+    return _adagrad(w, a, lr, g, update_slots, epsilon)
+
+
+def _sparse_rmsprop(
+    w: Any, s: Any, m: Any, lr: Any, g: Any, rho: float, momentum: float, epsilon: float
+) -> tuple[Any, ...]:
+    return _rmsprop(w, s, m, lr, g, rho, momentum, epsilon)
+
+
+def _sparse_adadelta(w: Any, a: Any, u: Any, lr: Any, rho: Any, g: Any, epsilon: float) -> tuple[Any, ...]:
+    return _adadelta(w, a, u, lr, rho, epsilon, g)
+
+
+_FTRL = "Steps of FTRL for some rows: the parameter, the squares added up, and the linear part."
+SPARSE_UPDATES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "ApplyAdagradDA": ("use_locking=False!", apply_adagrad_da),
+    "ApplyAdamWithAmsgradV2": ("use_locking=False!", apply_adam_with_amsgrad_v2),
+    "SparseApplyAdadelta": (
+        "epsilon, use_locking=False!", _rows(3, _sparse_adadelta, "Steps of Adadelta for some rows: all three."),
+    ),
+    "SparseApplyAdagrad": (
+        "lr, update_slots=True, use_locking=False!",
+        _rows(2, _sparse_adagrad, "Steps of Adagrad for some rows: the parameter, and the squares added up."),
+    ),
+    "SparseApplyAdagradV2": (
+        "lr, epsilon, use_locking=False!, update_slots=True",
+        _rows(2, _sparse_adagrad, "Steps of Adagrad for some rows: the parameter, and the squares added up."),
+    ),
+    "SparseApplyFtrl": ("lr, l1, l2, lr_power, use_locking=False!", _rows(3, _sparse_ftrl, _FTRL)),
+    "SparseApplyFtrlV2": ("lr, l1, l2, l2_shrinkage, lr_power, use_locking=False!", _rows(3, _sparse_ftrl, _FTRL)),
+    "SparseApplyProximalAdagrad": (
+        "use_locking=False!", _rows(2, _proximal_adagrad, "Proximal steps of Adagrad for some rows: both."),
+    ),
+    "SparseApplyRMSProp": (
+        "rho, momentum, epsilon, use_locking=False!",
+        _rows(3, _sparse_rmsprop, "Steps of RMSProp for some rows: all three."),
+    ),
+}  # fmt: skip
+"""Steps that few programs name: they are loaded when one is asked for."""
 
 UPDATES: dict[str, tuple[str, Callable[..., Any]]] = {
     "Adam": ("use_locking=False!, use_nesterov=False", apply_adam),
