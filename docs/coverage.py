@@ -56,6 +56,37 @@ ELSEWHERE = {
         "CustomOpBuilder": 'needs the C++ headers of MindSpore; `ops.Custom` with "aot" takes functions of C',
         **dict.fromkeys(("Pull", "Push"), "talks to a parameter server"),
     },
+    "mindspore.Tensor": {
+        **dict.fromkeys(
+            (
+                "assign_value_cpp",
+                "delta_seed",
+                "getitem_index_info",
+                "hooks",
+                "index",
+                "index_of_parent_",
+                "init_flag",
+                "is_init",
+                "param_info",
+                "parent_tensor_",
+                "remove_hook",
+                "set_cast_dtype",
+                "set_device_address",
+                "set_init_flag",
+                "set_param_info",
+                "setitem_index_info",
+                "symbolic_shape",
+                "virtual_flag",
+            ),
+            "how MindSpore's C++ tensors keep their books",
+        ),
+        **dict.fromkeys(
+            ("set_", "storage", "untyped_storage"),
+            "memory belongs to arrays, not to storages: `data_ptr`, `get_bytes`, and views that share it",
+        ),
+        "delete_": "memory is given back when nothing holds the tensor",
+        **dict.fromkeys(("offload", "offload_file_path"), "everything is in the memory of the processor"),
+    },
     "mindspore.nn.Cell": {
         **dict.fromkeys(
             (

@@ -15,7 +15,7 @@ from mycelia import platform_check as _platform_check  # noqa: F401  # first: th
 
 # isort: split
 from mycelia import api as _api
-from mycelia import common, errors, hal, nn, ops, train, types
+from mycelia import common, errors, hal, nn, ops, runtime, train, types
 from mycelia import names as _names
 from mycelia import tracebacks as _tracebacks
 from mycelia import types as dtype
@@ -73,7 +73,9 @@ __version__ = "0.1.0"
 _tracebacks.install()
 _names.explain_modules()
 _names.know_paths()
-_names.explain_missing(_api, context, common, common.initializer, hal, nn, nn.wrap, ops, ops.primitive, train, types)
+_names.explain_missing(
+    _api, context, common, common.initializer, hal, nn, nn.wrap, ops, ops.primitive, runtime, train, types
+)
 _missing = _names.missing_in("mycelia")
 
 __all__ = [

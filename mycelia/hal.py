@@ -8,11 +8,32 @@ from mycelia import checks
 from mycelia.api.devices import get_current_device
 from mycelia.api.memory import forget_peak, resident, statistics
 from mycelia.backends import backend, backends, known, usable
+from mycelia.streams import (
+    Event,
+    Stream,
+    StreamCtx,
+    communication_stream,
+    current_stream,
+    default_stream,
+    empty_cache,
+    set_cur_stream,
+    synchronize,
+)
 
 __all__ = [
+    "Event",
+    "Stream",
+    "StreamCtx",
+    "communication_stream",
+    "current_stream",
+    "default_stream",
     "device_count",
     "devices",
+    "empty_cache",
+    "get_arch_list",
+    "get_device_capability",
     "get_device_name",
+    "get_device_properties",
     "is_available",
     "is_initialized",
     "max_memory_allocated",
@@ -24,6 +45,8 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",
+    "set_cur_stream",
+    "synchronize",
 ]
 
 
@@ -71,6 +94,38 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     'CPU'
     """
     return usable(device_target or get_current_device().device_target, device_id).devices()[device_id]
+
+
+def get_arch_list(device_target: str | None = None) -> list[str] | None:
+    """The architectures of a GPU that programs are made for; None for a processor.
+
+    >>> get_arch_list() is None
+    True
+    """
+    _only_processor("get_arch_list", device_target)
+    return None
+
+
+def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
+    """What a GPU is capable of, in two numbers; None for a processor.
+
+    >>> get_device_capability(0) is None
+    True
+    """
+    usable(device_target or get_current_device().device_target, device_id)
+    _only_processor("get_device_capability", device_target)
+    return None
+
+
+def get_device_properties(device_id: int, device_target: str | None = None) -> Any:
+    """What a GPU or Ascend device tells of itself; None for a processor.
+
+    >>> get_device_properties(0) is None
+    True
+    """
+    usable(device_target or get_current_device().device_target, device_id)
+    _only_processor("get_device_properties", device_target)
+    return None
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, Any]:

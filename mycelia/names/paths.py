@@ -123,12 +123,38 @@ _CONVERSIONS = {name: f"common.dtypes.{name}" for name in ("dtype_to_nptype", "p
 _SCALED = ("DynamicLossScaleUpdate", "FixedLossScaleUpdate", "TrainOneStepWithLossScale")
 _MICRO = {name: f"nn.micro.{name}" for name in ("GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell")}
 _TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
+_RUNTIME = {
+    **{
+        name: f"streams.{name}"
+        for name in (
+            "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",
+            "dispatch_threads_num", "empty_cache", "launch_blocking", "set_cpu_affinity", "set_cur_stream",
+            "set_memory", "synchronize",
+        )
+    },
+    **{
+        name: f"hal.{name}"
+        for name in (
+            "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+            "memory_summary", "reset_max_memory_allocated", "reset_max_memory_reserved", "reset_peak_memory_stats",
+        )
+    },
+}  # fmt: skip
+_EXTENDED = {
+    f"{name}Ext": f"mint.nn.{name}"
+    for name in (
+        "AvgPool1d", "AvgPool2d", "AvgPool3d", "Dropout", "Embedding", "L1Loss", "LayerNorm", "LogSoftmax",
+        "MaxPool2d", "PReLU",
+    )
+}  # fmt: skip
+_EXTENDED["Dropout2dExt"] = "nn.Dropout2d"
 SHORT: dict[str, dict[str, str]] = {
+    "mycelia.runtime": _RUNTIME,
     "mycelia": _ELEMENTS | _TENSORS | _HINTS | _PARALLEL | {"Validator": "common.checkparam.Validator"},
     "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM | _HOOKS,
     "mycelia.ops.primitive": {"constexpr": "ops.composite.constexpr"},
     "mycelia.types": _ELEMENTS | _CONVERSIONS,
-    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO,
+    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO | _EXTENDED,
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
     "mycelia.api": {"_cell_graph_executor": "api.hints.cell_graph_executor", "jit_class": "api.hints.jit_class"},
     "mycelia.api.context": _PARALLEL,

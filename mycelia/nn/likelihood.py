@@ -9,6 +9,7 @@ from mycelia import checks, ops
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.nn.loss import LossBase
+from mycelia.ops import margins
 from mycelia.ops.alignment import alignment
 from mycelia.types import int32
 
@@ -28,7 +29,7 @@ class GaussianNLLLoss(LossBase):
         self.eps = checks.number(self.cls_name, "eps", eps, above=0)
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
-        return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
+        return margins.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
 class PoissonNLLLoss(LossBase):

@@ -11,6 +11,7 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.nn.activation import get_activation
 from mycelia.nn.cell import Cell
 from mycelia.nn.loss import LossBase
+from mycelia.ops import margins
 
 
 class MarginRankingLoss(LossBase):
@@ -66,7 +67,7 @@ class HingeEmbeddingLoss(LossBase):
         self.margin = checks.number(self.cls_name, "margin", margin)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
+        return margins.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
 
 
 class TripletMarginLoss(LossBase):
@@ -144,7 +145,7 @@ class MultiMarginLoss(LossBase):
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         weight = weight if self.weight is None else self.weight
-        return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
+        return margins.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
 
 
 class MultilabelMarginLoss(LossBase):
@@ -157,7 +158,7 @@ class MultilabelMarginLoss(LossBase):
     """
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        return ops.multilabel_margin_loss(x, target, self.reduction)
+        return margins.multilabel_margin_loss(x, target, self.reduction)
 
 
 class MultiLabelSoftMarginLoss(LossBase):
@@ -172,7 +173,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         self.weight = weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
+        return margins.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class DiceLoss(LossBase):

@@ -38,7 +38,10 @@ class IncompatibleKeys(NamedTuple):
 
 
 class StateDict(OrderedDict[str, Any]):
-    """A state by name; `_metadata` holds what hooks note about the cells, by their paths."""
+    """A state by name; `_metadata` holds what hooks note about the cells, by their paths. It looks as what it is."""
+
+    def __repr__(self) -> str:
+        return repr(OrderedDict(self))
 
     _metadata: OrderedDict[str, dict[str, Any]]
 

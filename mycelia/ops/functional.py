@@ -30,6 +30,7 @@ from mycelia.ops.later import at_last as _at_last
 from mycelia.ops.linalg import *
 from mycelia.ops.loss import *
 from mycelia.ops.math import *
+from mycelia.ops.members import *
 from mycelia.ops.methods_rare import *
 from mycelia.ops.movement import *
 from mycelia.ops.normalization import *

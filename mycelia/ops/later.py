@@ -31,6 +31,16 @@ resizing: deformable_conv2d
 walks: ForiLoop Scan WhileLoop
 """
 
+_MINT = """
+    amax_ext amin_ext any_ext all_ext argmax_ext argmin_ext argsort_ext baddbmm_ext bernoulli_ext broadcast_to_view
+    chunk_view concat_ext count_nonzero_ext cummin_ext cumsum_ext diff_ext div_ext einsum_ext flatten_ext
+    float_power_ext full_ext gather_ext isnan_ext linspace_ext matmul_ext max_ext mean_ext min_ext narrow_view
+    norm_ext prod_ext rand_ext rand_like_ext randint_ext randint_like_ext randn_ext randn_like_ext randperm_ext
+    select_ext_view sort_ext split_view std_ext sub_ext sum_ext tile_ext topk_ext transpose_ext_view unsqueeze_view
+    var_ext"""
+_MINT_NN = """
+    adaptive_avg_pool2d_ext binary_cross_entropy_ext conv2d_ext cross_entropy_ext dropout_ext elu_ext gelu_ext glu_ext
+    layer_norm_ext leaky_relu_ext log_softmax_ext mse_loss_ext nll_loss_ext one_hot_ext softmax_ext softplus_ext"""
 LATER = {
     name: module
     for line in TABLE.replace("\n    ", " ").strip().splitlines()
@@ -38,6 +48,12 @@ LATER = {
     for name in names.split()
 }
 """The module of each name."""
+COVERS = {
+    name: f"{place}.{name.removesuffix('_view').removesuffix('_ext')}"
+    for place, names in (("mycelia.mint", _MINT), ("mycelia.mint.nn.functional", _MINT_NN))
+    for name in names.split()
+} | {"functional_overload": "mycelia.mint"}
+"""Names by which MindSpore's own files call functions of `mint`, and where these are."""
 
 
 def found(name: str) -> Any:
@@ -47,6 +63,9 @@ def found(name: str) -> Any:
     'lp_pool1d'
     """
     made = _made.get(name)
+    if name in COVERS:
+        place, _, last = COVERS[name].rpartition(".")
+        return getattr(import_module(place), last)
     if made is None:
         thing = getattr(import_module(f"mycelia.ops.{LATER[name]}"), name)
         made = _made.setdefault(name, thing if isinstance(thing, type) else listening(thing))
@@ -57,8 +76,10 @@ def at_last(module: str, otherwise: Callable[[str], Any] | None = None) -> Calla
     """The `__getattr__` of a module: a name of the table is loaded when it is first asked for; others are missing."""
 
     def __getattr__(name: str) -> Any:
-        if name in LATER:
+        if name in LATER or name in COVERS:
             return vars(sys.modules[module]).setdefault(name, found(name))
+        if f"{module}.{name}" in sys.modules:  # a module below, which a second copy of this one does not have yet
+            return sys.modules[f"{module}.{name}"]
         if otherwise is None:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         return otherwise(name)

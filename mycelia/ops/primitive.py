@@ -139,7 +139,9 @@ class Primitive:
 
     @staticmethod
     def __interpreted__(machine: Any, op: Primitive, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """A call inside a captured program."""
+        """A call inside a captured program; one of the user's own is what its class says."""
+        if type(op).takes is None:
+            return machine.call(machine.lookup(type(op), "__call__"), (op, *args), options)
         items = machine.whole(machine.whole(op, ("attr", "attributes")))
         return machine.call(type(op).meant, args, {**dict(zip(items[::2], items[1::2], strict=True)), **options})
 

@@ -250,7 +250,7 @@ def _lstm(
     bidirectional: bool, dropout: float, proj_size: int = 0,
 ) -> tuple[Tensor, ...]:  # fmt: skip
     """Layers of an LSTM whose weights stand one behind the other in one tensor: outputs, last states, and two numbers
-    that a device would keep for the way back.
+    that a device would keep for the way back. Of two biases the first is added, as on MindSpore's processor.
     """
     if proj_size:
         raise ArgumentError("LSTM: a projection of the state is not known here", given={"proj_size": proj_size})
@@ -260,13 +260,13 @@ def _lstm(
     for layer in range(num_layers):
         columns = input_size if layer == 0 else hidden_size * ways
         for _ in range(ways):
-            shapes = [(gates, columns), (gates, hidden_size)]
+            shapes: list[tuple[int, ...]] = [(gates, columns), (gates, hidden_size)]
             shapes += [(gates,), (gates,)] if has_bias else []
             found = []
             for shape in shapes:
                 found.append(p.reshape(p.take(flat, 0, at, at + prod(shape)), shape))
                 at += prod(shape)
-            weights.append(found)
+            weights.append([*found[:3], found[3] * 0] if has_bias else found)  # the second bias is not added
     if at != flat.size:
         raise ShapeError(f"the weights of this LSTM are {at} numbers, and {flat.size} were given")
     last: list[tuple[Tensor, ...]] = []

@@ -69,7 +69,9 @@ class Scan:
         unroll: bool = True,
     ) -> tuple[Any, list[Any]]:
         _functions("Scan", loop_func)
-        elements = [None] * length if xs is None else xs
+        if xs is None and length is None:
+            raise CallError("Scan takes a sequence, or a length", hint="give xs, or length")
+        elements = [None] * (length or 0) if xs is None else xs
         value, results = init, []
         for x in elements:
             value, result = loop_func(value, x)

@@ -9,6 +9,7 @@ import pytest
 
 from mycelia import Tensor, nn, ops
 from mycelia.errors import MyceliaError
+from mycelia.ops.later import LATER
 
 X = np.ones((2, 3), np.float32)
 JUNK = [
@@ -24,7 +25,8 @@ JUNK = [
     np.array([1 + 2j]),
     Tensor(np.ones((4, 5))),
 ]
-FUNCTIONS = {n: f for n, f in vars(ops).items() if inspect.isfunction(f) and not n.startswith("_")}
+LAZY = {n: getattr(ops, n) for n in LATER if n not in ("prim_arg_register", "prim_attr_register")}
+FUNCTIONS = {n: f for n, f in {**vars(ops), **LAZY}.items() if inspect.isfunction(f) and not n.startswith("_")}
 CALLED = {
     "pyfunc",
     "print_",
