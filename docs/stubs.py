@@ -117,9 +117,9 @@ def classes() -> str:
             else:
                 made.append(f"def {name}(*args: _Any) -> _Any: ...\n")
     rows.extend(made)
-    for name in sorted(n for n in dir(ops) if not n.startswith("_")):
+    for name in sorted(n for n in {*dir(ops), *import_module("mycelia.ops.later").LATER} if not n.startswith("_")):
         kind = getattr(ops, name)
-        if isinstance(kind, type) and issubclass(kind, primitive) and kind is not primitive:
+        if isinstance(kind, type) and issubclass(kind, primitive) and kind.takes is not None:
             rows.append(_class(name, kind))
     return "".join(rows)
 
