@@ -270,8 +270,8 @@ def set_memory(
 def dispatch_threads_num(threads_num: int) -> None:
     """How many threads hand out work. None are needed here, which it says.
 
-    >>> import warnings
     >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
     ...     dispatch_threads_num(4)
     >>> len(told)
     1
