@@ -20,13 +20,13 @@ primitive_last: AdaptiveAvgPool3D AdaptiveMaxPool2D AdaptiveMaxPool3D ApplyAdagr
     Col2Im Conv2DBackpropInput Conv2DTranspose DataFormatDimMap EditDistance EmbeddingLookup EqualCount
     FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize Gamma Im2Col IndexPut LSTM
     LogUniformCandidateSampler MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 MaxPool3DWithArgmax MaxUnpool2D MaxUnpool3D
-    Median MultiMarginLoss MultilabelMarginLoss Multinomial MultinomialWithReplacement NextAfter NoRepeatNGram
+    Median MultiMarginLoss MultilabelMarginLoss Multinomial MultinomialWithReplacement NoRepeatNGram
     ParallelConcat Poisson RandomGamma RandomPoisson RandomShuffle ResizeBicubic SGD SparseApplyAdadelta
     SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl SparseApplyFtrlV2 SparseApplyProximalAdagrad
     SparseApplyRMSProp SparseSegmentMean SparseTensorDenseAdd SparseTensorDenseMatmul SparseToDense StandardLaplace
     UniformCandidateSampler UpsampleNearest3D UpsampleTrilinear3D
 hooks: PrimitiveWithCheck PrimitiveWithInfer prim_arg_register prim_attr_register
-rare: col2im nextafter sparse_segment_mean
+rare: col2im sparse_segment_mean
 resizing: deformable_conv2d
 walks: ForiLoop Scan WhileLoop
 """

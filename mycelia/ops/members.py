@@ -26,16 +26,6 @@ __all__ = ["random_"]
 
 
 @method()
-def nextafter(self: Tensor, other: Any) -> Tensor:
-    """The number that comes next after each, on the way to another.
-
-    >>> (Tensor([1.0]).nextafter(Tensor([2.0])) - 1.0).item() == 2.0**-23
-    True
-    """
-    return later.found("nextafter")(self, other)
-
-
-@method()
 def col2im(self: Tensor, output_size: Any, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any) -> Tensor:
     """Images from their windows as columns, added where they overlap: `ops.col2im`.
 

@@ -343,7 +343,6 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Multinomial": ("seed=0, seed2=0, dtype='int32'", lambda x, num_samples, seed, seed2, dtype: cast(
         random.multinomial(x, num_samples, True, _seed(seed, seed2)), as_dtype(dtype))),
     "MultinomialWithReplacement": ("numsamples, replacement=False", distributions.multinomial_with_replacement),
-    "NextAfter": ("", rare.nextafter),
     "NoRepeatNGram": ("ngram_size=1", _no_repeat),
     "ParallelConcat": ("", lambda values: joining.cat(tuple(values), 0)),
     "Poisson": ("seed=0, seed2=0", lambda shape, mean, seed, seed2: distributions.random_poisson(

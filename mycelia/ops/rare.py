@@ -1,4 +1,4 @@
-"""Functions that hardly any program calls: neighbours among numbers, means of listed rows, windows put together."""
+"""Functions that hardly any program calls: means of listed rows, windows put together."""
 
 # a primitive returns what it is given, tensors for tensors:
 # mypy: disable-error-code=no-any-return
@@ -8,45 +8,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, created
-from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops import sampling
-from mycelia.ops.arguments import floated, method, number, pair, per_axis, tensor
+from mycelia.ops.arguments import floated, method, per_axis, tensor
 from mycelia.types import int32, int64
 
-__all__ = ["col2im", "nextafter", "sparse_segment_mean"]
-
-
-@method()
-def nextafter(input: Any, other: Any) -> Tensor:
-    """The number that comes next after one, on the way to another; of single or double precision.
-
-    >>> (nextafter(Tensor([1.0]), Tensor([2.0])) - 1.0).item() == 2.0**-23
-    True
-    """
-    x, y = pair(input, other)
-    if x.dtype.bits not in (32, 64) or not x.dtype.is_float:
-        raise DTypeError(f"nextafter takes float32 or float64, not {x.dtype!r}", hint="cast both")
-    info = np.finfo(x.dtype.numpy)
-    # of z: z + (u (1 + 2u) |z|) is the next one above, for numbers that are not near the smallest ones, where all are
-    # equally far from one another (Rump, Zimmermann, Boldo and Melquiond, 2009)
-    u = float(info.epsneg)
-    up = p.select(p.greater(y, x), number(1, x), number(-1, x))
-    z = x * up
-    size = p.abs(z)
-    lifted, grain = 2.0 ** (2 * info.nmant), float(info.smallest_subnormal)
-    tiny = p.less(size, number(float(info.tiny) * 4 / u, x))
-    big = p.select(tiny, z * lifted, z)
-    above = big + p.abs(big) * number(u * (1 + 2 * u), x)
-    lower = p.less(size, number(float(info.tiny) * 2, x))
-    found = p.select(lower, z + number(grain, x), p.select(tiny, above * (1.0 / lifted), above))
-    found = p.select(p.equal(z, number(-np.inf, x)), number(float(info.min), x), found)
-    found = p.select(p.equal(found, 0.0), x * 0.0, found * up)  # a zero keeps the sign
-    out = p.select(p.equal(x, y), y, found)
-    return p.select(p.equal(x + y, x + y), out, p.select(p.equal(x, x), p.select(p.equal(y, y), out, y), x))
+__all__ = ["col2im", "sparse_segment_mean"]
 
 
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:

@@ -139,18 +139,6 @@ def test_classes_are_drawn_as_samples():
         ops.uniform_candidate_sampler(Tensor([[0]]), 1, 5, True, 4)
 
 
-def test_the_next_number_is_numpys():
-    a = np.array([1, 2, 0, -1, np.inf, -np.inf, np.nan, 1e-38, -1e-30, 3.4028235e38, 1e-45, 5, 0.5], np.float32)
-    b = np.array([2, 1, 1, 5, 0, 0, 1, 1, 1, 1, 0, 5, 0.25], np.float32)
-    ours = ops.nextafter(Tensor(a), Tensor(b)).asnumpy()
-    np.testing.assert_array_equal(ours.view(np.int32), np.nextafter(a, b).view(np.int32))
-    wide = a[:4].astype(np.float64)
-    np.testing.assert_array_equal(ops.nextafter(Tensor(wide), 7.0).asnumpy(), np.nextafter(wide, 7.0))
-    big = np.linspace(-3, 3, 50, dtype=np.float32)
-    jitted = ms.jit(lambda x, y: ops.nextafter(x, y))(Tensor(big), Tensor(-big))
-    np.testing.assert_array_equal(jitted.asnumpy(), np.nextafter(big, -big))
-
-
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
 def test_loops_as_operations(run):
     step = run(lambda x: ops.WhileLoop()(lambda v: v.sum() < 100, lambda v: v * 2, x))
