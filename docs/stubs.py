@@ -105,6 +105,7 @@ def classes() -> str:
     late = import_module("mycelia.names.paths").SHORT["mycelia.ops"]
     rows = [HEAD.format("Operations as objects, and names of `ops` that are found when they are asked for"), IMPORTS]
     rows.append("from mycelia.ops.primitive import Primitive as _Primitive\n")
+    late = {n: path for n, path in late.items() if n not in vars(import_module("mycelia.ops.functional"))}
     made: list[str] = []
     for module in sorted({path.rpartition(".")[0] for path in late.values()}):
         names = sorted(
