@@ -39,10 +39,9 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "Tensor": {
         **dict.fromkeys(("backward", "retain_grad", "grad", "grad_fn", "requires_grad"), _GRADIENTS),
-        **dict.fromkeys(("cuda", "cpu", "npu", "is_cuda", "pin_memory"), _DEVICE),
+        **dict.fromkeys(("cuda", "cpu", "npu", "is_cuda"), _DEVICE),
         "detach": "use ops.stop_gradient(x)",
         "is_leaf": _RECORDING,
-        "register_hook": _GRADIENTS,
     },
     "Cell": {
         "parameters": "use net.get_parameters(), or net.trainable_params() for an optimizer",
