@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,8 +19,12 @@ STRICT, LAX = 0, 2
 T = TypeVar("T")
 
 
+def _says(name: str, value: Any, why: str) -> None:
+    warnings.warn(f"{name}={value!r} has no effect: {why}", UserWarning, stacklevel=3)
+
+
 class JitConfig:
-    """How a cell is compiled in graph mode: for `Cell.set_jit_config`.
+    """How a cell is compiled in graph mode: for `Cell.set_jit_config`. A setting that has no effect here says so.
 
     >>> JitConfig(jit_syntax_level="STRICT").jit_config_dict["jit_syntax_level"]
     'STRICT'
@@ -39,6 +44,14 @@ class JitConfig:
         choice("JitConfig", "jit_syntax_level", jit_syntax_level, ("", "STRICT", "LAX"))
         choice("JitConfig", "debug_level", debug_level, ("RELEASE", "DEBUG"))
         choice("JitConfig", "infer_boost", infer_boost, ("on", "off"))
+        unused = (
+            ("exc_mode", exc_mode, "auto"),
+            ("debug_level", debug_level, "RELEASE"),
+            ("infer_boost", infer_boost, "off"),
+        )
+        for name, value, usual in unused:
+            if value != usual:
+                _says(name, value, "there is one compiler, and one way to run what it makes")
         self.jit_config_dict: dict[str, Any] = {"jit_level": jit_level, "jit_syntax_level": jit_syntax_level, **kwargs}
 
 
@@ -88,6 +101,9 @@ def lazy_inline(
         return lambda function: lazy_inline(function, attrs, policy)
     if not callable(fn):
         raise CallError(f"lazy_inline decorates functions, not a {type(fn).__name__}")
+    for name, value in (("attrs", attrs), ("policy", policy)):
+        if value is not None:
+            _says(name, value, "the compiler decides what cells share")
     return fn
 
 

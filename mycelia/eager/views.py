@@ -20,6 +20,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.ir import Value
+from mycelia.names.keywords import handing_on
 from mycelia.sizes import Sym
 
 How = Callable[[Tensor], Tensor]  # from a tensor to a part of it
@@ -166,6 +167,7 @@ def view(fn: F) -> F:
             _link(x, data, out, lambda x: fn(x, *args, **kwargs), fixed)
         return out
 
+    handing_on.add(taken.__code__)  # type: ignore[attr-defined]  # a function, though wraps does not say so
     return taken  # type: ignore[return-value]  # it has the signature of the function
 
 

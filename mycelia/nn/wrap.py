@@ -129,7 +129,8 @@ class TrainOneStepCell(Cell):
 
 
 class DistributedGradReducer(Cell):
-    """Gradients of all processes, added up, or their mean: what data-parallel training gives to the optimizer.
+    """Gradients of all processes, added up, or their `mean`: what data-parallel training gives to the optimizer.
+    Without a word it is what `set_auto_parallel_context(gradients_mean=...)` says, and that is at first the sum.
 
     >>> reduced = DistributedGradReducer([Parameter([1.0])])((Tensor([4.0]),))
     >>> reduced[0].tolist()
@@ -150,7 +151,8 @@ class DistributedGradReducer(Cell):
         if fusion_type != 1:
             raise ArgumentError("gradients are reduced one by one here", hint="leave out fusion_type")
         self.count, self.group = len(list(parameters)), group
-        self.mean, self.degree = mean is None or mean, degree
+        self.mean = bool(get_auto_parallel_context("gradients_mean") if mean is None else mean)
+        self.degree = degree
 
     def construct(self, grads: Any) -> tuple[Tensor, ...]:
         if len(grads) != self.count:

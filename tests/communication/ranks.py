@@ -42,7 +42,7 @@ def train(compiled: bool, rank: int = 0, size: int = 1) -> tuple[list[float], li
     net, loss_fn = lenet(), nn.CrossEntropyLoss()
     optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
     both = ms.value_and_grad(lambda x, y: loss_fn(net(x), y), None, optimizer.parameters)
-    reducer = nn.DistributedGradReducer(optimizer.parameters)
+    reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True)
 
     def step(x, y):
         loss, grads = both(x, y)

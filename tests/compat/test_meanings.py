@@ -277,3 +277,25 @@ def test_wrong_arguments_are_errors_of_both_kinds():
     for kind in (TypeError, ValueError):
         with pytest.raises(kind):
             nn.exponential_decay_lr("a", 0.9, 6, 2, 1)
+
+
+def test_gradients_of_processes_are_added_up_unless_the_context_says_mean():
+    weights = [Parameter([1.0], name="w")]
+    assert not nn.DistributedGradReducer(weights).mean
+    ms.set_auto_parallel_context(gradients_mean=True)
+    try:
+        assert nn.DistributedGradReducer(weights).mean
+        assert not nn.DistributedGradReducer(weights, mean=False).mean
+    finally:
+        ms.reset_auto_parallel_context()
+
+
+@pytest.mark.parametrize("setting", [{"exc_mode": "sink"}, {"debug_level": "DEBUG"}, {"infer_boost": "on"}])
+def test_settings_without_effect_say_so(setting):
+    with pytest.warns(UserWarning, match="has no effect"):
+        ms.JitConfig(**setting)
+
+
+def test_other_words_reach_functions_whose_results_share_memory():
+    assert [part.tolist() for part in ops.chunk(Tensor([1, 2, 3, 4]), 2, dim=0)] == [[1, 2], [3, 4]]
+    assert Tensor([1, 2, 3, 4]).chunk(2, dim=0)[1].tolist() == [3, 4]
