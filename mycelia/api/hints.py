@@ -63,7 +63,7 @@ class CellGraphExecutor:
     [0.0, 2.0]
     """
 
-    def compile(self, obj: Any, *args: Any, phase: str = "predict", **options: Any) -> tuple[str, bool]:
+    def compile(self, obj: Any, *args: Any, phase: str = "predict") -> tuple[str, bool]:
         """Compile a cell for such arguments; the name of the phase, and that it was done."""
         obj.compile(*args)
         return phase, True

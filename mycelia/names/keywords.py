@@ -17,7 +17,6 @@ from mycelia.errors import ArgumentError, CallError, MyceliaError, is_library, i
 from mycelia.names.habits import KEYWORDS, SYNONYMS
 
 F = TypeVar("F", bound=Callable[..., Any])
-UNSAID = ("dtype", "out")  # what np.sum(x) and its like hand on to x.sum as None
 FOREIGN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)  # what others raise over arguments
 
 
@@ -73,16 +72,15 @@ def boundary(names: dict[str, Any]) -> None:
 
 
 def renamed(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keywords as the function calls them; without those that NumPy's functions hand on and that say nothing.
+    """Keywords as the function calls them.
 
-    >>> renamed(lambda x, axis: x, {"dim": 1, "out": None})
+    >>> renamed(lambda x, axis: x, {"dim": 1})
     {'axis': 1}
     """
     known = _arguments(function)
     others = {w: mine for words in SYNONYMS for mine in words if mine in known for w in words if w not in known}
-    said = {k: v for k, v in kwargs.items() if k in known or k not in UNSAID or v is not None}
-    named = {others.get(k, k): v for k, v in said.items()}
-    return named if len(named) == len(said) else kwargs
+    named = {others.get(k, k): v for k, v in kwargs.items()}
+    return named if len(named) == len(kwargs) else kwargs
 
 
 def _arguments(function: Callable[..., Any]) -> set[str]:
