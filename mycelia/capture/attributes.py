@@ -145,6 +145,8 @@ class Attributes(Tensors):
         self.refuse(f"the attribute {name} of a {kind.__name__}")
 
     def tensor_attribute(self, obj: Any, name: str) -> Any:
+        if name == "shape" or name == "dtype":
+            return getattr(self.value(obj), name)
         if name in TENSOR_TYPES:
             stand_in = Tensor.__new__(Tensor)
             stand_in._data, stand_in._tape = self.value(obj), None
@@ -210,6 +212,8 @@ class Attributes(Tensors):
         if type(found) in DATA_DESCRIPTORS or (found is not MISSING and self.has_set(found)):
             return self.bound(found, obj, name)
         own = self.own_attribute(obj, name)
+        if own is not MISSING and own.__class__ is not Either:
+            return own
         missing = [v is MISSING for v in alternatives(own)]
         if any(missing) and not all(missing):
             self.refuse(f"the attribute {name} may be missing")

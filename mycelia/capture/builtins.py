@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import inspect
 import itertools
 from collections import OrderedDict, deque
 from types import FunctionType, GenericAlias, MethodType, UnionType
@@ -21,6 +22,20 @@ from mycelia.eager import Tensor
 from mycelia.sizes import Sym
 
 NONE = object()
+
+
+def takes(model: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    """Whether a model can be called so; what cannot is for Python to say, or to do."""
+    return _fits(model, len(args), tuple(options))
+
+
+@functools.lru_cache(maxsize=4096)
+def _fits(model: FunctionType, count: int, names: tuple[str, ...]) -> bool:
+    try:
+        inspect.signature(model).bind(None, *[None] * count, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
 
 
 class Builtins(Operators):
@@ -44,17 +59,18 @@ class Builtins(Operators):
             return str
         if isinstance(x, Method):
             return type("".join) if type(x.owner) is not Tensor else MethodType
-        if isinstance(x, DictView | Items):
-            self.refuse("the class of a view or an iterator")
+        if isinstance(x, DictView | Items) or type(x).__module__ == "mycelia.api.models":
+            self.refuse("the class of a view, an iterator or a transformed function")
         return type(x)
 
     def call_builtin(self, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         name = f"model_{getattr(fn, '__name__', '')}"
         known = fn is getattr(builtins, getattr(fn, "__name__", ""), None)
-        if known and hasattr(self, name):
-            return getattr(self, name)(*args, **options)
-        if fn is functools.reduce:
-            return self.model_reduce(*args, **options)
+        model: Any = getattr(self, name, None) if known else self.model_reduce if fn is functools.reduce else None
+        if model is not None:
+            if not takes(model.__func__, args, options):
+                self.refuse(f"the arguments of {fn.__name__} do not fit")
+            return model(*args, **options)
         if fn in (itertools.chain, itertools.product, itertools.count, itertools.repeat, OrderedDict, deque):
             return self.library_class(fn, args, options)
         return self.pure(fn, options, *args)
@@ -141,7 +157,7 @@ class Builtins(Operators):
 
     @distributes
     def model_callable(self, x: Any) -> Any:
-        if isinstance(x, FunctionType | MethodType | Method | type):
+        if isinstance(x, FunctionType | MethodType | Method | type) or type(x).__module__ == "mycelia.api.models":
             return True
         if is_atom(x) or isinstance(x, tuple) or type(x) in CONTAINERS or isinstance(x, HostNumber | Number):
             return callable(x) if is_atom(x) else False
@@ -206,7 +222,7 @@ class Builtins(Operators):
     @distributes
     def model_hasattr(self, x: Any, name: Any) -> Any:
         try:
-            self.attribute(x, self.plain(name))
+            self.attribute(x, self.name_of_attribute(name))
         except UserError as raised:
             if isinstance(raised.error, AttributeError):
                 return False
@@ -215,9 +231,7 @@ class Builtins(Operators):
 
     @distributes
     def model_getattr(self, x: Any, name: Any, default: Any = NONE) -> Any:
-        name = self.plain(name)
-        if type(name) is not str:
-            self.refuse("an attribute without a name")
+        name = self.name_of_attribute(name)
         if default is NONE:
             return self.attribute(x, name)
         try:
@@ -228,10 +242,14 @@ class Builtins(Operators):
             raise
 
     def model_setattr(self, x: Any, name: Any, value: Any) -> Any:
-        self.set_attribute(x, self.plain(name), (value,))
+        self.set_attribute(x, self.name_of_attribute(name), (value,))
 
     def model_delattr(self, x: Any, name: Any) -> Any:
-        self.set_attribute(x, self.plain(name), ())
+        self.set_attribute(x, self.name_of_attribute(name), ())
+
+    def name_of_attribute(self, name: Any) -> str:
+        name = self.plain(name)
+        return name if type(name) is str else self.refuse("an attribute without a name")
 
     # ------------------------------------------------------------------------------------------------------ iteration
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import (
     BuiltinFunctionType,
     CellType,
+    CodeType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
@@ -126,8 +128,8 @@ class Calls(Effects):
 
     def enter(self, fn: FunctionType, code: Any, node: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The body of a function, with its arguments in new variables."""
-        bound = self.bind(node.args, fn, args, options)
-        frame = self.frame(fn, code, next(iter(bound.values()), None))
+        bound = self.bind(code, fn, args, options)
+        frame = self.frame(fn, code)
         for name, value in bound.items():
             self.store.write(frame.cells[name], CONTENTS, value)
         if is_resumed(code):
@@ -150,28 +152,30 @@ class Calls(Effects):
             self.calls.pop()
             self.node, self.file, self.called_at = before
 
-    def frame(self, fn: FunctionType, code: Any, first: Any) -> Frame:
+    def frame(self, fn: FunctionType, code: Any) -> Frame:
         closure = self.whole(fn, ("field", "__closure__")) if code.co_freevars else ()
         cells = {n: self.store.make(CellType()) for n in dict.fromkeys((*code.co_varnames, *code.co_cellvars))}
         cells.update(zip(code.co_freevars, closure, strict=True))
+        first = cells[code.co_varnames[0]] if code.co_argcount else None
         return Frame(cells, self.whole(fn, ("field", "__globals__")), code, fn, first)
 
-    def bind(
-        self, spec: ast.arguments, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]
-    ) -> dict[str, Any]:
+    def bind(self, code: CodeType, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """The variables of a call. What does not fit is left to Python, which says what is wrong."""
-        positional = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-        by_name = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
+        names = code.co_varnames  # where private names are spelled as inside a class
+        positional = names[: code.co_argcount]
+        keyword_only = names[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        rest = iter(names[code.co_argcount + code.co_kwonlyargcount :])
+        by_name = {*positional[code.co_posonlyargcount :], *keyword_only}
         bound: dict[str, Any] = dict(zip(positional, args, strict=False))
         extra: dict[str, Any] = {}
         for k, v in options.items():
             if k in by_name and k not in bound:
                 bound[k] = v
-            elif k in by_name or not spec.kwarg:
+            elif k in by_name or not code.co_flags & CO_VARKEYWORDS:
                 self.refuse("the arguments of a call do not fit")
             else:
                 extra[k] = v
-        if len(args) > len(positional) and not spec.vararg:
+        if len(args) > len(positional) and not code.co_flags & CO_VARARGS:
             self.refuse("there are too many arguments")
         missing = [n for n in positional if n not in bound]
         if missing:
@@ -179,18 +183,18 @@ class Calls(Effects):
             have = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=False))
             for n in missing:
                 bound[n] = have[n] if n in have else self.refuse(f"the argument {n} is missing")
-        only = [a.arg for a in spec.kwonlyargs if a.arg not in bound]
+        only = [n for n in keyword_only if n not in bound]
         if only:
             table = self.whole(fn, ("field", "__kwdefaults__"))
             items = self.whole(table) if table is not None else ()
             have = dict(zip(items[::2], items[1::2], strict=True))
             for n in only:
                 bound[n] = have[n] if n in have else self.refuse(f"the argument {n} is missing")
-        if spec.vararg:
-            bound[spec.vararg.arg] = tuple(args[len(positional) :])
-        if spec.kwarg:
+        if code.co_flags & CO_VARARGS:
+            bound[next(rest)] = tuple(args[len(positional) :])
+        if code.co_flags & CO_VARKEYWORDS:
             items = tuple(x for pair in extra.items() for x in pair)
-            bound[spec.kwarg.arg] = self.store.container(dict, items)
+            bound[next(rest)] = self.store.container(dict, items)
         return bound
 
     # -------------------------------------------------------------------------------------------------------- classes

@@ -19,7 +19,7 @@ class Comprehensions(Expressions):
         names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         first = self.eval(node.generators[0].iter, frame)
         cells = frame.cells | {n: self.store.make(CellType()) for n in names}
-        inner = Frame(cells, frame.globals, self.comprehension_code(node, frame), frame.function, frame.first)
+        inner = Frame(cells, frame.globals, self.comprehension_code(node, frame), frame.function)
         self.loops_of(node, inner, each, 0, first)
 
     def loops_of(self, node: Any, inner: Frame, each: Any, depth: int, over: Any) -> None:
@@ -73,7 +73,7 @@ class Comprehensions(Expressions):
         names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         first = self.iterate(self.eval(node.generators[0].iter, frame))
         cells = frame.cells | {n: self.store.make(CellType()) for n in names}
-        inner = Frame(cells, frame.globals, frame.code, frame.function, frame.first)
+        inner = Frame(cells, frame.globals, frame.code, frame.function)
         if any(g.is_async for g in node.generators):
             self.refuse("an asynchronous generator")
         return Items(self, self.generated(node, inner, self.file, 0, first))

@@ -94,11 +94,13 @@ class Effects(Methods):
 
     def joined_text(self, parts: list[Any]) -> Any:
         """An f-string."""
-        return (
-            LateText(together, tuple(parts))
-            if any(isinstance(q, LateText) for q in parts)
-            else super().joined_text(parts)
-        )
+        return self.text_of_parts(*parts)
+
+    @distributes
+    def text_of_parts(self, *parts: Any) -> Any:
+        if any(isinstance(q, LateText) for q in parts):
+            return LateText(together, parts)
+        return super().joined_text(list(parts))
 
     def text_operator(self, name: str, x: Any, y: Any) -> Any:
         """`"%s" % x`, `text + text`."""

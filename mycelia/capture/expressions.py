@@ -219,7 +219,9 @@ class Expressions(Making):
             cls, obj = args if len(args) == 2 else self.refuse("super of one argument")
         else:
             cell = frame.cells.get("__class__")
-            cls, obj = self.whole(cell, CONTENTS) if cell is not None else None, frame.first
+            if cell is None or frame.first is None:
+                self.refuse("super of nothing")
+            cls, obj = self.whole(cell, CONTENTS), self.read(frame.first, CONTENTS)
         if (
             not isinstance(cls, type)
             or isinstance(obj, Either)

@@ -328,7 +328,7 @@ class Writer(GuardText):
         elif isinstance(expect, Array):
             self.array(source, expect)
         elif isinstance(expect, NotANumber):
-            self.not_a_number(source, expect.number)
+            self.not_a_number(source, expect.step)
         elif isinstance(expect, Varying):
             self.write(f"h{expect.step} = {source}")
             self.unless(f"h{expect.step}.__class__ is not {self.name(expect.type)}")
@@ -361,15 +361,15 @@ class Writer(GuardText):
         else:
             self.unless(f"not same({source}, {wanted})")
 
-    def not_a_number(self, source: str, number: int) -> None:
+    def not_a_number(self, source: str, step: int) -> None:
         """A nan: the one that was there before, or another one."""
-        if number in self.nans:
-            self.unless(f"{source} is not q{number}")
+        if step in self.nans:
+            self.unless(f"{source} is not h{step}")
             return
-        self.write(f"q{number} = {source}")
-        self.unless(" or ".join([f"q{number}.__class__ is not float or q{number} == q{number}",
-                                 *[f"q{number} is q{n}" for n in sorted(self.nans)]]))  # fmt: skip
-        self.nans.add(number)
+        self.write(f"h{step} = {source}")
+        self.unless(" or ".join([f"h{step}.__class__ is not float or h{step} == h{step}",
+                                 *[f"h{step} is h{n}" for n in sorted(self.nans)]]))  # fmt: skip
+        self.nans.add(step)
 
     def object(self, source: str, expect: Object) -> None:
         if expect.number in self.met:

@@ -14,10 +14,21 @@ from mycelia.capture.joining import WRITTEN
 from mycelia.capture.machine import DictView, Items, distributes
 from mycelia.capture.numbers import LateNumbers
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom, is_plain
+from mycelia.capture.values import (
+    ATOMS,
+    MISSING,
+    Either,
+    HostNumber,
+    Number,
+    UserError,
+    alternatives,
+    is_atom,
+    is_plain,
+)
 from mycelia.capture.world import is_tensor
 
 LONGEST = 100_000  # items of one iteration
+COPIED, COMPARED = 256, 8  # items that take as long as a piece of syntax: those of a list, and tuples that are keys
 
 
 class ItemAccess(LateNumbers):
@@ -34,6 +45,7 @@ class ItemAccess(LateNumbers):
             return self.get_part(obj, index)
         kind = type(obj)
         if kind in MAPPINGS:
+            self.as_keys(index, *self.items_of(obj))
             return self.real(models.pair_of, self.whole(obj), self.plain(index))
         if kind is list or isinstance(obj, tuple) or kind in (str, bytes, range):
             return self.sequence_item(obj, index)
@@ -96,8 +108,17 @@ class ItemAccess(LateNumbers):
                 self.refuse(f"an item of a {self.class_of(obj).__name__} is set")
             self.call(method, (obj, index, *value), {})
 
+    def look_through(self, items: tuple[Any, ...], keys: bool) -> None:
+        """What it costs to copy items, or to find one among keys, counts as syntax."""
+        if len(items) >= COMPARED:
+            slow = keys and not models.SIMPLE.issuperset(map(type, items))
+            self.spend(len(items) // (COMPARED if slow else COPIED))
+
     def container_method(self, obj: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         before = self.whole(obj)
+        self.look_through(before if type(obj) not in MAPPINGS else before[::2], type(obj) is not list)
+        if type(obj) in MAPPINGS:
+            self.as_keys(*args[:1], *before[::2])
         after, result = self.real(models.CONTAINER_METHODS[type(obj), name], before, *args, **options)
         if after is not before:
             self.store.write(obj, ITEMS, after)
@@ -106,7 +127,10 @@ class ItemAccess(LateNumbers):
     @distributes
     def contains(self, x: Any, container: Any) -> Any:
         """`x in container`."""
+        if type(container) in MAPPINGS or isinstance(container, DictView):
+            self.as_keys(x, *self.items_of(container.owner if isinstance(container, DictView) else container))
         if type(container) in MAPPINGS:
+            self.look_through(self.items_of(container), True)
             return self.real(models.key_place, self.items_of(container), self.plain(x)) is not None
         if isinstance(container, DictView) and container.name == "keys":
             return self.real(models.key_place, self.items_of(container.owner), self.plain(x)) is not None
@@ -123,7 +147,15 @@ class ItemAccess(LateNumbers):
             return found if isinstance(found, bool) else Number(found, bool, 0, 1)
         return self.refuse(f"membership in a {self.class_of(container).__name__}")
 
+    def as_keys(self, *things: Any) -> None:
+        """Objects that are searched for: that their class says nothing about being equal holds at every call."""
+        for cls in {*map(type, things)} - ATOMS:
+            if not cls.__module__.startswith("mycelia.") and not issubclass(cls, tuple | type):
+                self.lookup(cls, "__eq__")
+                self.lookup(cls, "__hash__")
+
     def among(self, x: Any, items: tuple[Any, ...]) -> Any:
+        self.as_keys(x, *items)
         if not is_tensor(x):
             x = self.plain(x)
         for y in items:
@@ -146,6 +178,8 @@ class ItemAccess(LateNumbers):
         value = self.settled(value)
         if isinstance(value, Either):
             return self.items_of_either(value)
+        if type(value) is tuple and len(value) <= LONGEST:
+            return value
         out = []
         for item in self.iterate(value):
             out.append(item)
@@ -173,43 +207,49 @@ class ItemAccess(LateNumbers):
         return found  # type: ignore[no-any-return]
 
     def iterate(self, value: Any) -> Iterator[Any]:
-        """Items one by one, as iteration yields them: live, where Python's is."""
-        value = self.settled(value)
+        """Items one by one, as iteration yields them: live, where Python's is. It has begun when this returns."""
+        value = self.joined(self.settled(value))
         if isinstance(value, Either):
-            value = self.joined(value)
-            if isinstance(value, Either):
-                yield from self.items_of_either(value)
-                return
+            return iter(self.items_of_either(value))
         if is_tensor(value):
-            yield from self.rows(value)
-        elif isinstance(value, Items):
-            while True:
-                try:
-                    item = value.step(self)
-                except StopIteration:
-                    return
-                yield item
-        elif type(value) is list:
-            i = 0
-            while i < len(items := self.whole(value)):
-                yield items[i]
-                i += 1
-        elif isinstance(value, DictView):
-            yield from self.of_mapping(value.owner, value.name)
-        elif type(value) in CONTAINERS:
-            yield from self.of_mapping(value, "keys")
-        elif isinstance(value, tuple) or type(value) in (str, bytes, range):
-            yield from value
-        else:
-            yield from self.of_object(value)
+            return self.rows(value)
+        if isinstance(value, Items):
+            return self.of_iterator(value)
+        if type(value) is list:
+            return self.of_list(value)
+        if isinstance(value, DictView):
+            return self.of_mapping(value.owner, value.name, self.items_of(value.owner))
+        if type(value) in CONTAINERS:
+            return self.of_mapping(value, "keys", self.items_of(value))
+        if isinstance(value, tuple) or type(value) in (str, bytes, range):
+            return iter(value)
+        return self.of_object(value)
+
+    def is_quiet(self, value: Any) -> bool:
+        """Whether iteration runs no code of the user, so that nobody can tell when it goes on."""
+        value = self.settled(value)
+        known = isinstance(value, tuple | DictView) or type(value) in (str, bytes, range)
+        return known or is_tensor(value) or type(value) in CONTAINERS
+
+    def of_iterator(self, value: Items) -> Iterator[Any]:
+        while True:
+            try:
+                item = value.step(self)
+            except StopIteration:
+                return
+            yield item
+
+    def of_list(self, value: list[Any], i: int = 0, step: int = 1) -> Iterator[Any]:
+        """The items of a list from one on."""
+        while 0 <= i < len(items := self.whole(value)):
+            yield items[i]
+            i += step
 
     def rows(self, value: Any) -> Iterator[Any]:
         for i in range(self.native(len, (value,), {})):
             yield self.get_part(value, i)
 
-    def of_mapping(self, owner: Any, name: str) -> Iterator[Any]:
-        items = self.whole(owner)
-        before = self.items_of(owner)
+    def of_mapping(self, owner: Any, name: str, before: tuple[Any, ...]) -> Iterator[Any]:
         for i in range(len(before) + 1):  # Python looks once more at the end
             now = self.items_of(owner)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before, strict=True)):
@@ -230,11 +270,13 @@ class ItemAccess(LateNumbers):
             self.refuse(f"iteration over a {self.class_of(value).__name__}")
         found = self.call(method, (value,), {})
         if isinstance(found, Items):
-            yield from self.iterate(found)
-            return
+            return self.of_iterator(found)
         step: Any = MISSING if type(found).__module__ == "builtins" else self.lookup(type(found), "__next__")
         if type(step) is not FunctionType:
             self.refuse(f"iteration over a {type(found).__name__}")
+        return self.stepped(step, found)
+
+    def stepped(self, step: FunctionType, found: Any) -> Iterator[Any]:
         while True:
             try:
                 item = self.call(step, (found,), {})

@@ -10,9 +10,10 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.builtins import Builtins
+from mycelia.capture.items import LONGEST
 from mycelia.capture.machine import Items, distributes
 from mycelia.capture.slots import MAPPINGS
-from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_plain
+from mycelia.capture.values import MISSING, HostNumber, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
 
 CONTAINER_TYPES = (list, tuple)
@@ -53,8 +54,10 @@ class Iteration(Builtins):
         if type(more) in MAPPINGS:
             items = self.whole(more)
             pairs: Any = zip(items[::2], items[1::2], strict=True)
+        elif self.is_quiet(more) or isinstance(more, Items):
+            pairs = map(self.all_items, self.iterate(more))
         else:
-            pairs = [self.all_items(pair) for pair in self.all_items(more)]
+            self.refuse("an object may be a mapping")
         for pair in pairs:
             if len(pair) != 2:
                 self.refuse("a pair that is none")
@@ -85,17 +88,21 @@ class Iteration(Builtins):
             raise UserError(error) from None
 
     def model_reversed(self, x: Any) -> Any:
-        if not (type(x) in (tuple, range, str) or type(x) in MAPPINGS or type(x) is list):
+        if type(x) is list:
+            return Items(self, self.of_list(x, len(self.whole(x)) - 1, -1))
+        if type(x) not in (tuple, range, str):
             self.refuse("something is reversed")
-        return Items(self, iter(self.all_items(x)[::-1]))
+        return Items(self, reversed(x))
 
     def model_map(self, fn: Any, *args: Any) -> Any:
         rows = zip(*[self.iterate(a) for a in args], strict=False)
         return Items(self, (self.call(fn, row, {}) for row in rows))
 
     def model_filter(self, fn: Any, x: Any) -> Any:
+        items = self.iterate(x)
+
         def kept() -> Iterator[Any]:
-            for item in self.iterate(x):
+            for item in items:
                 found = self.truth(item if fn is None else self.call(fn, (item,), {}))
                 if not isinstance(found, bool):
                     self.refuse("a length depends on values")
@@ -123,13 +130,23 @@ class Iteration(Builtins):
             raise UserError(end) from None
 
     def model_sum(self, x: Any, start: Any = 0) -> Any:
-        return functools.reduce(functools.partial(self.binary, "add"), self.all_items(x), start)
+        if type(start) in (str, bytes):
+            self.refuse("a sum of texts")
+        return functools.reduce(functools.partial(self.binary, "add"), self.not_too_many(x), start)
+
+    def not_too_many(self, x: Any) -> Iterator[Any]:
+        """Items one by one, to an end that comes soon enough."""
+        for i, item in enumerate(self.iterate(x)):
+            if i > LONGEST:
+                self.refuse("an iteration is too long")
+            yield item
 
     def model_reduce(self, fn: Any, x: Any, *first: Any) -> Any:
-        items = (*first, *self.all_items(x))
-        if not items:
+        items = itertools.chain(first, self.not_too_many(x))
+        start = next(items, MISSING)
+        if start is MISSING:
             raise UserError(TypeError("reduce() of empty iterable with no initial value"))
-        return functools.reduce(lambda a, b: self.call(fn, (a, b), {}), items)
+        return functools.reduce(lambda a, b: self.call(fn, (a, b), {}), items, start)
 
     def model_any(self, x: Any) -> Any:
         return self._until(x, True)
@@ -150,11 +167,17 @@ class Iteration(Builtins):
                 continue
             if not isinstance(x, CONTAINER_TYPES) and not is_tensor(x):
                 self.refuse("a search stops where only the running program knows")
+            if not all(map(self.is_quietly_true, self.all_items(x))):
+                self.refuse("a search stops at an object that would say itself whether it is true")
             known.append(truth)
         if not known:
             return found
         joined = functools.reduce(p.logical_or if stop else p.logical_and, known)
         return stop if found is stop else Number(joined, bool, 0, 1)
+
+    def is_quietly_true(self, x: Any) -> bool:
+        """Whether asking a value for its truth runs no code of the user."""
+        return all(is_tensor(v) or is_plain(v) or self.number_kind(v) for v in alternatives(self.settled(x)))
 
     def model_min(self, *args: Any, **options: Any) -> Any:
         return self._extreme("lt", min, args, options)
@@ -164,23 +187,25 @@ class Iteration(Builtins):
 
     def _extreme(self, wins: str, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """As Python defines them: the first that no other beats; so mixed types stay what they are."""
-        items = self.all_items(args[0]) if len(args) == 1 else args
-        key = options.pop("key", None)
-        if "default" in options and not items:
-            return options["default"]
-        if options.keys() - {"default"}:
+        key = options.get("key")
+        if options.keys() - {"key", "default"} or ("default" in options and len(args) > 1):
             self.refuse("an unknown option of min or max")
-        if not items:
+        items: Any = self.not_too_many(args[0]) if len(args) == 1 else iter(args)
+        if key is None:
+            found = tuple(items)
+            if len(args) == 1 and not self.is_quiet(args[0]) and not all(map(self.is_quietly_true, found)):
+                self.refuse("objects are compared as they come")
+            hosts = any(isinstance(v, HostNumber) for v in found)
+            if hosts and all(isinstance(v, HostNumber) or is_plain(v) for v in found):
+                return self.real(self.store.world.compute, fn, *found) if len(found) > 1 else found[0]
+            items = iter(found)
+        best = next(items, MISSING)
+        if best is MISSING:
+            if "default" in options:
+                return options["default"]
             raise UserError(ValueError(f"{fn.__name__}() arg is an empty sequence"))
-        if (
-            key is None
-            and any(isinstance(v, HostNumber) for v in items)
-            and all(isinstance(v, HostNumber) or is_plain(v) for v in items)
-        ):
-            return self.real(self.store.world.compute, fn, *items) if len(items) > 1 else items[0]
-        best = items[0]
         score = best if key is None else self.call(key, (best,), {})
-        for x in items[1:]:
+        for x in items:
             mine = x if key is None else self.call(key, (x,), {})
             test = self.binary(wins, mine, score)
             pair = self.decide(test, lambda x=x, mine=mine: (x, mine), lambda b=best, s=score: (b, s))  # type: ignore[misc]

@@ -232,6 +232,13 @@ class Joining(Machine):
             self.refuse("a number beyond 64 bits")
         return p.full(x, kind.dtype, ())
 
+    def of_op(self, x: Any) -> Any:
+        """A value as an op holds it: its sizes may be symbolic, all else is constant."""
+        x = self.settled(x)
+        if type(x) is tuple:
+            return tuple(map(self.of_op, x))
+        return x if type(x) is Sym else self.plain(x)
+
     def plain(self, x: Any) -> Any:
         """A value as a constant: a number that is computed at each call is guarded by its value from now on."""
         x = self.settled(x)

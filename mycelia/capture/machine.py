@@ -36,6 +36,7 @@ from mycelia.types import TensorType, TupleType, bool_, float64, int64
 DEEPEST = 40  # conditions inside one another
 TOO_LARGE = "it would be too large a program"
 MOST_NODES = 60_000  # of syntax in one program: conditions inside one another may double the work each time
+BRANCH = 12  # pieces of syntax that take as long as two stores and what joins them
 MOST_OPERATIONS = 15_000  # in one program: a list of tensors may double at each call, and to compile them takes seconds
 Position = tuple[Value, Any, tuple[tuple[Value, bool], ...]]  # an index, the extent that it must fit, where it must
 DEEP = 3  # conditions inside one another, under which a size may come out of data
@@ -50,7 +51,7 @@ class Frame:
     globals: dict[str, Any]
     code: CodeType
     function: Any = None
-    first: Any = None  # the first argument, which `super()` asks for
+    first: CellType | None = None  # the first argument, which `super()` asks for
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ class Machine:
         self.told: ast.AST | None = None  # where the last new value came from
         self.told_by: Location | None = None  # who had called then, see `called_at`
         self.place: Location | None = None
+        self.places: dict[tuple[int, int, str], tuple[Any, ...]] = {}  # by syntax and by who had called, which it keeps
         self.file = ""
         self.called_at: Location | None = None  # inside this package: the user's line that called it
         self.tries = 0  # how many `try` are around
@@ -154,8 +156,12 @@ class Machine:
     # -------------------------------------------------------------------------------------------------------- places
 
     def visit(self, node: ast.AST) -> None:
-        self.nodes += 1
         self.node = node
+        self.spend(1)
+
+    def spend(self, nodes: int) -> None:
+        """So much of what may be interpreted in one program is used up."""
+        self.nodes += nodes
         if self.nodes > MOST_NODES:
             self.refuse(TOO_LARGE)
 
@@ -185,7 +191,7 @@ class Machine:
             return yes() if constant(cond) else no()
         if cond in self.path:
             return yes() if self.path[cond] else no()
-        self.nodes += 1
+        self.spend(BRANCH)
         if len(self.path) >= DEEPEST:
             self.refuse("too many conditions are inside one another")
         base, ends, results, here = self.store, [], [], self.node
@@ -286,6 +292,8 @@ class Machine:
 
     def truth(self, x: Any) -> bool | Value:
         """Whether, as `bool` says: known now, or a value of the graph."""
+        if x is True or x is False:
+            return x
         if isinstance(x, Value):
             return bool(constant(x)) if x.closed else x
         x = self.settled(x)
@@ -338,9 +346,13 @@ class Machine:
         """New values come from the place that is being interpreted."""
         asker = self.called_at
         if self.node is not self.told or asker is not self.told_by:
-            here = self.here()
             self.told, self.told_by = self.node, asker
-            self.place = here if asker is None else replace(asker, inside=here)
+            key = id(self.node), id(asker), self.file
+            if key not in self.places:
+                here = self.here()
+                place = here if asker is None else replace(asker, inside=here)
+                self.places[key] = place, self.node, asker
+            self.place = self.places[key][0]
         _here.location = self.place
 
 

@@ -16,6 +16,7 @@ from mycelia.capture.calls import Calls
 from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom
+from mycelia.capture.world import only_names
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op
 
@@ -31,7 +32,8 @@ class Making(Calls):
         if issubclass(cls, tuple) and (new := self.named_new(cls)) is not None:
             return self.make_namedtuple(cls, new, args, options)
         if issubclass(cls, Op):
-            return self.real(cls, *map(self.plain, args), **{k: self.plain(v) for k, v in options.items()})
+            known = {k: self.of_op(v) for k, v in options.items()}
+            return self.real(cls, *map(self.of_op, args), **known)
         if issubclass(cls, BaseException):
             return self.make_error(cls, args, options)
         if cls.__module__ == "builtins" or (cls.__flags__ & 1 << 8 and cls not in (functools.partial, SimpleNamespace)):
@@ -101,9 +103,11 @@ class Making(Calls):
                 self.refuse(f"the argument {f.name} is missing")
             value = given[f.name] if f.init else dataclasses._HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
             if value is dataclasses._HAS_DEFAULT_FACTORY:  # type: ignore[attr-defined]
-                if f.default_factory is dataclasses.MISSING:
-                    continue
-                value = self.call(self.factory(init, f.name), (), {})
+                made = f.default_factory is not dataclasses.MISSING
+                if not made and f.name not in (*code.co_names, *code.co_consts):
+                    continue  # the class holds it; but not one with slots
+                value = self.factory(init, f.name)
+                value = self.call(value, (), {}) if made else value
             put(out, f.name, (value,))
         if "__post_init__" in code.co_names:
             self.call(self.attribute(out, "__post_init__"), (), {})
@@ -120,7 +124,7 @@ class Making(Calls):
         """What makes the instances of a class as `collections.namedtuple` says; None if something else does."""
         new = self.lookup(cls, "__new__")
         fn = self.whole(new, ("field", "__func__")) if type(new) is staticmethod else None
-        if type(fn) is not FunctionType or self.lookup(cls, "__init__") is not object.__init__:
+        if type(fn) is not FunctionType or self.lookup(cls, "__init__") is not object.__init__ or not only_names(cls):
             return None
         code = self.whole(fn, ("field", "__code__"))
         return fn if code.co_filename.startswith("<string>") and "_tuple_new" in code.co_names else None

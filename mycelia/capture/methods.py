@@ -66,10 +66,14 @@ class Methods(Iteration):
         kind = type(owner)
         if (kind, name) not in models.CONTAINER_METHODS:
             self.refuse(f"{name} of a {kind.__name__}")
+        least, most = models.ARGUMENTS[name]
+        unknown = name != "update" and options.keys() - models.NAMED.get(name, set())
+        if not least <= len(args) <= most or unknown:
+            self.refuse(f"the arguments of {name} do not fit")
         if name == "copy":
             return self.store.container(kind, self.whole(owner))
         if kind is list and name == "extend":
-            args = (self.all_items(args[0]),)
+            return self.extend(owner, args[0])
         elif kind is list and name == "sort":
             return self.sort(owner, **options)
         elif kind in MAPPINGS and name == "update":

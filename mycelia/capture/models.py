@@ -12,7 +12,8 @@ from collections import OrderedDict
 from types import MappingProxyType
 from typing import Any
 
-from mycelia.capture.values import Break, is_plain
+from mycelia.capture.values import ATOMS, Break, is_plain
+from mycelia.sizes import Sym
 from mycelia.types import DType, TensorType
 
 PURE: set[Any] = {f for m in (math, cmath) for f in vars(m).values() if callable(f)} | {
@@ -65,12 +66,15 @@ PLAIN_ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 
 
+SIMPLE = ATOMS - {slice, Sym}  # classes of constants, whatever they are
+
+
 def key_place(keys: tuple[Any, ...], key: Any) -> int | None:
     """Where a key stands; only constants can be keys, for __eq__ and __hash__ of others may do anything."""
-    if not (is_plain(key) or is_identity(key)) or not all(is_plain(k) or is_identity(k) for k in keys):
+    odd = not (is_plain(key) or is_identity(key))
+    if odd or not (SIMPLE.issuperset(map(type, keys)) or all(is_plain(k) or is_identity(k) for k in keys)):
         raise Break("an object with a way of its own to be equal is a key")
-    hash(key)
-    return next((i for i, k in enumerate(keys) if k is key or (is_plain(k) and is_plain(key) and k == key)), None)
+    return dict(zip(keys, range(len(keys)), strict=True)).get(key)
 
 
 def is_identity(value: Any) -> bool:
@@ -222,6 +226,12 @@ _DICTS: dict[str, Any] = {
     "__setitem__": lambda items, k, x: (with_pair(items, k, x), None),
     "__delitem__": _dict_del,
 }
+ARGUMENTS: dict[str, tuple[int, int]] = {  # how many a method takes, at least and at most; none of them by name
+    "append": (1, 1), "extend": (1, 1), "insert": (2, 2), "pop": (0, 2), "remove": (1, 1), "clear": (0, 0),
+    "reverse": (0, 0), "index": (1, 1), "count": (1, 1), "sort": (0, 0), "copy": (0, 0), "get": (1, 2),
+    "setdefault": (1, 2), "update": (0, 1), "popitem": (0, 0), "__setitem__": (2, 2), "__delitem__": (1, 1),
+}  # fmt: skip
+NAMED = {"sort": {"key", "reverse"}}  # but these; and `update` takes any
 CONTAINER_METHODS: dict[tuple[type, str], Any] = {
     **{(list, n): f for n, f in _LISTS.items()},
     **{(dict, n): f for n, f in _DICTS.items()},

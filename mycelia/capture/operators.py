@@ -32,6 +32,8 @@ class Operators(ItemAccess):
 
     @distributes
     def plain_binary(self, name: str, x: Any, y: Any) -> Any:
+        if is_tensor(x) and (is_tensor(y) or type(y) is float):
+            return self.tensor_operator(name, x, y)
         if isinstance(x, LateText) or isinstance(y, LateText) or (type(x) is str and name == "mod" and self.is_late(y)):
             return self.text_operator(name, x, y)
         for a, b in ((x, y), (y, x)):
@@ -88,13 +90,21 @@ class Operators(ItemAccess):
 
     def list_operator(self, name: str, x: Any, y: Any) -> Any:
         if name == "iadd":
-            self.container_method(x, "extend", (self.all_items(y),), {})
+            self.extend(x, y)
             return x
         if name == "add" and type(y) is list:
             return self.store.container(list, self.whole(x) + self.whole(y))
         if name == "mul" and type(self.plain(y)) is int:
             return self.store.container(list, self.whole(x) * self.plain(y))
         return self.refuse(f"{name} of a list")
+
+    def extend(self, owner: list[Any], more: Any) -> None:
+        """`owner.extend(more)`: what runs code of the user finds a list that grows."""
+        if self.is_quiet(more):
+            self.container_method(owner, "extend", (self.all_items(more),), {})
+            return
+        for item in self.iterate(more):
+            self.container_method(owner, "append", (item,), {})
 
     def equal(self, x: Any, y: Any) -> Any:
         """`x == y` of containers of the same kind; None where it is for others to say."""
@@ -117,9 +127,11 @@ class Operators(ItemAccess):
             self.refuse("mappings are compared")
         one = type(x) in CONTAINERS or type(y) in CONTAINERS or type(x) is tuple or type(y) is tuple
         known = type(x) in (*SEQUENCES, set, dict) and type(y) in (*SEQUENCES, set, dict, int, float, type(None))
-        if not one or not known:
-            return None
-        return self.refuse("sets are compared") if type(x) is set and type(y) is set else False
+        if one and known and not (type(x) is set and type(y) is set):
+            return False
+        if type(x) in CONTAINERS and type(y) in CONTAINERS and x is not y:
+            self.refuse("containers are compared")
+        return None
 
     def object_operator(self, name: str, x: Any, y: Any) -> Any:
         """An operator that a class of the user defines."""

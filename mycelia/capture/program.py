@@ -17,7 +17,7 @@ from mycelia.capture.machine import DictView, Items, Machine, Method
 from mycelia.capture.recursion import Interpreter
 from mycelia.capture.regions import closed, params_of
 from mycelia.capture.registered import all_registered
-from mycelia.capture.sharing import Link
+from mycelia.capture.sharing import Link, known_outside
 from mycelia.capture.slots import DATA, ITEMS, Slot, restore
 from mycelia.capture.source import definition
 from mycelia.capture.statements import FALLS, Exit
@@ -27,7 +27,7 @@ from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
 from mycelia.eager.views import linked
-from mycelia.ir import Function, Value, inner_functions, tells_sizes
+from mycelia.ir import Function, Param, Value, inner_functions, tells_sizes
 from mycelia.sizes import Name, Sym, comes_from_data
 from mycelia.types import int64
 
@@ -82,6 +82,7 @@ class Ending:
     called: tuple[p.Callee, ...] = ()  # functions of Python that it calls
     kin: dict[int, Link] = field(default_factory=dict)  # of tensors that the program makes: what they share memory with
     needed: frozenset[int] = frozenset()  # the numbers of objects outside that it mentions
+    shared: frozenset[int] = frozenset()  # the identities of tuples in it that stand in several places: they are one
 
 
 class Finisher:
@@ -95,6 +96,8 @@ class Finisher:
         self.new: dict[int, New] = {}
         self.needed: set[int] = set()
         self.differences: dict[int, list[tuple[Slot, Any]]] = {}
+        self.tuples: dict[int, tuple[Any, Any]] = {}  # by identity: a tuple, and as it is in the plan
+        self.shared: set[int] = set()
         self.texts = False  # whether Python writes texts when the program has run
 
     def ending(self, outcome: Any, effects: Sequence[Value] = ()) -> Ending:
@@ -140,6 +143,7 @@ class Finisher:
             called,
             kin,
             frozenset(self.needed),
+            frozenset(self.shared),
         )
 
     def kin(self) -> dict[int, Link]:
@@ -147,19 +151,25 @@ class Finisher:
         sharing, fresh = self.machine.sharing, self.world.fresh
         alone: dict[int, list[Any]] = {}
         for key in [k for k in self.slots if k in sharing.links]:
-            for x in sharing.either.get(key, ()):
-                if id(x) not in fresh or id(x) in self.slots:
-                    raise Break("a result shares memory with one of two tensors")
+            if self.unclear(fresh[key]):
+                raise Break("a result shares memory with one of two tensors")
             if sharing.above(fresh[key], self.stays) is None:
                 alone.setdefault(id(sharing.root(fresh[key])), []).append(fresh[key])
         for views in alone.values():
             if len(views) > 1:  # what they share is nobody's
                 self.converted(sharing.root(views[0]))
         found = [sharing.above(fresh[k], self.stays) for k in self.slots if k in sharing.links]
-        if any(link is not None and not link.fixed for link in found):
-            raise Break("a result is a part of a tensor, and only the program knows which")
         links = [(self.new[id(link.view)], link) for link in found if link is not None]
-        return {new.key: Link(new, self.converted(x.base), x.how, x.put, x.fixed) for new, x in links}
+        named = () if self.world.naming is None else tuple(self.world.naming.names.values())
+        if not all(known_outside((x.how, x.put), named) for _, x in links):
+            raise Break("a result is a part of a tensor, and only the program knows which")
+        return {new.key: Link(new, self.converted(x.base), x.how, x.put) for new, x in links}
+
+    def unclear(self, x: Any) -> bool:
+        """Whether a tensor is a part of one of several tensors that somebody holds, or that are parts of such."""
+        sharing = self.machine.sharing
+        others = [y for link in sharing.upwards(x) for y in sharing.either.get(id(link.view), ())]
+        return any(self.stays(y) or sharing.above(y, self.stays) is not None or self.unclear(y) for y in others)
 
     def stays(self, x: Any) -> bool:
         """Whether somebody holds an object when the program has run."""
@@ -177,7 +187,8 @@ class Finisher:
             if not needed <= outside:
                 raise Break("positions that are known only inside a loop or a derivative", at)
             wrong = self.machine.regions.wrong(index, extent, where, {})
-            if not where and all(v.dtype.kind in "iub" for v in needed):
+            counted = type(extent) is Sym and comes_from_data(extent)  # while the program runs
+            if not where and not counted and all(v.dtype.kind in "iub" for v in needed):
                 early[wrong] = None
             else:
                 flags.append(self.result(wrong).place)
@@ -200,8 +211,7 @@ class Finisher:
             self.needed.add(self.world.tuples[id(value)][1])
             return OuterTuple(self.world.tuples[id(value)][1])
         if isinstance(value, tuple):
-            parts = [self.converted(v) for v in value]
-            return tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
+            return self.nest(value)
         if isinstance(value, Method | DictView):
             return type(value)(self.converted(value.owner), value.name)
         if isinstance(value, LateText):
@@ -215,9 +225,24 @@ class Finisher:
             return value
         if type(value) is slice and not lasts(value):
             raise Break("a slice of objects stays alive")
+        if id(value) in self.world.nans:
+            return HostNumber(self.world.nans[id(value)].step, value)
         if is_atom(value):
             return held(value)
         return self.made(value) if id(value) in self.world.fresh else self.outside(value)
+
+    def nest(self, value: tuple[Any, ...]) -> Any:
+        """A tuple that the program makes. One that stands in several places is one: nests of them may be as many as
+        there are ways through them.
+        """
+        if id(value) in self.tuples:
+            made = self.tuples[id(value)][1]
+            self.shared.add(id(made))
+            return made
+        parts = [self.converted(v) for v in value]
+        made = tuple(parts) if type(value) is tuple else tuple.__new__(type(value), parts)
+        self.tuples[id(value)] = value, made
+        return made
 
     def outside(self, obj: Any) -> Any:
         """An object that the program has not made."""
@@ -261,16 +286,17 @@ def is_annotated(fn: FunctionType) -> bool:
 
 def repeated(fn: Function) -> int:
     """How many values a program has more than it needs, because functions inside stand in many places."""
-    sizes: dict[int, tuple[Function, int]] = {}
+    sizes: dict[int, tuple[Function, int, int]] = {}  # by identity: a function, its values, and those inside too
 
     def whole(f: Function) -> int:
         if id(f) not in sizes:
-            inside = sum(whole(g) for v in f.values() for g in inner_functions(v.op))
-            sizes[id(f)] = f, len(f.values()) + inside
-        return sizes[id(f)][1]
+            values = f.values()
+            inside = sum([whole(g) for v in values if v.op.__class__ is not Param for g in inner_functions(v.op)])
+            sizes[id(f)] = f, len(values), len(values) + inside
+        return sizes[id(f)][2]
 
     every = whole(fn)
-    return every - sum(len(f.values()) for f, _ in sizes.values())
+    return every - sum(own for _, own, _ in sizes.values())
 
 
 def callees(fn: Function) -> list[p.Callee]:
@@ -296,7 +322,7 @@ class ObjectBuilder:
 
     def __init__(self, ending: Ending, objects: Sequence[Any], hosts: Sequence[Any], results: Any, sizes: Any) -> None:
         self.ending, self.objects, self.hosts, self.results = ending, objects, hosts, results
-        self.sizes = sizes
+        self.sizes, self.shared = sizes, ending.shared
         self.done: dict[int, Any] = {}
 
     def __call__(self, value: Any) -> Any:
@@ -319,14 +345,22 @@ class ObjectBuilder:
             return value.at(self.sizes)
         if kind is Exit:
             return value if value is FALLS else Exit(value.kind, self(value.value))
-        if kind is tuple:
-            return tuple([self(v) for v in value])
+        if isinstance(value, tuple):
+            return self.once(value) if self.shared and id(value) in self.shared else self.nest(value)
         if kind is Method or kind is DictView:
             found = getattr(self(value.owner), value.name)
             return found() if kind is DictView else found
-        if isinstance(value, tuple):
-            return tuple.__new__(kind, [self(v) for v in value])
         return there(value)
+
+    def nest(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        parts = [self(v) for v in value]
+        return tuple(parts) if value.__class__ is tuple else tuple.__new__(value.__class__, parts)
+
+    def once(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A tuple that stands in several places."""
+        if -id(value) not in self.done:
+            self.done[-id(value)] = self.nest(value)
+        return self.done[-id(value)]  # type: ignore[no-any-return]
 
     def new(self, blank: New) -> Any:
         if blank.key not in self.done:
@@ -342,7 +376,7 @@ class ObjectBuilder:
                 if holds is not MISSING:
                     self.fill(out, slot, holds)
             if (link := self.ending.kin.get(blank.key)) is not None:
-                linked(self(link.base), out, link.how, link.put)
+                linked(self(link.base), out, *link.at(self.sizes))
         return self.done[blank.key]
 
     def blank(self, kind: type, fields: dict[str, Any]) -> Any:

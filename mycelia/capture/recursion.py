@@ -61,11 +61,16 @@ class Recursion(Generators):
 
     def kinds(self, leaves: list[Any]) -> tuple[Any, ...]:
         """What tells two calls of a function apart."""
-        return tuple(
-            ("tensor", self.value(x).type) if is_tensor(x) and not self.value(x).closed else
-            (type(x), repr(x)) if is_atom(x) and type(x) is not type else id(x)
-            for x in leaves
-        )  # fmt: skip
+        return tuple([self.kind_of(x) for x in leaves])
+
+    def kind_of(self, x: Any) -> Any:
+        if is_tensor(x):
+            value = self.value(x)
+            return id(x) if value.closed else ("tensor", value.type)
+        kind = type(x)
+        if kind is int or kind is bool or kind is str:
+            return kind, x
+        return (kind, repr(x)) if is_atom(x) and kind is not type else id(x)
 
     def again(self, running: RunningCall, leaves: list[Any]) -> Any:
         """A call inside itself."""

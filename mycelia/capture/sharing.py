@@ -7,11 +7,15 @@ may share memory with it is left to Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from mycelia.eager import Tensor
 from mycelia.eager.views import How, Put, kin_of
+from mycelia.ir import Value
+from mycelia.sizes import Name, Sym
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,10 @@ class Link:
     base: Any
     how: How
     put: Put | None
-    fixed: bool  # whether it can be taken outside of the program
+
+    def at(self, sizes: Mapping[Name, int]) -> tuple[How, Put | None]:
+        """How it is taken and put back outside of the program, where sizes are numbers."""
+        return with_numbers(self.how, sizes), with_numbers(self.put, sizes)
 
 
 @dataclass
@@ -37,18 +44,18 @@ class Sharing:
     def tell(self, out: Any, made: Any, stand_ins: dict[int, Any], ambiguous: dict[int, list[Any]]) -> None:
         """`made` stands for `out`, which an operation gave: note what it is a view of, if that was given to it."""
         hows: list[How] = []
-        kin, put, inner, fixed = kin_of(out), None, out, True
+        kin, put, inner = kin_of(out), None, out
         while kin is not None and kin.base is not None:
             assert kin.how is not None, "a view knows how it was taken"
             hows.insert(0, kin.how)
-            put, inner, fixed = kin.put, kin.base, fixed and kin.fixed
+            put, inner = kin.put, kin.base
             if id(inner) in stand_ins:
                 base = stand_ins[id(inner)]
                 if id(inner) in ambiguous:
                     self.either[id(made)] = ambiguous[id(inner)]
                     for x in (made, *ambiguous[id(inner)]):
                         self.unclear[id(x)] = x
-                self.link(Link(made, base, composed(hows), put if len(hows) == 1 else None, fixed))
+                self.link(Link(made, base, composed(hows), put if len(hows) == 1 else None))
                 return
             kin = kin_of(inner)
 
@@ -75,12 +82,10 @@ class Sharing:
     def above(self, x: Any, stops: Callable[[Any], bool]) -> Link | None:
         """How a tensor is a part of the next one above where `stops` holds; None if there is none."""
         hows: list[How] = []
-        fixed = True
         for link in self.upwards(x):
             hows.insert(0, link.how)
-            fixed = fixed and link.fixed
             if stops(link.base):
-                return Link(x, link.base, composed(hows), link.put if len(hows) == 1 else None, fixed)
+                return Link(x, link.base, composed(hows), link.put if len(hows) == 1 else None)
         return None
 
     def downwards(self, x: Any) -> Iterator[Link]:
@@ -92,12 +97,50 @@ class Sharing:
 
 def composed(hows: list[How]) -> How:
     """One part of another, as a part of the whole."""
-    if len(hows) == 1:
-        return hows[0]
+    return hows[0] if len(hows) == 1 else partial(_one_after_the_other, tuple(hows))
 
-    def how(x: Any) -> Any:
-        for one in hows:
-            x = one(x)
-        return x
 
-    return how
+def _one_after_the_other(hows: tuple[How, ...], x: Tensor) -> Tensor:
+    for how in hows:
+        x = how(x)
+    return x
+
+
+def known_outside(given: Any, sizes: Collection[Name]) -> bool:
+    """Whether what a partial function was given means the same outside of the program, where these sizes are known.
+
+    >>> known_outside(partial(max, (1, slice(2)), {"key": 3}), ())
+    True
+    """
+    if type(given) is Sym:
+        return given.names() <= frozenset(sizes)
+    if isinstance(given, Tensor):
+        return given._data.__class__ is not Value
+    if type(given) in (tuple, slice, dict, partial):
+        return all(known_outside(x, sizes) for x in _parts(given))
+    return not isinstance(given, tuple | list | dict | set)  # those that nobody looks into
+
+
+def with_numbers(given: Any, sizes: Mapping[Name, int]) -> Any:
+    """What a partial function was given, and itself, with numbers in the place of sizes.
+
+    >>> with_numbers(partial(max, (1, slice(2))), {})((0,), key=str)
+    (1, slice(None, 2, None))
+    """
+    if type(given) is Sym:
+        return given.at(sizes)
+    if type(given) is dict:
+        return {k: with_numbers(x, sizes) for k, x in given.items()}
+    if type(given) in (tuple, slice, partial):
+        parts = [with_numbers(x, sizes) for x in _parts(given)]
+        return tuple(parts) if type(given) is tuple else type(given)(*parts)
+    return given
+
+
+def _parts(given: Any) -> Any:
+    kind = type(given)
+    if kind is partial:
+        return given.func, *given.args
+    if kind is slice:
+        return given.start, given.stop, given.step
+    return tuple(given.values()) if kind is dict else given

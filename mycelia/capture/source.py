@@ -101,6 +101,8 @@ def _texts(code: CodeType) -> Iterator[str]:
     """
     file = linecache.getlines(code.co_filename)
     if "@pytest_ar" not in code.co_names:
+        if code.co_name != "<lambda>" and _as_imported(code.co_filename):
+            yield _function(file, code)
         yield _statement(file, code)
     yield "".join(file)
     readline: Any = sys.modules.get("readline")
@@ -112,6 +114,23 @@ def _texts(code: CodeType) -> Iterator[str]:
     for start in reversed(range(len(lines))):
         for end in range(start + last, min(start + last + BEYOND, len(lines)) + 1):
             yield "\n".join(lines[start:end]) + "\n"
+
+
+def _function(file: list[str], code: CodeType) -> str:
+    """The lines of a function alone, at their place in a file that has nothing else: up to the next ones that are not
+    indented further. What is cut off in the middle of a statement has no syntax.
+    """
+    start, end = code.co_firstlineno - 1, max((q[1] or 0 for q in code.co_positions()), default=0)
+    if start >= len(file):
+        return ""
+    indent = file[start][: len(file[start]) - len(file[start].lstrip())]
+    inside = (f"{indent} ", f"{indent}\t", *[indent + c for c in INDENTED[2:]])
+    while end < len(file) and (file[end].startswith(inside) or file[end].isspace() or file[end].startswith("#")):
+        end += 1
+    if indent and not start:
+        return ""
+    head = ["\n"] * (start - 1) + ["if True:\n"] if indent else ["\n"] * start
+    return "".join([*head, *file[start:end]])
 
 
 def _statement(file: list[str], code: CodeType) -> str:

@@ -1,12 +1,13 @@
 """Statements and their outcomes: a block falls through, exits, or does either."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 from mycelia.capture.comprehensions import Comprehensions
 from mycelia.capture.expressions import BINARY
@@ -51,6 +52,8 @@ def leaving(outcome: Outcome) -> Outcome | None:
 class Statements(Comprehensions):
     """One method for each kind of statement."""
 
+    ways_to_do: ClassVar[dict[type, Callable[[Any, Any, Frame], Any]]] = {}  # by the kind of syntax, as they are met
+
     def body(self, node: Definition, frame: Frame) -> Any:
         if isinstance(node, ast.Lambda):
             return self.eval(node.body, frame)
@@ -92,10 +95,13 @@ class Statements(Comprehensions):
 
     def statement(self, stmt: ast.stmt, frame: Frame) -> Outcome:
         self.visit(stmt)
-        do = getattr(self, f"do_{type(stmt).__name__}", None)
+        do = self.ways_to_do.get(stmt.__class__)
         if do is None:
-            self.refuse(f"{type(stmt).__name__} is left to Python")
-        return do(stmt, frame) or FALLS
+            do = self.ways_to_do[stmt.__class__] = getattr(type(self), f"do_{type(stmt).__name__}", Statements.left_out)
+        return do(self, stmt, frame) or FALLS
+
+    def left_out(self, stmt: ast.stmt, frame: Frame) -> NoReturn:
+        self.refuse(f"{type(stmt).__name__} is left to Python")
 
     def do_Pass(self, stmt: ast.stmt, frame: Frame) -> None: ...
 
@@ -123,6 +129,10 @@ class Statements(Comprehensions):
     def do_AnnAssign(self, stmt: ast.AnnAssign, frame: Frame) -> None:
         if stmt.value is not None:
             self.assign(stmt.target, self.eval(stmt.value, frame), frame)
+        elif not isinstance(stmt.target, ast.Name):
+            self.eval(stmt.target.value, frame)
+            if isinstance(stmt.target, ast.Subscript):
+                self.eval(stmt.target.slice, frame)
 
     def assign(self, target: ast.expr, value: Any, frame: Frame) -> None:
         if isinstance(target, ast.Name):
@@ -204,9 +214,21 @@ class Statements(Comprehensions):
     def do_FunctionDef(self, stmt: ast.FunctionDef, frame: Frame) -> None:
         decorators = [self.eval(d, frame) for d in stmt.decorator_list]
         fn: Any = self.eval_Lambda(stmt, frame)
+        if not frame.code.co_flags & __future__.annotations.compiler_flag:
+            self.annotations(stmt.args, stmt.returns, frame)
         for decorator in reversed(decorators):
             fn = self.call(decorator, (fn,), {})
         self.assign(ast.Name(stmt.name), fn, frame)
+
+    def annotations(self, spec: ast.arguments, returns: ast.expr | None, frame: Frame) -> None:
+        """What Python evaluates beside a function: here only names are, which must exist."""
+        every = (*spec.args, *spec.posonlyargs, spec.vararg, *spec.kwonlyargs, spec.kwarg)
+        for expr in (*[a.annotation for a in every if a is not None], returns):
+            for node in ast.walk(expr) if expr is not None else ():
+                if isinstance(node, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+                    self.refuse("an annotation that is computed")
+                if isinstance(node, ast.Name):
+                    self.eval(node, frame)
 
     def do_Import(self, stmt: ast.Import, frame: Frame) -> None:
         import sys

@@ -27,21 +27,21 @@ class Store:
 
     def read(self, obj: Any, slot: Slot) -> Any:
         """What a slot holds now."""
-        key = id(obj), slot
-        world = self.world
-        layer: Store | None = self
-        if key not in self.slots:
-            if key[0] not in world.fresh and key[0] not in world.touched:
+        number = id(obj)
+        key = number, slot
+        found = self.slots.get(key)
+        if found is None:
+            world, layer = self.world, self.parent
+            if number not in world.fresh and number not in world.touched:
                 return world.seen[key] if key in world.seen else world.read(obj, slot)
-            layer = self.parent
-        while layer is not None:
-            found = layer.slots.get(key)
-            if found is not None:
-                if found[1] is POISON:
-                    raise Again("a value from before the loop, of another type, is read")
-                return found[1]
-            layer = layer.parent
-        return self.world.read(obj, slot)
+            while layer is not None and (found := layer.slots.get(key)) is None:
+                layer = layer.parent
+            if found is None:
+                return world.read(obj, slot)
+        value = found[1]
+        if value is POISON:
+            raise Again("a value from before the loop, of another type, is read")
+        return value
 
     def write(self, obj: Any, slot: Slot, value: Any) -> None:
         """A slot holds something else from now on."""

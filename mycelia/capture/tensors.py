@@ -21,16 +21,18 @@ from mycelia.capture.joining import WRITTEN, Joining
 from mycelia.capture.machine import DATA, MOST_OPERATIONS, TOO_LARGE, distributes
 from mycelia.capture.values import Break, Either, HostNumber, Number, UserError, alternatives, is_plain
 from mycelia.capture.world import is_tensor
-from mycelia.eager import Concrete, Parameter, Tensor
+from mycelia.eager import Concrete, Parameter, Tensor, assign
+from mycelia.eager.convert import scalar
 from mycelia.eager.dispatch import mode
 from mycelia.eager.indexing import getpart
+from mycelia.eager.operators import STRAIGHT
 from mycelia.eager.promotion import common_with_number
 from mycelia.eager.tensor import wrap
-from mycelia.eager.views import put_back
+from mycelia.eager.views import Repeated, put_back
 from mycelia.ir import Value, constant
 from mycelia.ir.region import innermost
 from mycelia.sizes import NeedsSize, Sym
-from mycelia.types import _BY_NUMPY, TensorType, bool_, int64
+from mycelia.types import _BY_NUMPY, DType, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.", "mycelia.numpy.", "mycelia.scipy.")
 NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
@@ -92,11 +94,17 @@ class Tensors(Joining):
         module = fn.__module__ or ""
         return module.startswith(PURE) and not module.startswith(NOT_PURE) and written_in(fn).startswith(OURS)
 
-    def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of one of our own functions, on stand-ins."""
+    def counted(self) -> None:
+        """One more operation, of which a program may have so many."""
         self.operations += 1
         if self.operations > MOST_OPERATIONS:
             self.refuse(TOO_LARGE)
+
+    def native(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of one of our own functions, on stand-ins."""
+        if fn is assign and not kwargs and len(args) == 2 and self.assigned_straight(*args):
+            return args[0]
+        self.counted()
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
         unclear = [a for a in (*args, *kwargs.values()) if a.__class__ is Either]
         chosen = [x for a in unclear for x in alternatives(a) if is_tensor(x)] if unclear else []
@@ -158,6 +166,8 @@ class Tensors(Joining):
                 self.share(link.view, link.how(wrap(self.value(link.base))))
         except NeedsSize:
             self.refuse("a view whose size is not known is written to")
+        except Repeated:
+            self.refuse("a view that has elements more than once is written to")
         finally:
             mode.capturing, mode.lift, mode.changing, mode.held = before
 
@@ -174,7 +184,11 @@ class Tensors(Joining):
             if id(x) not in stand_ins:
                 data = known_data(self.value(x))
                 t = object.__new__(kind)
-                t._data, t._tape = data, None
+                if kind is Parameter:
+                    t._marks = {}
+                else:
+                    t._tape = None
+                t._data, t._kin = data, None
                 stand_ins[id(x)] = x, t, data
             return stand_ins[id(x)][1]
         if kind is Real:
@@ -229,11 +243,53 @@ class Tensors(Joining):
 
     def tensor_operator(self, name: str, x: Any, y: Any) -> Any:
         """A binary operator of which one operand is a tensor; a number takes part in the type that eager gives it."""
+        op = self.straight_ops.get(name)
+        if op is not None:
+            made = self.straight(op, x, y)
+            if made is not None:
+                return made
         pair = [x, y]
         for i, v in enumerate(pair):
             if isinstance(v, NUMBERS):
                 pair[i] = self.operand(name, v, pair[1 - i], i)
         return self.native(OPERATORS[name], tuple(pair), {})
+
+    @functools.cached_property
+    def straight_ops(self) -> dict[str, Any]:
+        """Operators that are one op, unless somebody has put others on tensors; see `straight`."""
+        return {name: operator.op for name, operator in STRAIGHT.items() if operator.holds()}
+
+    def straight(self, op: Any, x: Any, y: Any) -> Tensor | None:
+        """An operator that is one op of the graph: what the long way gives, for operands of one floating type of which
+        only the running program knows the numbers. None for others, and for a mistake, which the long way tells.
+        """
+        pair = [self.value(v) if is_tensor(v) else v for v in (x, y)]
+        dtype = next(v.dtype for v in pair if type(v) is Value)
+        if dtype.kind != "f":
+            return None
+        for v in pair:
+            if type(v) is not float and (type(v) is not Value or v.closed or v.dtype is not dtype):
+                return None
+        self.located()
+        try:
+            made = Value(op, tuple([Value(full_of(v, dtype)) if type(v) is float else v for v in pair]))
+        except Exception:
+            return None
+        self.counted()
+        return self.store.tensor(made)
+
+    def assigned_straight(self, x: Any, y: Any) -> bool:
+        """`assign(x, y)`, if both are tensors of one type of which only the running program knows the numbers."""
+        if not is_tensor(x) or not is_tensor(y):
+            return False
+        old, new = self.value(x), self.value(y)
+        if old.closed or new.closed or old.type != new.type:
+            return False
+        self.counted()
+        self.located()
+        if new is not old:
+            self.written(x, new)
+        return True
 
     def operand(self, name: str, number: Any, other: Any, place: int) -> Any:
         """A number beside a tensor, as a tensor without axes of the type in which they meet."""
@@ -341,6 +397,25 @@ def known_data(value: Value) -> Any:
     """Data that was given as it is: our functions look at positions that they know, and say what is wrong with them."""
     kind = type(value.op)
     return constant(value) if kind is p.Constant or (kind is p.Full and value.shape == ()) else value
+
+
+def full_of(number: float, dtype: DType) -> p.Full:
+    """The op that gives a Python number as eager mode meets it beside a tensor.
+
+    >>> from mycelia.types import float16
+    >>> full_of(0.1, float16).number
+    0.0999755859375
+    """
+    key = number, dtype
+    found = _numbers.get(key)
+    if found is None or not number:  # 0.0 and -0.0 are equal, and not the same
+        if len(_numbers) > 4096:
+            _numbers.clear()
+        found = _numbers[key] = p.Full(scalar(number, dtype.numpy).item(), dtype, ())
+    return found
+
+
+_numbers: dict[tuple[float, DType], p.Full] = {}
 
 
 OPERATORS = {

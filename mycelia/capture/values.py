@@ -144,7 +144,7 @@ def alternatives(value: Any) -> list[Any]:
 
 def either(cond: Value, a: Any, b: Any) -> Any:
     """The join of two values: total, since what cannot be one value waits as an `Either`."""
-    if same(a, b):
+    if a is b or (same(a, b) and a == b):  # nan is found in a list by its identity
         return a
     if type(a) is tuple and type(b) is tuple and len(a) == len(b):
         return tuple(either(cond, x, y) for x, y in zip(a, b, strict=True))

@@ -18,6 +18,7 @@ from mycelia.sizes import NeedsSize, Sym, comes_from_data, hint
 from mycelia.types import _BY_NUMPY, TensorType, type_of
 
 MOST_ITEMS = 20_000  # of a container that a guard compares one by one
+MANY_ITEMS = 100_000  # of all of them; one that stands in several places counts as often
 Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermost first
 
 
@@ -56,7 +57,7 @@ class Varying:
 class NotANumber:
     """A nan: containers find it by its identity, so which of them are one object is guarded as for objects."""
 
-    number: int
+    step: int  # where the guard keeps it
     sample: float
 
 
@@ -153,6 +154,8 @@ class World:
         self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
         self.pinned: set[int] = set()
         self.nans: dict[int, NotANumber] = {}
+        self.items = 0  # in all nests
+        self.hiding: dict[int, tuple[bool, type]] = {}
         self.touched_classes = False  # whether one of them is a class
         self.touched: set[int] = set()  # objects from outside that the program writes to
         self.shapes: Shapes = {}
@@ -170,7 +173,7 @@ class World:
         self.objects = list(map(held, self.objects))
         self.reads = list(map(kept, self.reads))
         self.root = None
-        for table in (self.index, self.seen, self.fresh, self.tuples):
+        for table in (self.index, self.seen, self.fresh, self.tuples, self.hiding):
             table.clear()
 
     def number(self, obj: Any) -> int:
@@ -200,7 +203,7 @@ class World:
     def admit(self, raw: Any, path: Path, owner: Any = None) -> tuple[Any, Expect]:
         """An outside value as the program sees it, and what to expect of it at the next call."""
         kind = type(raw)
-        if not kind.__flags__ & 1 << 8 and kind is not Sym and hides_itself(kind):
+        if not kind.__flags__ & 1 << 8 and kind is not Sym and self.hides(kind):
             raise Break(f"{kind.__name__} says itself what its attributes are")
         if kind.__module__ == "mycelia.api.mutable":
             host = HostNumber(self.step(), float(raw) if isinstance(raw, float) else int(raw), mutable=True)
@@ -209,7 +212,8 @@ class World:
             host = HostNumber(self.step(), raw)
             return host, Varying(host.step, kind)
         if kind is float and raw != raw:
-            self.nans.setdefault(id(raw), NotANumber(len(self.nans), raw))
+            if id(raw) not in self.nans:
+                self.nans[id(raw)] = NotANumber(self.step(), raw)
             return raw, self.nans[id(raw)]
         if is_atom(raw):
             if kind is slice and not lasts(raw):
@@ -229,6 +233,13 @@ class World:
             self.paths.append(path)
         return raw, Object(known, kind)
 
+    def hides(self, kind: type) -> bool:
+        """See `hides_itself`, asked once of each class."""
+        found = self.hiding.get(id(kind))
+        if found is None:
+            found = self.hiding[id(kind)] = hides_itself(kind), kind
+        return found[0]
+
     def nest(self, raw: tuple[Any, ...], path: Path) -> tuple[Any, Expect]:
         """A tuple, or what is one but for its name."""
         kind = type(raw)
@@ -236,8 +247,9 @@ class World:
             return raw, SameValue(raw)
         if kind is not tuple and not only_names(kind):
             raise Break(f"a {kind.__name__} is a tuple with a way of its own")
-        if len(raw) > MOST_ITEMS:
-            raise Break(f"{len(raw)} items would be compared one by one at every call")
+        self.items += len(raw)
+        if len(raw) > MOST_ITEMS or self.items > MANY_ITEMS:
+            raise Break(f"{max(len(raw), self.items)} items would be compared one by one at every call")
         pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]
         value, parts = tuple.__new__(kind, [v for v, _ in pairs]), tuple([e for _, e in pairs])
         if not raw or path[-1] == ITEMS or (type(path[-1]) is tuple and path[-1][0] == "field"):  # nobody holds it

@@ -8,7 +8,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import Tensor
-from mycelia.capture import machine, tensors, world
+from mycelia.capture import machine, nests, tensors, world
 
 
 @pytest.fixture
@@ -17,6 +17,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensors, "MOST_OPERATIONS", 60)
     monkeypatch.setattr(machine, "MOST_NODES", 4000)
     monkeypatch.setattr(world, "MOST_ITEMS", 40)
+    monkeypatch.setattr(nests, "MOST", 500)
 
 
 @pytest.mark.usefixtures("small")
@@ -59,3 +60,58 @@ def test_calls_that_branch_at_each_level_end_in_python() -> None:
     grown = ms.jit(tree)
     assert grown(Tensor([1.0]), 8).tolist() == [2.0**8]
     assert "too large a program" in grown.explain()
+
+
+def test_tuples_that_stand_in_many_places_are_one() -> None:
+    @ms.jit
+    def folded(x: Tensor) -> Any:
+        nest: Any = (x, x * 2.0)
+        for _ in range(40):
+            nest = (nest, nest)
+        return nest
+
+    found = folded(Tensor([1.0]))
+    while len(found) == 2 and type(found[0]) is tuple:
+        assert found[0] is found[1]
+        found = found[0]
+    assert [x.tolist() for x in found] == [[1.0], [2.0]]
+    assert "one native call" in folded.explain()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_nest_of_too_many_ways_is_left_to_python() -> None:
+    nest: Any = ()
+    for _ in range(30):
+        nest = [nest, nest]
+    halved = ms.jit(lambda x, nest: x * len(nest))
+    for _ in range(2):
+        assert halved(Tensor([0.5]), nest).tolist() == [1.0]
+        assert halved(Tensor([0.5]), tuple(nest)).tolist() == [1.0]
+    assert "would be looked through" in halved.explain()
+
+
+@pytest.mark.usefixtures("small")
+def test_lists_that_each_of_many_branches_may_make_longer_end_in_python() -> None:
+    @ms.jit
+    def counted(x: Tensor) -> Tensor:
+        found: list[int] = []
+        for i in range(9):
+            if x.sum() > i:
+                found = found + [i]  # noqa: RUF005
+        return x * len(found)
+
+    assert counted(Tensor([3.0])).tolist() == [9.0]
+    assert "too large a program" in counted.explain()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_dictionary_that_grows_and_grows_ends_in_python() -> None:
+    def table(n: int) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for i in range(n):
+            found[i, "of", n] = i
+        return found
+
+    numbered = ms.jit(lambda x: x * len(table(400)))
+    assert numbered(Tensor([1.0])).tolist() == [400.0]
+    assert "too large a program" in numbered.explain()

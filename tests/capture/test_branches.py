@@ -62,3 +62,22 @@ def test_a_program_grows_with_the_number_of_its_branches(fn):
 def test_where_a_branch_may_give_what_was_there_it_grows_with_the_square_at_most():
     four, eight, sixteen = (length(alias, n) for n in (4, 8, 16))
     assert sixteen - eight < 4.5 * (eight - four)
+
+
+def twice(x):
+    return ops.minimum(x + x * x, x)
+
+
+def often(x):
+    return twice(twice(twice(twice(x))))
+
+
+def deep(x, n):
+    if x.sum() > n:
+        for _ in range(16):
+            x = often(x)
+    return x
+
+
+def test_what_is_read_twice_at_each_of_sixty_levels_is_looked_at_once():
+    assert length(deep, 0) > 100  # and 2**60 ways lead up

@@ -13,6 +13,7 @@ from mycelia.api.jit import jit
 from mycelia.capture.holding import written_in
 from mycelia.capture.tensors import OURS, PURE
 from mycelia.eager import Parameter, Tensor
+from mycelia.errors import CaptureError
 from mycelia.types import float64
 
 X = Tensor([1.0, 2.0])
@@ -559,3 +560,48 @@ def test_every_operation_is_written_where_a_capture_believes_it_to_be_pure():
     found = [fn for fn in vars(ops).values() if type(fn) is types.FunctionType and fn.__module__.startswith(PURE)]
     assert len(found) > 300
     assert not [fn.__name__ for fn in found if not written_in(fn).startswith(OURS)]
+
+
+def plus_one(x):
+    y = x * 1.0
+    y += 1.0
+    return y
+
+
+OTHERS = {
+    "__add__": lambda x: x + x,
+    "__rsub__": lambda x: 2.0 - x,
+    "__neg__": lambda x: -x,
+    "__lt__": lambda x: x < 2.0,
+    "__getitem__": lambda x: x[0],
+    "__iadd__": plus_one,
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_an_operator_that_somebody_puts_on_tensors_is_asked_while_it_stands_there(monkeypatch, name):
+    compiled, ours = jit(OTHERS[name]), OTHERS[name](Tensor([3.0])).tolist()
+    assert compiled(Tensor([3.0])).tolist() == ours
+    with monkeypatch.context() as patch:
+        patch.setattr(Tensor, name, lambda *_: Tensor([7.0]), raising=False)
+        with pytest.warns(RuntimeWarning, match="operators that are not Mycelia's stand on Tensor"):
+            assert compiled(Tensor([3.0])).tolist() == [7.0]
+        with pytest.raises(CaptureError, match="not Mycelia's"):
+            jit(OTHERS[name], fallback=False)(Tensor([3.0]))
+    assert compiled(Tensor([3.0])).tolist() == ours
+    assert "one native call" in compiled.explain()
+
+
+def test_an_operator_that_was_put_on_tensors_before_is_asked(monkeypatch):
+    monkeypatch.setattr(Tensor, "__add__", lambda x, y: x * 2.0 - y)
+    with pytest.warns(RuntimeWarning, match="not Mycelia's"):
+        assert jit(lambda x: x + x)(Tensor([3.0])).tolist() == [3.0]
+
+
+def test_an_operator_that_somebody_puts_on_parameters_alone_is_asked(monkeypatch):
+    p = Parameter(Tensor([3.0]), name="p")
+    compiled = jit(lambda: p * 2.0)
+    assert compiled().tolist() == [6.0]
+    monkeypatch.setattr(Parameter, "__mul__", lambda *_: Tensor([7.0]), raising=False)
+    with pytest.warns(RuntimeWarning, match="not Mycelia's"):
+        assert compiled().tolist() == [7.0]

@@ -1,5 +1,6 @@
 """Where a program's text comes from: files, cells, the prompt, lambdas. What has no text runs in Python, said once."""
 
+import ast
 import linecache
 import os
 import pty
@@ -12,6 +13,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import Tensor
+from mycelia.capture import source
 
 X = Tensor([1.0, 2.0])
 TEXT = """
@@ -133,3 +135,48 @@ def test_what_is_typed_at_the_prompt_is_compiled():
     person.wait(60)
     said = [line for line in seen.decode().splitlines() if line.startswith(("found", "again"))]
     assert said == ["found [2.0] [3.0] True True", "again [3.0] True"], seen.decode()
+
+
+AWKWARD = '''
+import functools
+class Odd:
+    @functools.lru_cache(
+        maxsize=None
+    )
+    def signature(
+        self, x,
+    ):
+        """Words
+that begin at the margin."""
+        if x:
+# and so do these
+            return 1
+
+        return [
+            x
+    ]
+
+    def text(self):
+        def inner():
+            return """
+at the margin"""
+        return inner
+
+    async def last(self): return 2
+'''
+
+
+@pytest.mark.parametrize("module", ["mycelia.eager.operators", "mycelia.nn.cell", "mycelia.nn.optim.adam", None])
+def test_a_function_of_ours_alone_has_the_syntax_that_it_has_in_its_file(module):
+    text = AWKWARD if module is None else Path(sys.modules[module].__file__).read_text()
+    lines, whole, found = text.splitlines(keepends=True), ast.parse(text), 0
+    for code in source.codes_in(compile(text, "<file>", "exec")):
+        if code.co_name.startswith("<"):
+            continue
+        wanted = list(source._at(code.co_firstlineno, code.co_name, whole))
+        alone = list(source._at(code.co_firstlineno, code.co_name, source._parsed(source._function(lines, code))))
+        assert [ast.dump(n, include_attributes=True) for n in alone or wanted] == [
+            ast.dump(n, include_attributes=True) for n in wanted
+        ]
+        found += bool(alone)
+    assert found >= (3 if module is None else 8)  # of classes there is none, they are no functions

@@ -24,12 +24,11 @@ def found_after(fault: Fault) -> int | None:
 
 @pytest.mark.slow
 def test_generated_programs_find_nine_faults_of_ten() -> None:
-    assert not [f.name for f in FAULTS if f.edits() is None], "stale"
     missed = [f.name for f in FAULTS if found_after(f) is None]
     assert len(missed) <= len(FAULTS) // 10, missed
 
 
-def test_faults_are_known_by_name_and_most_can_be_sown() -> None:
+def test_faults_are_known_by_name_and_can_be_sown() -> None:
     names = [f.name for f in FAULTS]
-    assert len(set(names)) == len(names)
-    assert sum(f.edits() is not None for f in FAULTS) >= 50
+    assert len(set(names)) == len(names) >= 50
+    assert not [f.name for f in FAULTS if f.edits() is None], "stale"

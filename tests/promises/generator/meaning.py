@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mycelia.backends import Executable, register
+from mycelia.backends import Executable
 from mycelia.backends.native import NativeBackend
-from mycelia.ir import Function, interpret, sized, sizes_of
+from mycelia.ir import Function, sized, sizes_of
 from mycelia.options import Options
-from mycelia.runtime.reference import answered
+from mycelia.runtime.reference import interpreted
 from mycelia.types import Array
 
 
@@ -29,14 +29,10 @@ class Meaning(NativeBackend):
             whole = sized(fn, sizes_of(fn, arrays))
             given = [(x.dtype, x.shape) for x in arrays]
             assert given == [(t.dtype.numpy, t.shape) for t in whole.types], f"{given} for {whole}"
-            found = interpret(whole, *arrays)
-            results = [np.array(r) for r in answered(found, options.asks)]
+            results = [np.array(r) for r in interpreted(whole, options.asks, arrays)]
             for result, param in donated.items():
                 arrays[param][...] = results[result]
                 results[result] = arrays[param]
             return tuple(results)
 
         return run
-
-
-register(Meaning())

@@ -1,0 +1,57 @@
+"""Whether operators of tensors are ours: somebody may put another one on `Tensor`, as on any class of Python.
+
+Compiled programs hold what our operators compute. While another one stands on the class, Python runs what was compiled,
+and asks it. Looking at all of them takes a microsecond, so no program guards those that it used.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any
+
+from mycelia.eager.parameter import Parameter
+from mycelia.eager.tensor import Tensor
+
+
+class OwnOperators:
+    """The special methods that a class has now, and whether they are still those and no others.
+
+    >>> class Number:
+    ...     __neg__ = __abs__ = lambda self: self
+    >>> own = OwnOperators(vars(Number))
+    >>> Number.__neg__ = lambda self: 0
+    >>> own.stand()
+    False
+    """
+
+    def __init__(self, members: MappingProxyType[str, Any]) -> None:
+        self.members = members
+        self.notice()
+
+    def notice(self) -> None:
+        """Take what stands on the class now for ours."""
+        self.names = frozenset(_special(self.members))
+        self.found = itemgetter(*sorted(self.names))
+        self.ours, self.size = self.found(self.members), len(self.members)
+
+    def stand(self) -> bool:
+        """Whether nobody has put another one in the place of one, taken one away, or added one."""
+        try:
+            if self.found(self.members) != self.ours:
+                return False
+        except KeyError:
+            return False
+        if len(self.members) == self.size:
+            return True
+        if self.names == frozenset(_special(self.members)):  # methods that are loaded when they are asked for
+            self.size = len(self.members)
+            return True
+        return False
+
+
+def _special(members: MappingProxyType[str, Any]) -> list[str]:
+    return [name for name, member in members.items() if name.startswith("__") and callable(member)]
+
+
+of_tensors, of_parameters = OwnOperators(vars(Tensor)), OwnOperators(vars(Parameter))
