@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -65,16 +66,17 @@ def killer(stop: threading.Event, killed: list[int]) -> None:
         workers = [p for p in multiprocessing.active_children() if p.name.startswith("mycelia-data")]
         if workers:
             victim = chance.choice(workers)
-            os.kill(victim.pid, signal.SIGKILL)
-            killed.append(victim.pid)
+            with suppress(ProcessLookupError):  # it may have ended by itself
+                os.kill(victim.pid, signal.SIGKILL)
+                killed.append(victim.pid)
 
 
 def main(seconds: float) -> None:
     ds.config.set_seed(3)
     ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
-    source = ds.GeneratorDataset(Store(), ["x", "n"], shuffle=True, num_parallel_workers=2)
+    source, calm = (ds.GeneratorDataset(Store(), ["x", "n"], shuffle=True, num_parallel_workers=n) for n in (2, 1))
     dataset = source.map(picky, "x", num_parallel_workers=2, python_multiprocessing=True).batch(16)
-    inline = source.map(picky, "x").project("n").batch(16)
+    inline = calm.map(picky, "x").project("n").batch(16)  # without processes: nobody can kill its workers
     stop, killed = threading.Event(), []
     threading.Thread(target=killer, args=(stop, killed), daemon=True).start()
     end, epoch, begun, held, rows_read, lost = time.monotonic() + seconds, 0, time.monotonic(), [], 0, 0

@@ -10,6 +10,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from mycelia.checks import truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.debug import DebugHook
 from mycelia.dataset.remote import get_remote as get_remote
@@ -91,16 +92,12 @@ def _set(**changes: Any) -> None:
     restore(replace(_Settings.options, **changes))
 
 
-def _whole(name: str, value: object, low: int, high: int = 2**31 - 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ArgumentError(f"{name} must be a whole number in [{low}, {high}], and is {value!r}")
-    return value
+def _whole(name: str, value: object, least: int, most: int = 2**31 - 1) -> int:
+    return whole("config", name, value, least, most)
 
 
 def _truth(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ArgumentError(f"{name} must be True or False, and is {value!r}")
-    return value
+    return truth("config", name, value)
 
 
 def set_seed(seed: int | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.caches.diskcache import DiskCache
 from mycelia.dataset.callback import DSCallback
@@ -34,7 +35,7 @@ from mycelia.dataset.run.arguments import arity, cached, padding_of, parts_of, w
 from mycelia.dataset.run.flattening import FlatMapNode
 from mycelia.dataset.run.pipeline import NumberedPlan, walk
 from mycelia.dataset.run.previewing import Preview
-from mycelia.dataset.run.reading import Names, megabytes, names_of, whole
+from mycelia.dataset.run.reading import Names, megabytes, names_of
 from mycelia.dataset.run.steering import Steered
 from mycelia.errors import ArgumentError
 from mycelia.names import missing_attribute
@@ -84,7 +85,7 @@ class Dataset(Steered):
         row 1
           x  int64[2] 3 4
         """
-        wanted = whole("count", count, 1)
+        wanted = whole("preview", "count", count, 1)
         with self._all(SliceNode(0, wanted, children=(self.plan,))) as rows:
             return Preview([dict(zip(self.plan.columns, row, strict=True)) for row in rows])
 
@@ -177,7 +178,7 @@ class Dataset(Steered):
         >>> [b["x"].tolist() for b in d.batch(2).create_dict_iterator(1, output_numpy=True)]
         [[1, 2], [3]]
         """
-        size = batch_size if callable(batch_size) else whole("batch_size", batch_size, 1)
+        size = batch_size if callable(batch_size) else whole("batch", "batch_size", batch_size, 1)
         before = names_of(input_columns) or (self.plan.columns if per_batch_map else ())
         self.plan.index_of(before, "batch")
         if per_batch_map is None and (input_columns is not None or output_columns is not None):
@@ -209,7 +210,7 @@ class Dataset(Steered):
         >>> next(d.create_dict_iterator(1, output_numpy=True))["x"].tolist()
         [[1, -1, -1], [1, 2, -1]]
         """
-        size = batch_size if callable(batch_size) else whole("batch_size", batch_size, 1)
+        size = batch_size if callable(batch_size) else whole("padded_batch", "batch_size", batch_size, 1)
         padding = padding_of(pad_info, self.plan)
         node = BatchNode(
             size, drop_remainder, padding=padding, children=(self.plan,), workers=workers_of(num_parallel_workers)
@@ -234,8 +235,8 @@ class Dataset(Steered):
         >>> [b["x"].tolist() for b in d.create_dict_iterator(1, output_numpy=True)]
         [[[1], [2]], [[1, 2, 3]]]
         """
-        bounds = tuple(whole("bucket_boundaries", b, 1) for b in bucket_boundaries)
-        sizes = tuple(whole("bucket_batch_sizes", s, 1) for s in bucket_batch_sizes)
+        bounds = tuple(whole("bucket_batch_by_length", "bucket_boundaries", b, 1) for b in bucket_boundaries)
+        sizes = tuple(whole("bucket_batch_by_length", "bucket_batch_sizes", s, 1) for s in bucket_batch_sizes)
         if not bounds or list(bounds) != sorted(set(bounds)):
             raise ArgumentError(f"bucket_boundaries must rise, and are {list(bounds)}")
         if len(sizes) != len(bounds) + 1:
@@ -267,7 +268,7 @@ class Dataset(Steered):
         >>> sorted(int(r["x"]) for r in d.create_dict_iterator(1, output_numpy=True))
         [1, 2, 3]
         """
-        return ShuffleDataset(ShuffleNode(whole("buffer_size", buffer_size, 1), children=(self.plan,)))
+        return ShuffleDataset(ShuffleNode(whole("shuffle", "buffer_size", buffer_size, 1), children=(self.plan,)))
 
     def repeat(self, count: int | None = None) -> Dataset:
         """Several epochs as one; without a count, for ever.
@@ -277,7 +278,7 @@ class Dataset(Steered):
         6
         """
         if count is not None and count != -1:
-            whole("count", count, 1)
+            whole("repeat", "count", count, 1)
         return RepeatDataset(RepeatNode(0 if count in (None, -1) else int(count or 0), children=(self.plan,)))
 
     def skip(self, count: int) -> Dataset:
@@ -287,7 +288,7 @@ class Dataset(Steered):
         >>> ds.NumpySlicesDataset([1, 2, 3], ["x"]).skip(2).get_dataset_size()
         1
         """
-        return SkipDataset(SliceNode(whole("count", count, 0), ENDLESS, children=(self.plan,)))
+        return SkipDataset(SliceNode(whole("skip", "count", count, 0), ENDLESS, children=(self.plan,)))
 
     def take(self, count: int = -1) -> Dataset:
         """The first rows only; -1 for all.
@@ -298,7 +299,7 @@ class Dataset(Steered):
         """
         if count == -1:
             return Dataset(self.plan)
-        return TakeDataset(SliceNode(0, whole("count", count, 1), children=(self.plan,)))
+        return TakeDataset(SliceNode(0, whole("take", "count", count, 1), children=(self.plan,)))
 
     def split(self, sizes: Sequence[int] | Sequence[float], randomize: bool = True) -> list[Dataset]:
         """Parts that share no row, by sizes or by fractions that sum to 1.
@@ -442,7 +443,8 @@ class Dataset(Steered):
         fills = tuple(pad) if isinstance(pad, list | tuple) else (pad,) * len(names)
         if len(fills) != len(names):
             raise ArgumentError("pack: one value to pad with, or one for every column", given={"columns": list(names)})
-        node = PackNode(whole("length", length, 1), names, split, fills, end, drop_remainder, children=(self.plan,))
+        size = whole("pack", "length", length, 1)
+        node = PackNode(size, names, split, fills, end, drop_remainder, children=(self.plan,))
         assert node.taken, "names are checked when they are made"
         assert node.columns, "and so are the new ones"
         return PackDataset(node)
@@ -458,8 +460,8 @@ class Dataset(Steered):
         [[1, 2, 3], [3, 4, 5]]
         """
         names = names_of(columns) or self.plan.columns[:1]
-        size = whole("length", length, 1)
-        step = size if stride is None else whole("stride", stride, 1)
+        size = whole("windows", "length", length, 1)
+        step = size if stride is None else whole("windows", "stride", stride, 1)
         fills = None if pad is None else tuple(pad) if isinstance(pad, list | tuple) else (pad,) * len(names)
         if fills is not None and len(fills) != len(names):
             raise ArgumentError("windows: one value to pad with, or one per column", given={"columns": list(names)})
@@ -479,7 +481,7 @@ class Dataset(Steered):
         """
         if condition_name in (n.condition for n in walk(self.plan) if isinstance(n, SyncNode)):
             raise ArgumentError(f"there is a synchronisation point named {condition_name!r} already")
-        gate = Gate(callback, whole("num_batch", num_batch, 1))
+        gate = Gate(callback, whole("sync_wait", "num_batch", num_batch, 1))
         return SyncWaitDataset(SyncNode(condition_name, gate, children=(self.plan,)))
 
     def use_sampler(self, new_sampler: Sampler | Iterable[int]) -> Dataset:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.dataset.dataset import Dataset, InterleaveDataset, MixDataset
 from mycelia.dataset.plan.weaving import STOPS, InterleaveNode, MixNode
-from mycelia.dataset.run.reading import whole
 from mycelia.errors import ArgumentError
 
 
@@ -59,8 +59,8 @@ def interleave(datasets: Sequence[Dataset], cycle_length: int | None = None, blo
     [1, 1, 2, 2, 1, 2]
     """
     given = _several(datasets, "interleave")
-    cycle = len(given) if cycle_length is None else whole("cycle_length", cycle_length, 1)
-    block = whole("block_length", block_length, 1)
+    cycle = len(given) if cycle_length is None else whole("interleave", "cycle_length", cycle_length, 1)
+    block = whole("interleave", "block_length", block_length, 1)
     node = InterleaveNode(cycle, block, children=tuple(d.plan for d in given))
     assert node.names, "columns are compared when they are made"
     return InterleaveDataset(node)

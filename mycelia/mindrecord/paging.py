@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.reader import RecordFile
 
@@ -27,8 +28,7 @@ class MindPage:
     """
 
     def __init__(self, file_name: str, num_consumer: int = 4) -> None:
-        if num_consumer < 1:
-            raise ArgumentError(f"num_consumer must be at least 1, and is {num_consumer}")
+        whole(self, "num_consumer", num_consumer, 1)
         self.file = RecordFile(file_name)
         self._field = next(iter(self.file.header.index_fields), "")
 

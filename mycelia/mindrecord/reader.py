@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import crypt
 from mycelia.mindrecord.errors import RecordError
@@ -121,8 +122,7 @@ class FileReader:
         columns: Sequence[str] | None = None,
         operator: Any = None,
     ) -> None:
-        if not 1 <= num_consumer <= 64:
-            raise ArgumentError(f"num_consumer must be in [1, 64], and is {num_consumer}")
+        whole(self, "num_consumer", num_consumer, 1, 64)
         if operator is not None:
             raise ArgumentError("operator is kept for later use and must be None")
         names = family(file_name) if isinstance(file_name, str) else list(file_name)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import crypt
 from mycelia.mindrecord.errors import RecordError
@@ -105,8 +106,7 @@ class FileWriter:
     """
 
     def __init__(self, file_name: str, shard_num: int = 1, overwrite: bool = False) -> None:
-        if shard_num < 1 or shard_num > 1000:
-            raise ArgumentError(f"shard_num must be in [1, 1000], and is {shard_num}")
+        whole(self, "shard_num", shard_num, 1, 1000)
         self.paths = [Path(p) for p in shard_names(file_name, shard_num)]
         there = [str(p) for p in self.paths if p.exists()]
         if there and not overwrite:
@@ -181,7 +181,7 @@ class FileWriter:
         Traceback (most recent call last):
         mycelia.errors.ArgumentError: header_size ...
         """
-        _between("header_size", header_size, 16 << 10, 128 << 20)
+        whole(self, "header_size", header_size, 16 << 10, 128 << 20)
 
     def set_page_size(self, page_size: int) -> None:
         """How many bytes MindSpore's files keep for a page; checked only, since ours have no pages to outgrow.
@@ -192,7 +192,7 @@ class FileWriter:
         Traceback (most recent call last):
         mycelia.errors.ArgumentError: page_size ...
         """
-        _between("page_size", page_size, 32 << 10, 256 << 20)
+        whole(self, "page_size", page_size, 32 << 10, 256 << 20)
 
     def write_raw_data(self, raw_data: Sequence[dict[str, Any]], parallel_writer: bool = False) -> None:
         """Append rows; several files share them evenly. `parallel_writer` asks for nothing: writing is bound by disk.
@@ -270,11 +270,6 @@ class FileWriter:
     def __del__(self) -> None:
         for part in getattr(self, "parts", []):
             part.discard()
-
-
-def _between(name: str, value: int, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ArgumentError(f"{name} must be a whole number in [{low}, {high}], and is {value!r}")
 
 
 def shard_names(file_name: str, shard_num: int) -> list[str]:

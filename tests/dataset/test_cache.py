@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mycelia.dataset as ds
-from mycelia.errors import ArgumentError, DTypeError
+from mycelia.errors import ArgumentError, CallError
 
 
 class Reads:
@@ -120,7 +120,7 @@ def test_the_arguments_of_a_server_are_checked_and_kept():
         with pytest.raises(ArgumentError, match=next(iter(wrong))):
             ds.DatasetCache(1, **wrong)
     for wrong in ({"hostname": 3}, {"spilling": 1}, {"size": 1.5}, {"port": "50052"}):
-        with pytest.raises(DTypeError, match=next(iter(wrong))):
+        with pytest.raises(CallError, match=next(iter(wrong))):
             ds.DatasetCache(1, **wrong)
     with pytest.raises(ArgumentError, match="session_id"):
         ds.DatasetCache(0)

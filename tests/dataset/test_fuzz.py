@@ -13,7 +13,9 @@ import json
 import logging
 import mmap
 import multiprocessing
+import os
 import pickle
+import queue
 import resource
 import struct
 import tarfile
@@ -212,9 +214,13 @@ def read_tar(data: bytes, place: Path, rng: np.random.Generator) -> None:
 
 def parquets(folder: Path) -> list[bytes]:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    table = pyarrow.table({"x": list(range(20)), "s": [f"t{i}" for i in range(20)], "v": [[1.0, i] for i in range(20)]})
-    parquet.write_table(table, folder / "a.parquet", row_group_size=7)
-    return [(folder / "a.parquet").read_bytes()]
+    columns = {"x": list(range(12)), "s": [f"t{i % 5}" for i in range(12)], "v": [[1.0, i] for i in range(12)]}
+    made = []
+    for names, rows in (("x", 7), ("s", 12), ("v", 12), ("xsv", 12)):  # small ones: more of what is changed matters
+        table = pyarrow.table({name: columns[name] for name in names})
+        parquet.write_table(table, folder / "a.parquet", row_group_size=rows, use_dictionary=names != "xsv")
+        made.append((folder / "a.parquet").read_bytes())
+    return made
 
 
 def read_parquet(data: bytes, place: Path, rng: np.random.Generator) -> None:
@@ -433,22 +439,33 @@ def attack(kind: str, first: int, count: int, folder: Path, told: Any) -> None:
     told.put(("done", (wrong, answered)))
 
 
+def life(process: Any) -> tuple[str, float]:
+    """What a process is doing (R: it computes, or waits for a processor), and the seconds that it has computed."""
+    try:
+        cells = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return "X", 0.0
+    return cells[0], (int(cells[11]) + int(cells[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def survives(kind: str, first: int, count: int, folder: Path, patience: float) -> None:
+    """Fail when the reader dies, computes for long without an answer, or sleeps; a busy machine may take its time."""
     context = multiprocessing.get_context("fork")
     told = context.Queue()
     process = context.Process(target=attack, args=(kind, first, count, folder, told))
     process.start()
     last: Any = "the beginning"
-    silent = 0
+    asleep, begun = 0, life(process)[1]
     try:
         while True:
             try:
-                what, value = told.get(timeout=patience)
-                silent = 0
-            except Exception:  # queue.Empty
-                silent += 1
-                if silent < 2 and process.exitcode is None:
-                    continue  # somebody may have stopped both of us
+                what, value = told.get(timeout=patience / 6)
+                asleep, begun = 0, life(process)[1]
+            except queue.Empty:
+                state, computed = life(process)
+                asleep = asleep + 1 if state in "SD" else 0
+                if process.exitcode is None and asleep < 60 and computed - begun < patience:
+                    continue  # it may sleep for long while a process of its own compiles for it
                 died = f"died with {process.exitcode}" if process.exitcode is not None else "hangs"
                 pytest.fail(f"{kind}: the reader {died} soon after seed {last}")
             if what == "done":

@@ -250,12 +250,15 @@ def test_a_box_without_sides_is_told(tmp_path):
 def test_combinations_that_were_not_published_are_told(tmp_path):
     scenes.div2k(tmp_path)
     fails("no images made 2 times smaller by 'mild'", "DIV2KDataset", tmp_path, downgrade="mild")
-    fails("scale is one of", "DIV2KDataset", tmp_path, scale=5)
+    fails("scale of DIV2KDataset is 2, 3, 4 or 8, not 5", "DIV2KDataset", tmp_path, scale=5)
     scenes.cityscapes(tmp_path)
-    fails(r"usage is one of .* and was 'test'", "CityscapesDataset", tmp_path, quality_mode="coarse", usage="test")
+    unknown = r"usage of CityscapesDataset is .* or 'all', not 'test'"
+    fails(unknown, "CityscapesDataset", tmp_path, quality_mode="coarse", usage="test")
     texts.iwslt2016(tmp_path)
     fails(r"no language pair \('de', 'fr'\)", "IWSLT2016Dataset", tmp_path, language_pair=("de", "fr"))
-    fails("test_set is one of", "IWSLT2016Dataset", tmp_path, test_set="tst2099")
+    fails(
+        "test_set of IWSLT2016Dataset is 'dev2010', .*, not 'tst2099'", "IWSLT2016Dataset", tmp_path, test_set="tst2099"
+    )
 
 
 def test_objects_like_those_of_hugging_face_keep_their_bytes(tmp_path):

@@ -19,7 +19,7 @@ import pytest
 import mycelia.dataset as ds
 from mycelia.dataset import ErrorSamplesMode
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.run.sinks import EpochEnd
+from mycelia.dataset.run.sinks import DeviceQueue, EpochEnd
 from mycelia.mindrecord import FileWriter
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -323,6 +323,18 @@ def test_a_queue_ends_epochs_and_says_when_there_is_no_more():
         pytest.raises(ds.DataError, match="no row"),
     ):
         queue.get()
+
+
+def test_a_queue_that_is_stopped_ends_its_pipeline_even_if_nobody_sent():
+    class Rows:
+        stopped = 0
+
+        def stop(self):
+            self.stopped += 1
+
+    rows = Rows()
+    DeviceQueue(rows, 2, True, 0).stop_send()
+    assert rows.stopped == 1
 
 
 # other processes

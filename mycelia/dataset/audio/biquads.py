@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, sequence, truth, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.filtering import clamp, lfilter
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, number, sequence
 from mycelia.errors import ArgumentError
 
 Coefficients = tuple[tuple[float, float, float], tuple[float, float, float]]
@@ -54,18 +54,18 @@ def shelf(pole: Pole, gain: float, side: int) -> Coefficients:
     return b, (a + 1 - less + width, 2 * side * (a - 1 - more), a + 1 - less - width)
 
 
-def rate(name: str, value: Any) -> int:
+def rate(owner: Any, name: str, value: Any) -> int:
     """A sampling rate that is not 0."""
-    if integer(name, value) == 0:
+    if whole(owner, name, value) == 0:
         raise ArgumentError(f"{name} must not be 0")
     return int(value)
 
 
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
+CHECKS: dict[str, Callable[[Any, str, Any], Any]] = {
     "sample_rate": rate,
-    "Q": lambda name, value: number(name, value, 0, 1, above=True),
-    "noise": flag,
-    "const_skirt_gain": flag,
+    "Q": lambda owner, name, value: number(owner, name, value, most=1, above=0),
+    "noise": truth,
+    "const_skirt_gain": truth,
 }  # every other field of a filter is a number
 
 
@@ -77,8 +77,8 @@ class BiquadOperation(AudioOperation):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            check: Callable[[str, Any], Any] = CHECKS.get(field.name, number)
-            check(field.name, getattr(self, field.name))
+            check: Callable[[Any, str, Any], Any] = CHECKS.get(field.name, number)
+            check(self, field.name, getattr(self, field.name))
 
     def coefficients(self) -> Coefficients:
         """Numerator and denominator."""
@@ -307,7 +307,7 @@ class DeemphBiquad(BiquadOperation):
     sample_rate: int
 
     def __post_init__(self) -> None:
-        if integer("sample_rate", self.sample_rate) not in (44100, 48000):
+        if whole(self, "sample_rate", self.sample_rate) not in (44100, 48000):
             raise ArgumentError("sample_rate must be 44100 or 48000", given={"sample_rate": self.sample_rate})
 
     def coefficients(self) -> Coefficients:
@@ -337,7 +337,7 @@ class RiaaBiquad(BiquadOperation):
     sample_rate: int
 
     def __post_init__(self) -> None:
-        if integer("sample_rate", self.sample_rate) not in RIAA:
+        if whole(self, "sample_rate", self.sample_rate) not in RIAA:
             raise ArgumentError(f"sample_rate must be one of {list(RIAA)}", given={"sample_rate": self.sample_rate})
 
     def coefficients(self) -> Coefficients:
@@ -363,15 +363,15 @@ class LFilter(AudioOperation):
     clamp: bool = True
 
     def __post_init__(self) -> None:
-        a, b = sequence("a_coeffs", self.a_coeffs), sequence("b_coeffs", self.b_coeffs)
+        a, b = sequence(self, "a_coeffs", self.a_coeffs), sequence(self, "b_coeffs", self.b_coeffs)
         for coefficient in a + b:
-            number("coefficient", coefficient)
+            number(self, "coefficient", coefficient)
         if len(a) != len(b) or not a or a[0] == 0:
             raise ArgumentError(
                 "a_coeffs and b_coeffs need the same length, and a_coeffs must not begin with 0",
                 given={"a_coeffs": a, "b_coeffs": b},
             )
-        flag("clamp", self.clamp)
+        truth(self, "clamp", self.clamp)
 
     def apply(self, waveform: Array) -> Array:
         """Along time."""

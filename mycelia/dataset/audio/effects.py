@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.audio.base import AudioOperation, numbers
 from mycelia.dataset.audio.filtering import clamp, lfilter
 from mycelia.dataset.audio.modes import DensityFunction, FadeShape, GainType
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.errors import ArgumentError, ShapeError
 
 
@@ -28,7 +28,7 @@ class Contrast(AudioOperation):
     enhancement_amount: float = 75.0
 
     def __post_init__(self) -> None:
-        number("enhancement_amount", self.enhancement_amount, 0, 100)
+        number(self, "enhancement_amount", self.enhancement_amount, 0, 100)
 
     def apply(self, waveform: Array) -> Array:
         """sin(x + c sin 4x)."""
@@ -48,9 +48,9 @@ class DCShift(AudioOperation):
     limiter_gain: float | None = None
 
     def __post_init__(self) -> None:
-        number("shift", self.shift, -2, 2)
+        number(self, "shift", self.shift, -2, 2)
         if self.limiter_gain is not None:
-            number("limiter_gain", self.limiter_gain)
+            number(self, "limiter_gain", self.limiter_gain)
 
     def apply(self, waveform: Array) -> Array:
         """Without a limiter gain it is the shift itself."""
@@ -74,7 +74,7 @@ class Gain(AudioOperation):
     gain_db: float = 1.0
 
     def __post_init__(self) -> None:
-        number("gain_db", self.gain_db)
+        number(self, "gain_db", self.gain_db)
 
     def apply(self, waveform: Array) -> Array:
         """A factor of 10^(dB / 20)."""
@@ -93,8 +93,8 @@ class Vol(AudioOperation):
     gain_type: GainType = GainType.AMPLITUDE
 
     def __post_init__(self) -> None:
-        member("gain_type", self.gain_type, GainType)
-        number("gain", self.gain, -math.inf if self.gain_type == GainType.DB else 0)
+        member(self, "gain_type", self.gain_type, GainType)
+        number(self, "gain", self.gain, -math.inf if self.gain_type == GainType.DB else 0)
         if self.gain_type == GainType.POWER and self.gain == 0:
             raise ArgumentError("a gain in power must be above 0", given={"gain": self.gain})
 
@@ -143,9 +143,9 @@ class Fade(AudioOperation):
     fade_shape: FadeShape = FadeShape.LINEAR
 
     def __post_init__(self) -> None:
-        integer("fade_in_len", self.fade_in_len, 0)
-        integer("fade_out_len", self.fade_out_len, 0)
-        member("fade_shape", self.fade_shape, FadeShape)
+        whole(self, "fade_in_len", self.fade_in_len, 0)
+        whole(self, "fade_out_len", self.fade_out_len, 0)
+        member(self, "fade_shape", self.fade_shape, FadeShape)
 
     def apply(self, waveform: Array) -> Array:
         """The rise follows its curve from silence; the fall follows it down from full loudness."""
@@ -172,8 +172,8 @@ class Overdrive(AudioOperation):
     color: float = 20.0
 
     def __post_init__(self) -> None:
-        number("gain", self.gain, 0, 100)
-        number("color", self.color, 0, 100)
+        number(self, "gain", self.gain, 0, 100)
+        number(self, "color", self.color, 0, 100)
 
     def apply(self, waveform: Array) -> Array:
         """Clip, take the constant part out, and mix with the clean wave."""
@@ -193,7 +193,7 @@ class MuLawEncoding(AudioOperation):
     quantization_channels: int = 256
 
     def __post_init__(self) -> None:
-        integer("quantization_channels", self.quantization_channels, 1)
+        whole(self, "quantization_channels", self.quantization_channels, 1)
 
     def one(self, column: Any) -> Array:
         """The answer is int32."""
@@ -214,7 +214,7 @@ class MuLawDecoding(AudioOperation):
     quantization_channels: int = 256
 
     def __post_init__(self) -> None:
-        integer("quantization_channels", self.quantization_channels, 1)
+        whole(self, "quantization_channels", self.quantization_channels, 1)
 
     def apply(self, codes: Array) -> Array:
         """The inverse of the logarithm."""
@@ -235,8 +235,8 @@ class Dither(AudioOperation):
     noise_shaping: bool = False
 
     def __post_init__(self) -> None:
-        member("density_function", self.density_function, DensityFunction)
-        flag("noise_shaping", self.noise_shaping)
+        member(self, "density_function", self.density_function, DensityFunction)
+        truth(self, "noise_shaping", self.noise_shaping)
 
     def noise(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Rectangular: one shift for all; Gaussian: the sum of seven uniform ones; triangular: rising and falling."""

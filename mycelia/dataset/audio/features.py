@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.audio.base import AudioOperation, ComplexOperation, as_complex
 from mycelia.dataset.audio.modes import BorderType, ScaleType
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.errors import ShapeError
 
 
@@ -44,10 +44,10 @@ class AmplitudeToDB(AudioOperation):
     top_db: float = 80.0
 
     def __post_init__(self) -> None:
-        member("stype", self.stype, ScaleType)
-        number("ref_value", self.ref_value, 0, above=True)
-        number("amin", self.amin, 0, above=True)
-        number("top_db", self.top_db, 0, above=True)
+        member(self, "stype", self.stype, ScaleType)
+        number(self, "ref_value", self.ref_value, above=0)
+        number(self, "amin", self.amin, above=0)
+        number(self, "top_db", self.top_db, above=0)
 
     def apply(self, x: Array) -> Array:
         """Ten times the logarithm of a power, twenty times that of a magnitude."""
@@ -67,8 +67,8 @@ class DBToAmplitude(AudioOperation):
     power: float
 
     def __post_init__(self) -> None:
-        number("ref", self.ref)
-        number("power", self.power)
+        number(self, "ref", self.ref)
+        number(self, "power", self.power)
 
     def apply(self, x: Array) -> Array:
         """Ref * (10^(x / 10))^power."""
@@ -99,7 +99,7 @@ class ComplexNorm(ComplexOperation):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        number("power", self.power, 0)
+        number(self, "power", self.power, 0)
 
     def apply(self, pairs: Array) -> Array:
         """|z|^power."""
@@ -117,7 +117,7 @@ class Magphase(ComplexOperation):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        number("power", self.power, 0)
+        number(self, "power", self.power, 0)
 
     def one(self, column: Any) -> Any:
         """Two answers."""
@@ -136,8 +136,8 @@ class ComputeDeltas(AudioOperation):
     pad_mode: BorderType = BorderType.EDGE
 
     def __post_init__(self) -> None:
-        integer("win_length", self.win_length, 3)
-        member("pad_mode", self.pad_mode, BorderType)
+        whole(self, "win_length", self.win_length, 3)
+        member(self, "pad_mode", self.pad_mode, BorderType)
 
     def apply(self, spec: Array) -> Array:
         """Sum of n (c[t + n] - c[t - n]), divided by 2 sum of n^2."""
@@ -165,10 +165,10 @@ class SlidingWindowCmn(AudioOperation):
     norm_vars: bool = False
 
     def __post_init__(self) -> None:
-        integer("cmn_window", self.cmn_window, 1)
-        integer("min_cmn_window", self.min_cmn_window, 1)
-        flag("center", self.center)
-        flag("norm_vars", self.norm_vars)
+        whole(self, "cmn_window", self.cmn_window, 1)
+        whole(self, "min_cmn_window", self.min_cmn_window, 1)
+        truth(self, "center", self.center)
+        truth(self, "norm_vars", self.norm_vars)
 
     def bounds(self, time: int) -> tuple[Array, Array]:
         """Where the window of each frame begins and ends."""
@@ -221,10 +221,10 @@ class MaskAlongAxis(AudioOperation):
     axis: int
 
     def __post_init__(self) -> None:
-        integer("mask_start", self.mask_start, 0)
-        integer("mask_width", self.mask_width, 1)
-        number("mask_value", self.mask_value)
-        integer("axis", self.axis, 1, 2)
+        whole(self, "mask_start", self.mask_start, 0)
+        whole(self, "mask_width", self.mask_width, 1)
+        number(self, "mask_value", self.mask_value)
+        whole(self, "axis", self.axis, 1, 2)
 
     def apply(self, spec: Array) -> Array:
         """The stripe must lie inside."""
@@ -252,9 +252,9 @@ class MaskAlongAxisIID(AudioOperation):
     axis: int
 
     def __post_init__(self) -> None:
-        integer("mask_param", self.mask_param, 0)
-        number("mask_value", self.mask_value)
-        integer("axis", self.axis, 1, 2)
+        whole(self, "mask_param", self.mask_param, 0)
+        number(self, "mask_value", self.mask_value)
+        whole(self, "axis", self.axis, 1, 2)
 
     def apply(self, spec: Array) -> Array:
         """Width and place are uniform."""
@@ -284,10 +284,10 @@ class Masking(AudioOperation):
     mask_value: float
 
     def __post_init__(self) -> None:
-        flag("iid_masks", self.iid_masks)
-        integer(self.width, getattr(self, self.width), 0)
-        integer("mask_start", self.mask_start, 0)
-        number("mask_value", self.mask_value)
+        truth(self, "iid_masks", self.iid_masks)
+        whole(self, self.width, getattr(self, self.width), 0)
+        whole(self, "mask_start", self.mask_start, 0)
+        number(self, "mask_value", self.mask_value)
 
     def apply(self, spec: Array) -> Array:
         """A stripe without width changes nothing."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.features import to_decibels
 from mycelia.dataset.audio.modes import BorderType, MelType, NormMode, NormType, WindowType
 from mycelia.dataset.audio.spectrograms import Spectrogram
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 BREAK = 1000.0  # Slaney's scale is linear up to here, in steps of 200/3 Hz, and logarithmic above
@@ -72,10 +72,10 @@ def _mel_bank(n_freqs: int, f_min: float, f_max: float, n_mels: int, rate: int, 
     return bank.astype(np.float32)
 
 
-def check_range(f_min: Any, f_max: Any) -> None:
+def check_range(owner: str, f_min: Any, f_max: Any) -> None:
     """Raise unless the band is not empty."""
-    number("f_min", f_min, 0)
-    if number("f_max", f_max, 0) <= f_min:
+    number(owner, "f_min", f_min, 0)
+    if number(owner, "f_max", f_max, 0) <= f_min:
         raise ArgumentError("f_max must lie above f_min", given={"f_min": f_min, "f_max": f_max})
 
 
@@ -93,12 +93,12 @@ def melscale_fbanks(
     >>> melscale_fbanks(20, 0.0, 4000.0, 6, 8000).shape
     (20, 6)
     """
-    integer("n_freqs", n_freqs, 1)
-    check_range(f_min, f_max)
-    integer("n_mels", n_mels, 1)
-    integer("sample_rate", sample_rate, 1)
-    member("norm", norm, NormType)
-    member("mel_type", mel_type, MelType)
+    whole("melscale_fbanks", "n_freqs", n_freqs, 1)
+    check_range("melscale_fbanks", f_min, f_max)
+    whole("melscale_fbanks", "n_mels", n_mels, 1)
+    whole("melscale_fbanks", "sample_rate", sample_rate, 1)
+    member("melscale_fbanks", "norm", norm, NormType)
+    member("melscale_fbanks", "mel_type", mel_type, MelType)
     return _mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type).copy()
 
 
@@ -108,10 +108,10 @@ def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sampl
     >>> linear_fbanks(20, 0.0, 4000.0, 6, 8000).shape
     (20, 6)
     """
-    integer("n_freqs", n_freqs, 1)
-    check_range(f_min, f_max)
-    integer("n_filter", n_filter, 1)
-    integer("sample_rate", sample_rate, 1)
+    whole("linear_fbanks", "n_freqs", n_freqs, 1)
+    check_range("linear_fbanks", f_min, f_max)
+    whole("linear_fbanks", "n_filter", n_filter, 1)
+    whole("linear_fbanks", "sample_rate", sample_rate, 1)
     corners = np.linspace(f_min, f_max, n_filter + 2)
     return triangles(np.linspace(0, sample_rate // 2, n_freqs), corners).astype(np.float32)
 
@@ -122,9 +122,9 @@ def create_dct(n_mfcc: int, n_mels: int, norm: NormMode = NormMode.NONE) -> Arra
     >>> create_dct(2, 3, NormMode.ORTHO).shape
     (3, 2)
     """
-    integer("n_mfcc", n_mfcc, 1)
-    integer("n_mels", n_mels, 1)
-    member("norm", norm, NormMode)
+    whole("create_dct", "n_mfcc", n_mfcc, 1)
+    whole("create_dct", "n_mels", n_mels, 1)
+    member("create_dct", "norm", norm, NormMode)
     place, order = np.arange(n_mels)[:, None], np.arange(n_mfcc)
     basis = np.cos(math.pi / n_mels * (place + 0.5) * order)
     if norm == NormMode.NONE:
@@ -205,9 +205,9 @@ class InverseMelScale(AudioOperation):
 
     def __post_init__(self) -> None:
         self.scale()
-        integer("max_iter", self.max_iter, 1)
-        number("tolerance_loss", self.tolerance_loss, 0)
-        number("tolerance_change", self.tolerance_change, 0)
+        whole(self, "max_iter", self.max_iter, 1)
+        number(self, "tolerance_loss", self.tolerance_loss, 0)
+        number(self, "tolerance_change", self.tolerance_change, 0)
         self.descent()
 
     def scale(self) -> MelScale:
@@ -217,8 +217,8 @@ class InverseMelScale(AudioOperation):
     def descent(self) -> tuple[float, float]:
         """Learning rate and momentum."""
         given = dict(self.sgdargs or {})
-        rate = number("sgd_lr", given.pop("sgd_lr", 0.1), 0, above=True)
-        momentum = number("sgd_momentum", given.pop("sgd_momentum", 0.9), 0, 1)
+        rate = number(self, "sgd_lr", given.pop("sgd_lr", 0.1), above=0)
+        momentum = number(self, "sgd_momentum", given.pop("sgd_momentum", 0.9), 0, 1)
         if given:
             raise ArgumentError("sgdargs has unknown entries", given=given, hint="sgd_lr and sgd_momentum")
         return rate, momentum
@@ -270,7 +270,7 @@ class MelSpectrogram(AudioOperation):
     mel_scale: MelType = MelType.HTK
 
     def __post_init__(self) -> None:
-        number("power", self.power, 0, above=True)
+        number(self, "power", self.power, above=0)
         self.parts()
 
     def parts(self) -> tuple[Spectrogram, MelScale]:
@@ -289,11 +289,11 @@ class MelSpectrogram(AudioOperation):
         return scale.apply(spectrogram.apply(waveform))
 
 
-def check_cosine(dct_type: Any, norm: Any, kwargs: Any, name: str) -> None:
+def check_cosine(owner: Any, dct_type: Any, norm: Any, kwargs: Any, name: str) -> None:
     """Raise unless coefficients can be made of these."""
-    if integer("dct_type", dct_type) != 2:
+    if whole(owner, "dct_type", dct_type) != 2:
         raise ArgumentError("dct_type must be 2", given={"dct_type": dct_type})
-    member("norm", norm, NormMode)
+    member(owner, "norm", norm, NormMode)
     if kwargs is not None and not isinstance(kwargs, Mapping):
         raise DTypeError(f"{name} must be a dict", given={name: type(kwargs).__name__})
 
@@ -320,9 +320,9 @@ class MFCC(AudioOperation):
     melkwargs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        check_cosine(self.dct_type, self.norm, self.melkwargs, "melkwargs")
-        flag("log_mels", self.log_mels)
-        integer("n_mfcc", self.n_mfcc, 1, self.mel().n_mels)
+        check_cosine(self, self.dct_type, self.norm, self.melkwargs, "melkwargs")
+        truth(self, "log_mels", self.log_mels)
+        whole(self, "n_mfcc", self.n_mfcc, 1, self.mel().n_mels)
 
     def mel(self) -> MelSpectrogram:
         """The mel spectrogram that is transformed."""
@@ -353,10 +353,10 @@ class LFCC(AudioOperation):
     speckwargs: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        check_cosine(self.dct_type, self.norm, self.speckwargs, "speckwargs")
-        flag("log_lf", self.log_lf)
-        integer("n_filter", self.n_filter, 1)
-        integer("n_lfcc", self.n_lfcc, 1, self.n_filter)
+        check_cosine(self, self.dct_type, self.norm, self.speckwargs, "speckwargs")
+        truth(self, "log_lf", self.log_lf)
+        whole(self, "n_filter", self.n_filter, 1)
+        whole(self, "n_lfcc", self.n_lfcc, 1, self.n_filter)
         self.spectrogram()
 
     def spectrogram(self) -> Spectrogram:

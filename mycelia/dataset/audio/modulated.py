@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.filtering import clamp
 from mycelia.dataset.audio.modes import Interpolation, Modulation
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 
 
 def wave_table(modulation: Modulation, size: int, low: float, high: float, phase: float) -> Array:
@@ -46,13 +46,13 @@ class Phaser(AudioOperation):
     sinusoidal: bool = True
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
-        number("gain_in", self.gain_in, 0, 1)
-        number("gain_out", self.gain_out, 0, 1e9)
-        number("delay_ms", self.delay_ms, 0, 5)
-        number("decay", self.decay, 0, 0.99)
-        number("mod_speed", self.mod_speed, 0.1, 2)
-        flag("sinusoidal", self.sinusoidal)
+        whole(self, "sample_rate", self.sample_rate, 1)
+        number(self, "gain_in", self.gain_in, 0, 1)
+        number(self, "gain_out", self.gain_out, 0, 1e9)
+        number(self, "delay_ms", self.delay_ms, 0, 5)
+        number(self, "decay", self.decay, 0, 0.99)
+        number(self, "mod_speed", self.mod_speed, 0.1, 2)
+        truth(self, "sinusoidal", self.sinusoidal)
 
     def apply(self, waveform: Array) -> Array:
         """Each sample adds what was put out a swinging delay ago; before the beginning there is silence."""
@@ -98,13 +98,13 @@ class Flanger(AudioOperation):
     interpolation: Interpolation = Interpolation.LINEAR
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
+        whole(self, "sample_rate", self.sample_rate, 1)
         limits = {"delay": (0, 30), "depth": (0, 10), "regen": (-95, 95), "width": (0, 100), "speed": (0.1, 10)}
         for name, (low, high) in limits.items():
-            number(name, getattr(self, name), low, high)
-        number("phase", self.phase, 0, 100)
-        member("modulation", self.modulation, Modulation)
-        member("interpolation", self.interpolation, Interpolation)
+            number(self, name, getattr(self, name), low, high)
+        number(self, "phase", self.phase, 0, 100)
+        member(self, "modulation", self.modulation, Modulation)
+        member(self, "interpolation", self.interpolation, Interpolation)
 
     def apply(self, waveform: Array) -> Array:
         """Dry and delayed wave, mixed."""

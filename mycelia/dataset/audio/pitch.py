@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import integer, number
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class DetectPitchFrequency(AudioOperation):
     freq_high: float = 3400
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
-        number("frame_time", self.frame_time, 0, above=True)
-        integer("win_length", self.win_length, 1)
-        number("freq_low", self.freq_low, 0, above=True)
-        number("freq_high", self.freq_high, 0, above=True)
+        whole(self, "sample_rate", self.sample_rate, 1)
+        number(self, "frame_time", self.frame_time, above=0)
+        whole(self, "win_length", self.win_length, 1)
+        number(self, "freq_low", self.freq_low, above=0)
+        number(self, "freq_high", self.freq_high, above=0)
 
     def one(self, column: Any) -> Any:
         """The answer is in single precision."""

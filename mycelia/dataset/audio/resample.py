@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from mycelia.checks import member, number, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.modes import ResampleMethod
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import integer, member, number
 from mycelia.errors import ArgumentError
 
 BETA = 14.769656459379492
@@ -77,13 +77,13 @@ class Resample(AudioOperation):
 
     def __post_init__(self) -> None:
         for name in ("orig_freq", "new_freq"):
-            if number(name, getattr(self, name), 1) % 1:
+            if number(self, name, getattr(self, name), 1) % 1:
                 raise ArgumentError(f"{name} must be a whole number of Hz", given={name: getattr(self, name)})
-        member("resample_method", self.resample_method, ResampleMethod)
-        integer("lowpass_filter_width", self.lowpass_filter_width, 1)
-        number("rolloff", self.rolloff, 0, 1, above=True)
+        member(self, "resample_method", self.resample_method, ResampleMethod)
+        whole(self, "lowpass_filter_width", self.lowpass_filter_width, 1)
+        number(self, "rolloff", self.rolloff, most=1, above=0)
         if self.beta is not None:
-            number("beta", self.beta)
+            number(self, "beta", self.beta)
 
     def apply(self, waveform: Array) -> Array:
         """Along time."""

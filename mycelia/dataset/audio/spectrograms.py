@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.audio.base import AudioOperation, ComplexOperation, as_complex, as_pairs
 from mycelia.dataset.audio.modes import BorderType, WindowType
 from mycelia.dataset.audio.resample import resample
 from mycelia.dataset.audio.stft import frame_sizes, istft, phase_vocoder, stft, window
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.errors import DTypeError, ShapeError
 
 
-def check_frames(n_fft: Any, win_length: Any, hop_length: Any, kind: Any) -> None:
+def check_frames(owner: Any, n_fft: Any, win_length: Any, hop_length: Any, kind: Any) -> None:
     """Raise unless frames can be made of these."""
-    integer("n_fft", n_fft, 1)
+    whole(owner, "n_fft", n_fft, 1)
     for name, value in {"win_length": win_length, "hop_length": hop_length}.items():
         if value is not None:
-            integer(name, value, 1)
+            whole(owner, name, value, 1)
     frame_sizes(n_fft, win_length, hop_length)
-    member("window", kind, WindowType)
+    member(owner, "window", kind, WindowType)
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Spectrogram(AudioOperation):
     onesided: bool = True
 
     def __post_init__(self) -> None:
-        check_frames(self.n_fft, self.win_length, self.hop_length, self.window)
-        integer("pad", self.pad, 0)
-        number("power", self.power, 0)
+        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window)
+        whole(self, "pad", self.pad, 0)
+        number(self, "power", self.power, 0)
         for name in ("normalized", "center", "onesided"):
-            flag(name, getattr(self, name))
-        member("pad_mode", self.pad_mode, BorderType)
+            truth(self, name, getattr(self, name))
+        member(self, "pad_mode", self.pad_mode, BorderType)
 
     def apply(self, waveform: Array) -> Array:
         """Zeros are added first, if asked for."""
@@ -91,12 +91,12 @@ class InverseSpectrogram(ComplexOperation):
 
     def __post_init__(self) -> None:
         if self.length is not None:
-            integer("length", self.length, 0)
-        check_frames(self.n_fft, self.win_length, self.hop_length, self.window)
-        integer("pad", self.pad, 0)
+            whole(self, "length", self.length, 0)
+        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window)
+        whole(self, "pad", self.pad, 0)
         for name in ("normalized", "center", "onesided"):
-            flag(name, getattr(self, name))
-        member("pad_mode", self.pad_mode, BorderType)
+            truth(self, name, getattr(self, name))
+        member(self, "pad_mode", self.pad_mode, BorderType)
 
     def apply(self, pairs: Array) -> Array:
         """What `pad` added is cut off again; how the border was made plays no part."""
@@ -135,13 +135,13 @@ class GriffinLim(AudioOperation):
     rand_init: bool = True
 
     def __post_init__(self) -> None:
-        check_frames(self.n_fft, self.win_length, self.hop_length, self.window_type)
-        integer("n_iter", self.n_iter, 1)
-        number("power", self.power, 0, above=True)
-        number("momentum", self.momentum, 0)
+        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window_type)
+        whole(self, "n_iter", self.n_iter, 1)
+        number(self, "power", self.power, above=0)
+        number(self, "momentum", self.momentum, 0)
         if self.length is not None:
-            integer("length", self.length, 0)
-        flag("rand_init", self.rand_init)
+            whole(self, "length", self.length, 0)
+        truth(self, "rand_init", self.rand_init)
 
     def apply(self, specgram: Array) -> Array:
         """The fast variant, with momentum."""
@@ -180,7 +180,7 @@ class SpectralCentroid(AudioOperation):
     window: WindowType = WindowType.HANN
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
+        whole(self, "sample_rate", self.sample_rate, 1)
         self.magnitudes()
 
     def magnitudes(self) -> Spectrogram:
@@ -210,7 +210,7 @@ class PhaseVocoder(ComplexOperation):
     phase_advance: Array = field(repr=False)
 
     def __post_init__(self) -> None:
-        number("rate", self.rate, 0, above=True)
+        number(self, "rate", self.rate, above=0)
         if not isinstance(self.phase_advance, np.ndarray):
             raise DTypeError("phase_advance must be a NumPy array", given={"got": type(self.phase_advance).__name__})
         if self.phase_advance.ndim != 2 or self.phase_advance.shape[1] != 1:
@@ -243,10 +243,10 @@ class TimeStretch(ComplexOperation):
 
     def __post_init__(self) -> None:
         if self.hop_length is not None:
-            integer("hop_length", self.hop_length, 1)
-        integer("n_freq", self.n_freq, 1)
+            whole(self, "hop_length", self.hop_length, 1)
+        whole(self, "n_freq", self.n_freq, 1)
         if self.fixed_rate is not None:
-            number("fixed_rate", self.fixed_rate, 0, above=True)
+            number(self, "fixed_rate", self.fixed_rate, above=0)
 
     def apply(self, pairs: Array) -> Array:
         """Without a rate nothing changes."""
@@ -272,11 +272,11 @@ class PitchShift(AudioOperation):
     window: WindowType = WindowType.HANN
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
-        integer("n_steps", self.n_steps)
-        if integer("bins_per_octave", self.bins_per_octave) == 0:
+        whole(self, "sample_rate", self.sample_rate, 1)
+        whole(self, "n_steps", self.n_steps)
+        if whole(self, "bins_per_octave", self.bins_per_octave) == 0:
             raise ShapeError("bins_per_octave must not be 0")
-        check_frames(self.n_fft, self.win_length, self.hop_length, self.window)
+        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window)
 
     def apply(self, waveform: Array) -> Array:
         """Stretch in time, then play faster."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mycelia.checks import number, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.modes import WindowType
 from mycelia.dataset.audio.stft import window
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import integer, number
 from mycelia.errors import ArgumentError
 
 
@@ -42,16 +42,16 @@ class Vad(AudioOperation):
     lp_lifter_freq: float = 2000.0
 
     def __post_init__(self) -> None:
-        integer("sample_rate", self.sample_rate, 1)
-        number("trigger_level", self.trigger_level)
+        whole(self, "sample_rate", self.sample_rate, 1)
+        number(self, "trigger_level", self.trigger_level)
         for name in ("trigger_time", "search_time", "noise_up_time", "noise_down_time", "measure_freq",
                      "measure_smooth_time", "hp_filter_freq", "lp_filter_freq", "hp_lifter_freq",
                      "lp_lifter_freq"):  # fmt: skip
-            number(name, getattr(self, name), 0, above=True)
+            number(self, name, getattr(self, name), above=0)
         for name in ("allowed_gap", "pre_trigger_time", "boot_time", "noise_reduction_amount"):
-            number(name, getattr(self, name), 0)
+            number(self, name, getattr(self, name), 0)
         if self.measure_duration is not None:
-            number("measure_duration", self.measure_duration, 0)
+            number(self, "measure_duration", self.measure_duration, 0)
 
     def apply(self, waveform: Array) -> Array:
         """Measure until speech is heard, then look back for its quiet beginning."""

@@ -1,5 +1,5 @@
-"""Checks of arguments that audio shares with the other transforms."""
+"""Checks of arguments that audio shares with all of Mycelia."""
 
-from mycelia.dataset.transforms.validators import flag, integer, member, number, sequence
+from mycelia.checks import member, number, sequence, truth, whole
 
-__all__ = ["flag", "integer", "member", "number", "sequence"]
+__all__ = ["member", "number", "sequence", "truth", "whole"]

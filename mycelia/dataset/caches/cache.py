@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
+from mycelia.checks import text, truth, whole
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, row_of
 from mycelia.dataset.plan.nodes import Data, copied
-from mycelia.dataset.transforms.validators import flag, integer, text
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
@@ -72,13 +72,13 @@ class DatasetCache:
         num_connections: int | None = None,
         prefetch_size: int | None = None,
     ) -> None:
-        self.session_id = integer("session_id", session_id, 1, 2**32 - 1)
-        self.size = integer("size", size, 0, 2**64 - 1)
-        self.spilling = flag("spilling", spilling)
-        self.hostname = None if hostname is None else text("hostname", hostname)
-        self.port = None if port is None else integer("port", port, 1025, 65535)
-        self.num_connections = None if num_connections is None else integer("num_connections", num_connections, 1)
-        self.prefetch_size = None if prefetch_size is None else integer("prefetch_size", prefetch_size, 1)
+        self.session_id = whole(self, "session_id", session_id, 1, 2**32 - 1)
+        self.size = whole(self, "size", size, 0, 2**64 - 1)
+        self.spilling = truth(self, "spilling", spilling)
+        self.hostname = None if hostname is None else text(self, "hostname", hostname)
+        self.port = None if port is None else whole(self, "port", port, 1025, 65535)
+        self.num_connections = None if num_connections is None else whole(self, "num_connections", num_connections, 1)
+        self.prefetch_size = None if prefetch_size is None else whole(self, "prefetch_size", prefetch_size, 1)
         self.rows: dict[Hashable, Row] = {}
         self.bytes = self.hits = self.misses = 0
         self.lock = threading.Lock()

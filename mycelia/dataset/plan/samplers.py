@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import truth, whole
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
 from mycelia.dataset.lazy import lazy
@@ -52,7 +53,7 @@ class Sampler:
     sharded = False
 
     def __init__(self, num_samples: int | None = None) -> None:
-        self.num_samples = _samples(num_samples)
+        self.num_samples = None if num_samples is None else whole(self, "num_samples", num_samples, 0) or None
         self.child: Sampler | None = None
         self.dataset_size = 0
         self.generator = generator_for(0)
@@ -168,12 +169,6 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _samples(value: int | None) -> int | None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0):
-        raise ArgumentError(f"num_samples must be a whole number, or None for all, and is {value!r}")
-    return int(value) if value else None
-
-
 class SequentialSampler(Sampler):
     """Rows as they are stored, from `start_index` on.
 
@@ -182,10 +177,8 @@ class SequentialSampler(Sampler):
     """
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
-        self.start_index = start_index or 0
+        self.start_index = 0 if start_index is None else whole(self, "start_index", start_index, 0)
         super().__init__(num_samples)
-        if self.start_index < 0:
-            raise ArgumentError(f"start_index must not be negative, and is {start_index}")
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.start_index > count:
@@ -205,8 +198,7 @@ class RandomSampler(Sampler):
     def __init__(
         self, replacement: bool = False, num_samples: int | None = None, shuffle: Shuffle = Shuffle.GLOBAL
     ) -> None:
-        if not isinstance(replacement, bool):
-            raise ArgumentError(f"replacement must be True or False, and is {replacement!r}")
+        truth(self, "replacement", replacement)
         super().__init__(num_samples)
         self.replacement, self.shuffle = replacement, Shuffle(shuffle)
 
@@ -239,11 +231,8 @@ class DistributedSampler(Sampler):
         equal_rows: bool = False,
     ) -> None:
         super().__init__(num_samples)
-        if num_shards < 1 or not 0 <= shard_id < num_shards:
-            raise ArgumentError(
-                f"shard_id must be in [0, num_shards), and is {shard_id} of {num_shards}",
-            )
-        self.num_shards, self.shard_id, self.shuffle = num_shards, shard_id, shuffle
+        self.num_shards = whole(self, "num_shards", num_shards, 1)
+        self.shard_id, self.shuffle = whole(self, "shard_id", shard_id, 0, self.num_shards - 1), shuffle
         self.equal_rows = equal_rows
         self.start = 0  # rows of the epoch that were read before it was shared like this
         self.set_offset(offset)
@@ -254,9 +243,7 @@ class DistributedSampler(Sampler):
         >>> s = DistributedSampler(3, 1, shuffle=False); s.set_offset(1); s.order(7, (0,)).tolist()
         [0, 3, 6]
         """
-        if not -1 <= offset <= self.num_shards:
-            raise ArgumentError(f"offset must be in [-1, num_shards], and is {offset}")
-        self.offset = offset
+        self.offset = whole(self, "offset", offset, -1, self.num_shards)
 
     @property
     def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.random import generator_for
-from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of, one_of
+from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of
 from mycelia.dataset.sources.memory import ArrayData
 from mycelia.errors import ArgumentError
@@ -113,7 +114,7 @@ class EMnistDataset(Reader):
     names = {"byclass": 62, "bymerge": 47, "balanced": 47, "letters": 27, "digits": 10, "mnist": 10}
 
     def open(self, dataset_dir: str, name: str, usage: str | None) -> Data:  # type: ignore[override]
-        one_of("name", name, tuple(self.names))
+        choice(self, "name", name, tuple(self.names))
         parts = ["test", "train"] if usage in (None, "all") else [str(usage)]
         return _idx_pair(dataset_dir, [f"emnist-{name}-{part}" for part in parts], self.names[name])
 

@@ -156,17 +156,6 @@ class Samples:
         return np.array([self.loaders[at](row[at]) for row in self.rows])
 
 
-def one_of(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Raise unless a value is one of those there are.
-
-    >>> one_of("task", "Detect", ("Detection", "Segmentation"))
-    Traceback (most recent call last):
-    mycelia.errors.ArgumentError: task is one of ['Detection', 'Segmentation'], and was 'Detect'...
-    """
-    if value not in allowed:
-        raise ArgumentError(f"{name} is one of {list(allowed)}, and was {value!r}")
-
-
 def optional(module: str, library: str, purpose: str) -> Any:
     """A module of a library that only this purpose needs, or an error that names it.
 
@@ -206,6 +195,22 @@ def file_of(folder: str | Path, *names: str) -> str:
     if not path.is_file():
         raise DataError("a file of the dataset is a folder", given={"folder": str(path)})
     return str(path)
+
+
+def inner(folder: str | Path, name: str) -> str:
+    """The path of a file that a list, or an annotation, names: lists come from strangers, and it must be in the folder.
+
+    >>> inner("images", "a/7.jpg")
+    'images/a/7.jpg'
+    >>> inner("images", "../secret.jpg")
+    Traceback (most recent call last):
+    mycelia.dataset.errors.DataError: a file of the dataset names another one that is not in its folder...
+    """
+    if name.startswith("/") or ".." in name.split("/"):
+        given = {"name": name, "folder": os.fspath(folder)}
+        hint = "a link in the folder may lead elsewhere"
+        raise DataError("a file of the dataset names another one that is not in its folder", given=given, hint=hint)
+    return os.path.join(folder, name)
 
 
 Decrypt = Callable[[str], bytes] | None

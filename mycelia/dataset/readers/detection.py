@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan.nodes import Data
-from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, image_loader, one_of, text, u32
+from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, image_loader, inner, text, u32
 from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, numbered, parsed_line, text_of
 from mycelia.types import Array
@@ -36,17 +37,17 @@ class VOCDataset(Reader):
         extra_metadata: bool,
         decrypt: Decrypt,
     ) -> Data:
-        one_of("task", task, ("Segmentation", "Detection"))
+        choice(self, "task", task, ("Segmentation", "Detection"))
         root = Path(dataset_dir)
         folder = "Segmentation" if task == "Segmentation" else "Main"
         names = [line.split()[0] for line in lines_of(root / "ImageSets" / folder / f"{usage}.txt")]
-        photo = [str(root / "JPEGImages" / f"{n}.jpg") for n in names]
+        photo = [inner(root / "JPEGImages", f"{n}.jpg") for n in names]
         load = image_loader(decode, decrypt)
         if task == "Segmentation":
-            masks = [str(root / "SegmentationClass" / f"{n}.png") for n in names]
+            masks = [inner(root / "SegmentationClass", f"{n}.png") for n in names]
             rows: list[Any] = list(zip(photo, masks, names, strict=True))
             return _named(("image", "target"), rows, (load, load), extra_metadata)
-        marked = [_objects(root / "Annotations" / f"{n}.xml") for n in names]
+        marked = [_objects(Path(inner(root / "Annotations", f"{n}.xml"))) for n in names]
         known = sorted({o[0] for objects in marked for o in objects})
         classes = class_indexing or {name: i for i, name in enumerate(known)}
         rows = []
@@ -112,7 +113,7 @@ class CocoDataset(Reader):
             "Panoptic": (("bbox", "category_id", "iscrowd", "area"), (f32, u32, u32, u32), _panoptic),
             "Captioning": (("captions",), (text,), _captions),
         }
-        one_of("task", task, tuple(tasks))
+        choice(self, "task", task, tuple(tasks))
         try:
             told = json.loads(text_of(annotation_file))
             files = {i["id"]: i["file_name"] for i in told["images"]}
@@ -131,7 +132,7 @@ class CocoDataset(Reader):
                 except (KeyError, TypeError) as error:
                     where = {"file": annotation_file, "image": name, "missing": str(error)}
                     raise DataError(f"an annotation is not one for the task {task}", given=where) from error
-                rows.append((str(Path(dataset_dir, name)), *made, Path(name).stem))
+                rows.append((inner(dataset_dir, name), *made, Path(name).stem))
         entries = ("id", "isthing") if task == "Panoptic" else ("id",)
         classes = {c["name"]: [c[k] for k in entries] for c in told.get("categories", [])}
         samples = _named(("image", *columns), rows, (image_loader(decode, decrypt), *loaders), extra_metadata)
@@ -217,7 +218,7 @@ class WIDERFaceDataset(Reader):
         root, rows = Path(dataset_dir), []
         if usage == "test":
             listed = lines_of(root / "wider_face_split" / "wider_face_test_filelist.txt")
-            tested = [(str(root / "WIDER_test" / "images" / n.strip()),) for n in listed]
+            tested = [(inner(root / "WIDER_test" / "images", n.strip()),) for n in listed]
             return Samples(("image",), tested, (image_loader(decode),))
         parts = {"train": ["train"], "valid": ["val"]}.get(str(usage), ["train", "val"])
         for part in parts:
@@ -238,7 +239,7 @@ class WIDERFaceDataset(Reader):
             ]
             # as published: x, y, width, height, blur, expression, illumination, invalid, occlusion, pose
             kinds = ([m[k] for m in marks] for k in (4, 5, 6, 8, 9, 7))
-            rows.append((str(folder / name.strip()), [m[:4] for m in marks], *kinds))
+            rows.append((inner(folder, name.strip()), [m[:4] for m in marks], *kinds))
         return rows
 
     @staticmethod

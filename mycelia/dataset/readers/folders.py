@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
@@ -19,7 +20,7 @@ from mycelia.dataset.readers.base import (
     files_in,
     i32,
     image_loader,
-    one_of,
+    inner,
     paths_in,
     subfolders,
     text,
@@ -117,7 +118,7 @@ class SUN397Dataset(Reader):
 
     def open(self, dataset_dir: str, decode: bool) -> Data:  # type: ignore[override]
         names = [line.strip().lstrip("/") for line in lines_of(Path(dataset_dir, "ClassName.txt"))]
-        rows = [(path, i) for i, name in enumerate(names) for path in paths_in(Path(dataset_dir, name))]
+        rows = [(path, i) for i, name in enumerate(names) for path in paths_in(inner(dataset_dir, name))]
         return Samples(("image", "label"), rows, (image_loader(decode), u32), {n: i for i, n in enumerate(names)})
 
 
@@ -130,7 +131,7 @@ class Food101Dataset(Reader):
     def open(self, dataset_dir: str, usage: str | None, decode: bool) -> Data:  # type: ignore[override]
         parts = ["train", "test"] if usage in (None, "all") else [usage]
         listed = [line.strip() for part in parts for line in lines_of(Path(dataset_dir, "meta", f"{part}.txt"))]
-        rows = [(str(Path(dataset_dir, "images", f"{name}.jpg")), name.split("/")[0]) for name in listed]
+        rows = [(inner(Path(dataset_dir, "images"), f"{name}.jpg"), name.split("/")[0]) for name in listed]
         return Samples(("image", "label"), rows, (image_loader(decode), text))
 
 
@@ -158,7 +159,7 @@ class Places365Dataset(Reader):
             path, label = line.rsplit(None, 1)
             if int(label) < 0:
                 raise ValueError(label)
-            return str(Path(dataset_dir, folder, path.lstrip("/"))), int(label)
+            return inner(Path(dataset_dir, folder), path.lstrip("/")), int(label)
 
         rows = parsed(Path(dataset_dir, name), row, "the name of an image and its class, from 0")
         return Samples(("image", "label"), rows, (image_loader(decode), u32))
@@ -237,7 +238,7 @@ class Flowers102Dataset(Reader):
     usages = ("train", "test", "valid", "all")
 
     def open(self, dataset_dir: str, task: str, usage: str, decode: bool) -> Data:  # type: ignore[override]
-        one_of("task", task, ("Classification", "Segmentation"))
+        choice(self, "task", task, ("Classification", "Segmentation"))
         labels = matlab_numbers(Path(dataset_dir, "imagelabels.mat"), "labels")[0].ravel()
         names = {"train": ["trnid"], "valid": ["valid"], "test": ["tstid"], "all": ["trnid", "tstid", "valid"]}
         sets = matlab_numbers(Path(dataset_dir, "setid.mat"), *names[usage])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.plan.nodes import Data
 from mycelia.dataset.readers.base import (
@@ -21,7 +22,7 @@ from mycelia.dataset.readers.base import (
     i64,
     image,
     image_loader,
-    one_of,
+    inner,
     subfolders,
     text,
     u32,
@@ -66,7 +67,7 @@ class CelebADataset(Reader):
             wanted = {name for name, part in pairs if part == number}
             marked = [m for m in marked if m[0] in wanted]
         folder = root / "img_align_celeba" if (root / "img_align_celeba").is_dir() else root
-        rows = [(str(folder / n), m) for n, m in marked if not extensions or Path(n).suffix in extensions]
+        rows = [(inner(folder, n), m) for n, m in marked if not extensions or Path(n).suffix in extensions]
         return Samples(("image", "attr"), rows, (image_loader(decode, decrypt), u32))
 
 
@@ -88,7 +89,7 @@ class Caltech101Dataset(Reader):
 
     def open(self, dataset_dir: str, target_type: str | None, decode: bool) -> Data:  # type: ignore[override]
         target = target_type or "category"
-        one_of("target_type", target, ("category", "annotation", "all"))
+        choice(self, "target_type", target, ("category", "annotation", "all"))
         root = Path(dataset_dir)
         folders = [f for f in subfolders(root / "101_ObjectCategories") if f.name != "BACKGROUND_Google"]
         classes = {f.name: i for i, f in enumerate(folders)}
@@ -123,7 +124,7 @@ class FlickrDataset(Reader):
         captions: dict[str, list[str]] = defaultdict(list)
         for name, caption in parsed(annotation_file, self._caption, "name#number, a tab, and a caption"):
             captions[name].append(caption)
-        rows = [(str(Path(dataset_dir, name)), told) for name, told in captions.items()]
+        rows = [(inner(dataset_dir, name), told) for name, told in captions.items()]
         return Samples(("image", "annotation"), rows, (image_loader(decode), text))
 
     @staticmethod
@@ -165,13 +166,13 @@ class LFWDataset(Reader):
         self, dataset_dir: str, task: str | None, usage: str | None, image_set: str | None, decode: bool
     ) -> Data:
         root, load = Path(dataset_dir), image_loader(decode)
-        one_of("task", task or "people", ("people", "pairs"))
-        one_of("image_set", image_set or "funneled", ("original", "funneled", "deepfunneled"))
+        choice(self, "task", task or "people", ("people", "pairs"))
+        choice(self, "image_set", image_set or "funneled", ("original", "funneled", "deepfunneled"))
         folder = root / {"original": "lfw", "deepfunneled": "lfw-deepfunneled"}.get(image_set or "", "lfw_funneled")
         parts = {"train": ["DevTrain"], "test": ["DevTest"], "10fold": [""]}.get(str(usage), ["DevTrain", "DevTest"])
 
         def face(name: str, number: str) -> str:
-            return str(folder / name / f"{name}_{int(number):04}.jpg")
+            return inner(folder, f"{name}/{name}_{int(number):04}.jpg")
 
         def pair(line: str) -> tuple[str, str, int] | None:
             match line.split():
@@ -220,8 +221,8 @@ class DIV2KDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, usage: str, downgrade: str, scale: int, decode: bool | None
     ) -> Data:
-        one_of("downgrade", downgrade, ("bicubic", "unknown", "mild", "difficult", "wild"))
-        one_of("scale", scale, (2, 3, 4, 8))
+        choice(self, "downgrade", downgrade, ("bicubic", "unknown", "mild", "difficult", "wild"))
+        choice(self, "scale", scale, (2, 3, 4, 8))
         mark = {"mild": "m", "difficult": "d", "wild": "w"}.get(downgrade, "")
         if (mark and scale != 4) or (scale == 8 and downgrade != "bicubic"):
             raise ArgumentError(
@@ -250,13 +251,13 @@ class CityscapesDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, usage: str, quality_mode: str, task: str, decode: bool | None
     ) -> Data:
-        one_of("quality_mode", quality_mode, ("fine", "coarse"))
+        choice(self, "quality_mode", quality_mode, ("fine", "coarse"))
         endings = {
             "instance": "instanceIds.png", "semantic": "labelIds.png", "color": "color.png", "polygon": "polygons.json",
         }  # fmt: skip
-        one_of("task", task, tuple(endings))
+        choice(self, "task", task, tuple(endings))
         every = ["train", "test", "val"] if quality_mode == "fine" else ["train", "train_extra", "val"]
-        one_of("usage", usage, (*every, "all"))
+        choice(self, "usage", usage, (*every, "all"))
         root, marks, rows = Path(dataset_dir), "gtFine" if quality_mode == "fine" else "gtCoarse", []
         for part in every if usage == "all" else [usage]:
             for city in subfolders(root / "leftImg8bit" / part):
@@ -286,11 +287,11 @@ class SBDataset(Reader):
     usages = ("train", "val", "train_noval", "all")
 
     def open(self, dataset_dir: str, task: str, usage: str, decode: bool | None) -> Data:  # type: ignore[override]
-        one_of("task", task, ("Boundaries", "Segmentation"))
+        choice(self, "task", task, ("Boundaries", "Segmentation"))
         root = Path(dataset_dir)
         lists = ["train", "val"] if usage == "all" else [usage]
         names = [n.strip() for part in lists for n in lines_of(root / f"{part}.txt")]
-        rows = [(str(root / "img" / f"{n}.jpg"), str(root / "cls" / f"{n}.mat")) for n in names]
+        rows = [(inner(root / "img", f"{n}.jpg"), inner(root / "cls", f"{n}.mat")) for n in names]
         return Samples(("image", "task"), rows, (image_loader(decode), _edges if task == "Boundaries" else _regions))
 
 
@@ -318,7 +319,7 @@ class PhotoTourDataset(Reader):
     side, across = 64, 16
 
     def open(self, dataset_dir: str, name: str, usage: str | None) -> Data:  # type: ignore[override]
-        one_of("name", name, self.names)
+        choice(self, "name", name, self.names)
         root = Path(dataset_dir, name)
         owners = parsed(root / "info.txt", lambda line: int(line.split()[0]), "the number of a point and another one")
         sheets = [s for s in files_in(root, [".bmp"]) if s.stem.startswith("patches")]

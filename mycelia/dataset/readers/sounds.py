@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.plan.nodes import Data
@@ -21,7 +22,7 @@ from mycelia.dataset.readers.base import (
     Samples,
     files_in,
     i32,
-    one_of,
+    inner,
     optional,
     subfolders,
     text,
@@ -131,7 +132,7 @@ class LJSpeechDataset(Reader):
     def open(self, dataset_dir: str) -> Data:  # type: ignore[override]  # its own arguments
         def row(line: str) -> tuple[str, str, str]:
             name, plain, normal = line.split("|")
-            return str(Path(dataset_dir, "wavs", f"{name}.wav")), plain, normal
+            return inner(Path(dataset_dir, "wavs"), f"{name}.wav"), plain, normal
 
         rows = parsed(Path(dataset_dir, "metadata.csv"), row, "a name, a text, and the text in words, between bars")
         return Recordings((*SOUND, "transcription", "normalized_transcription"), rows, (text, text))
@@ -237,12 +238,12 @@ class CMUArcticDataset(Reader):
 
     def open(self, dataset_dir: str, name: str | None) -> Data:  # type: ignore[override]  # its own arguments
         speaker = name or "aew"
-        one_of("name", speaker, self.speakers)
+        choice(self, "name", speaker, self.speakers)
         root = Path(dataset_dir, f"cmu_us_{speaker}_arctic")
 
         def row(line: str) -> tuple[str, str, str]:
             number, told = _PROMPT.match(line).groups()  # type: ignore[union-attr]  # parsed() tells when it is None
-            return str(root / "wav" / f"{number}.wav"), told, number.removeprefix("arctic_")
+            return inner(root / "wav", f"{number}.wav"), told, number.removeprefix("arctic_")
 
         rows = parsed(root / "etc" / "txt.done.data", row, '( name "text" )')
         return Unsigned((*SOUND, "transcript", "utterance_id"), rows, (text, text))
@@ -256,9 +257,9 @@ class TedliumDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_dir: str, release: str, usage: str | None, extensions: str | None
     ) -> Data:
-        one_of("release", release, ("release1", "release2", "release3"))
+        choice(self, "release", release, ("release1", "release2", "release3"))
         every = ("all",) if release == "release3" else ("train", "test", "dev", "all")
-        one_of("usage", usage or "all", every)
+        choice(self, "usage", usage or "all", every)
         parts = ["data"] if release == "release3" else [p for p in every[:-1] if usage in (None, "all", p)]
         rows: list[tuple[Any, ...]] = []
         for place in (Path(dataset_dir, part) for part in parts):

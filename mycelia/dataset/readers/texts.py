@@ -9,6 +9,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Data
@@ -22,7 +23,6 @@ from mycelia.dataset.readers.base import (
     file_of,
     files_in,
     i32,
-    one_of,
     text,
     u32,
 )
@@ -331,7 +331,7 @@ class IWSLT2017Dataset(Pairs):
             raise DataError(f"there is no {trained}", given={"looked in": dataset_dir}, hint=hint)
         folder = found[0] if found[0].is_dir() else found[0].parent
         for kind, chosen in (("valid_set", valid_set), ("test_set", test_set)):
-            one_of(kind, chosen or "dev2010", ("dev2010", "tst2010", "tst2011", "tst2012", "tst2013", "tst2014"))
+            choice(self, kind, chosen or "dev2010", ("dev2010", "tst2010", "tst2011", "tst2012", "tst2013", "tst2014"))
         sets = {
             "valid": f"IWSLT{self.year}.TED.{valid_set or self.usual[0]}.{name}",
             "test": f"IWSLT{self.year}.TED.{test_set or self.usual[1]}.{name}",
@@ -376,7 +376,7 @@ class CLUEDataset(Reader):
     usages = ("train", "test", "eval")
 
     def open(self, dataset_files: Any, task: str, usage: str) -> Data:  # type: ignore[override]
-        one_of("task", task, tuple(CLUE))
+        choice(self, "task", task, tuple(CLUE))
         columns = tuple(sorted(CLUE[task]["test" if usage == "test" else "train"]))
 
         def row(line: str) -> tuple[Any, ...]:

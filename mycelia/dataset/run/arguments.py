@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.caches.diskcache import DiskCache, OnDisk
 from mycelia.dataset.caches.memo import Remembered
 from mycelia.dataset.plan.batching import Padding
 from mycelia.dataset.plan.nodes import Node
-from mycelia.dataset.run.reading import whole
 from mycelia.errors import ArgumentError
 
 
@@ -36,7 +36,7 @@ def cached(operations: tuple[Any, ...], cache: DatasetCache | DiskCache | None) 
 
 
 def workers_of(value: int | None) -> int | None:
-    return None if value is None else whole("num_parallel_workers", value, 1)
+    return None if value is None else whole("dataset", "num_parallel_workers", value, 1)
 
 
 def padding_of(given: Padding | None, plan: Node) -> Padding:
@@ -55,7 +55,7 @@ def parts_of(sizes: Sequence[float], total: int) -> list[int]:
         counts = [round(s * total) for s in sizes]
         counts[0] += total - sum(counts)
     else:
-        counts = [whole("sizes", s, 1) for s in sizes]
+        counts = [whole("split", "sizes", s, 1) for s in sizes]
         if sum(counts) != total:
             raise ArgumentError(f"the sizes sum to {sum(counts)}, and there are {total} rows")
     if min(counts) < 1:

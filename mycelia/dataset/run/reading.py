@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import whole
 from mycelia.dataset.config import current_options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.table import ENDLESS
@@ -36,14 +37,6 @@ def names_of(given: Names) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
-def whole(name: str, value: Any, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ArgumentError(
-            f"{name} must be a whole number of at least {low}, and is {value!r}", hint=f"give {low} or more"
-        )
-    return int(value)
-
-
 def megabytes(given: int | Sequence[int] | None) -> int | None:
     """A bound for shared memory: one number, the larger of two, or none; -1 is none too.
 
@@ -53,7 +46,7 @@ def megabytes(given: int | Sequence[int] | None) -> int | None:
     if given is None:
         return None
     sizes = [given] if isinstance(given, int) else list(given)
-    bound = max(whole("max_rowsize", s, -1) for s in sizes)
+    bound = max(whole("dataset", "max_rowsize", s, -1) for s in sizes)
     return None if bound == -1 else bound
 
 
@@ -296,7 +289,7 @@ class Readable:
         >>> next(d.create_dict_iterator(output_numpy=True))["x"].tolist()
         3
         """
-        self._init_step = whole("init_step", init_step, 0)
+        self._init_step = whole(self, "init_step", init_step, 0)
 
     def get_init_step(self) -> int:
         """After how many rows iterators begin.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import tarfile
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ WINDOW = 1 << 18  # bytes of a large archive that are looked at once; what lies 
 STEP = 1 << 19  # bytes of a run that are looked through while they are in the cache
 UNUSUAL, DAMAGED, CUT = -1, -2, -3
 FIELDS = 4  # of a file: where its header is, its size, a mark of its stem, and the number of its ending
+LONGEST = 1 << 20  # bytes of a header, with a name or other things that are told of a file
 MOST = 64  # endings of one archive
 KEEP = (1 << 48) - 1
 FACTOR = 16381
@@ -160,7 +162,15 @@ class Shard:
         """Where the files of a sample are, by ending."""
         a, b = self.first[sample : sample + 2].tolist()
         spans = zip(self.places[a:b].tolist(), self.sizes[a:b].tolist(), strict=True)
-        return {self.words[e]: span for e, span in zip(self.endings[a:b].tolist(), spans, strict=True)}
+        parts = {self.words[e]: span for e, span in zip(self.endings[a:b].tolist(), spans, strict=True)}
+        if len(parts) < b - a:
+            endings = sorted(self.words[e] for e in self.endings[a:b].tolist())
+            raise DataError(
+                "a sample of a tar shard has two files with one ending",
+                given={"sample": sample if self.keys is None else self.keys[sample], "endings": endings},
+                hint="two shards that were joined may have the same names: write one with names of its own",
+            )
+        return parts
 
 
 def split(name: str) -> tuple[str, str]:
@@ -284,6 +294,15 @@ def shard_of(raw: FileBytes) -> Shard:
     return by_library(raw.path) if apart or (not len(found) and len(raw)) else found
 
 
+class _Headers(io.BufferedReader):
+    """A file of which only headers are read: nobody may ask for more at once than a header can have."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or not 0 <= size <= LONGEST:
+            raise DataError("cannot read a tar shard: a header in it has no believable length", given={"length": size})
+        return super().read(size)
+
+
 def by_library(path: str) -> Shard:
     """What an archive holds, by Python's own reader, which knows every kind.
 
@@ -294,10 +313,16 @@ def by_library(path: str) -> Shard:
     """
     names, places, sizes = [], [], []
     try:
-        with tarfile.open(path, "r:") as tar:
+        with _Headers(io.FileIO(path)) as raw, tarfile.open(fileobj=raw, mode="r:") as tar:
             end = Path(path).stat().st_size
             for member in tar:
-                if member.isfile() and member.sparse is None:
+                if member.sparse is not None or any(k.startswith("GNU.sparse") for k in member.pax_headers):
+                    raise DataError(
+                        "cannot read a tar shard: a file in it is sparse",
+                        given={"file": path, "member": member.name},
+                        hint="pack it without --sparse",
+                    )
+                if member.isfile():
                     if not 0 <= member.size <= end - member.offset_data:
                         raise DataError("cannot read a tar shard: a file in it is cut short", given={"file": path})
                     names.append(member.name)
@@ -306,7 +331,8 @@ def by_library(path: str) -> Shard:
     except DataError:
         raise
     except Exception as error:  # Python's reader does not foresee all that a damaged archive can hold
-        raise DataError(f"cannot read a tar shard: {error}", given={"file": path}) from error
+        reason = str(error) or type(error).__name__
+        raise DataError(f"cannot read a tar shard: {reason}", given={"file": path}) from error
     return _grouped(names, np.array(places, np.int64), np.array(sizes, np.int64))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -15,12 +15,12 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler, choose
+from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler
 from mycelia.dataset.sources.arrowfiles import Batches
 from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
-from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
+from mycelia.dataset.sources.columnfiles import ColumnFiles
+from mycelia.dataset.sources.filedata import FileData, Mode
 from mycelia.dataset.sources.footers import Footer, footer_of
-from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.sources.parquetpages import read_group
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.types import Array
@@ -305,35 +305,20 @@ def _cells(array: Any) -> Any:
     return filled
 
 
-class ParquetDataset(MappableDataset):
+class ParquetDataset(ColumnFiles):
     """Rows of Parquet (`.parquet`, `.pq`) or Arrow IPC files; needs pyarrow.
 
     Files are read a group of rows at a time, and the groups that were read last are kept. Where all of them do not fit,
     `shuffle` mixes the groups, and the rows of some groups at a time; `Shuffle.GLOBAL` mixes all rows at any cost.
     """
 
-    def __init__(
-        self,
-        dataset_files: Files,
-        columns_list: Sequence[str] | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: Mode = None,
-        sampler: Sampler | Iterable[int] | None = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-    ) -> None:
-        paths = listed(dataset_files, "ParquetDataset")
-        data = ArrowData(paths, columns_list)
-        adaptive = shuffle is None or shuffle is True or shuffle == Shuffle.ADAPTIVE
-        data.forward = sampler is None and shuffle is False
+    def open(self, paths: Sequence[str], columns: Sequence[str] | None) -> ArrowData:
+        return ArrowData(paths, columns)
+
+    def mixed(self, data: ArrowData, shuffle: Mode) -> Sampler | None:
+        data.forward = shuffle is False
         data._begin()
-        if adaptive and sampler is None and data.weight > HELD:
-            blocks = data.blocks()
-            mixed = WindowSampler(blocks, min(max(1, HELD // 2 * len(blocks) // data.weight), enough(blocks[0])))
-            order = choose(num_samples, None, False, num_shards, shard_id)
-            order.add_child(mixed)
-        else:
-            order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        told = {"dataset_files": paths, "columns_list": columns_list}
-        super().__init__(data, order, workers=num_parallel_workers, arguments=told)
+        if data.weight <= HELD or not (shuffle is None or shuffle is True or shuffle == Shuffle.ADAPTIVE):
+            return None
+        blocks = data.blocks()
+        return WindowSampler(blocks, min(max(1, HELD // 2 * len(blocks) // data.weight), enough(blocks[0])))

@@ -6,7 +6,7 @@ import os
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -18,11 +18,10 @@ import numpy as np
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.samplers import Sampler, choose
 from mycelia.dataset.remote import addressed, local
 from mycelia.dataset.sources.archives import BLOCK, WINDOW, Shard, Walk, by_library, joined, same, shard_of
-from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
-from mycelia.dataset.sources.memory import MappableDataset
+from mycelia.dataset.sources.columnfiles import ColumnFiles
+from mycelia.dataset.sources.filedata import FileData
 from mycelia.dataset.sources.tarpieces import LARGE, RUN, Archive, TarPiece, space, stem
 from mycelia.mindrecord.limits import believed
 from mycelia.types import Array
@@ -483,22 +482,10 @@ def _skimmed(walk: Walk, raw: Archive, place: Array) -> tuple[int, None, bool]:
     return 0, None, walk.ended or walk.step(run)
 
 
-class WebDataset(MappableDataset):
+class WebDataset(ColumnFiles):
     """Samples of tar shards, each column the bytes of one file: `7.jpg` and `7.cls` make columns `jpg` and `cls`."""
 
-    def __init__(
-        self,
-        dataset_files: Files,
-        columns_list: Sequence[str] | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: Mode = None,
-        sampler: Sampler | Iterable[int] | None = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-    ) -> None:
-        paths = listed(dataset_files, "WebDataset", later=True)
-        data = TarData(paths, columns_list)
-        order = choose(num_samples, sampler, shuffle, num_shards, shard_id, files=lambda: data.sizes)
-        told = {"dataset_files": paths, "columns_list": columns_list}
-        super().__init__(data, order, workers=num_parallel_workers, arguments=told)
+    later = True
+
+    def open(self, paths: Sequence[str], columns: Sequence[str] | None) -> TarData:
+        return TarData(paths, columns)

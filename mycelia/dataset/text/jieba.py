@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from mycelia.checks import existing_file, member, text, truth, whole
 from mycelia.dataset.text.base import Token, Tokenizer
 from mycelia.dataset.text.modes import JiebaMode
-from mycelia.dataset.transforms.validators import existing_file, flag, integer, member, text
 from mycelia.errors import ArgumentError
 
 IMPOSSIBLE = -3.14e100
@@ -128,23 +128,23 @@ class JiebaTokenizer(Tokenizer):
     def __init__(
         self, hmm_path: str, mp_path: str, mode: JiebaMode = JiebaMode.MIX, with_offsets: bool = False
     ) -> None:
-        self.mode = member("mode", mode, JiebaMode)
-        self.with_offsets = flag("with_offsets", with_offsets)
-        self.model = MarkovModel.read(existing_file("hmm_path", hmm_path, "dictionary file"))
-        self.dictionary = Dictionary(existing_file("mp_path", mp_path, "dictionary file"))
+        self.mode = member(self, "mode", mode, JiebaMode)
+        self.with_offsets = truth(self, "with_offsets", with_offsets)
+        self.model = MarkovModel.read(existing_file(self, "hmm_path", hmm_path))
+        self.dictionary = Dictionary(existing_file(self, "mp_path", mp_path))
 
     def add_word(self, word: str, freq: int | None = None) -> None:
         """One more word for the dictionary."""
-        if not text("word", word):
+        if not text(self, "word", word):
             raise ArgumentError("word must not be empty")
-        self.dictionary.add(word, None if freq is None else integer("freq", freq, 0))
+        self.dictionary.add(word, None if freq is None else whole(self, "freq", freq, 0))
 
     def add_dict(self, user_dict: str | Mapping[str, int]) -> None:
         """More words: a table, or a file with a word and its frequency on each line; other lines do not count."""
         if isinstance(user_dict, Mapping):
             words = dict(user_dict)
         else:
-            lines = existing_file("user_dict", user_dict, "dictionary file").read_text(encoding="utf8").splitlines()
+            lines = existing_file(self, "user_dict", user_dict).read_text(encoding="utf8").splitlines()
             words = {p[0]: int(p[1]) for p in map(str.split, lines) if len(p) == 2 and p[1].isdigit()}
         for word, frequency in words.items():
             self.add_word(word, frequency)

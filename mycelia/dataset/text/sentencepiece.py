@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, sequence, text, whole
 from mycelia.dataset.text.base import TextOperation
 from mycelia.dataset.text.modes import SentencePieceModel, SPieceTokenizerOutType
 from mycelia.dataset.transforms.base import Array, extra
-from mycelia.dataset.transforms.validators import integer, member, number, sequence, text
 from mycelia.errors import ArgumentError, DTypeError
 
 
@@ -38,7 +38,7 @@ class SentencePieceVocab:
         params: Mapping[str, Any],
     ) -> SentencePieceVocab:
         """Train on the lines of text files; `params` are further options of the SentencePiece trainer."""
-        files = [Path(text("file_path", f)) for f in sequence("file_path", file_path)]
+        files = [Path(text(cls, "file_path", f)) for f in sequence(cls, "file_path", file_path)]
         return cls._train(_lines(files), vocab_size, character_coverage, model_type, params)
 
     @classmethod
@@ -66,9 +66,9 @@ class SentencePieceVocab:
             library.SentencePieceTrainer.train(
                 sentence_iterator=iter(lines),
                 model_writer=out,
-                vocab_size=integer("vocab_size", vocab_size, 1),
-                character_coverage=number("character_coverage", coverage, 0.98, 1.0),
-                model_type=member("model_type", model_type, SentencePieceModel).name.lower(),
+                vocab_size=whole(cls, "vocab_size", vocab_size, 1),
+                character_coverage=number(cls, "character_coverage", coverage, 0.98, 1.0),
+                model_type=member(cls, "model_type", model_type, SentencePieceModel).name.lower(),
                 minloglevel=2,
                 **dict(params),
             )
@@ -83,7 +83,7 @@ class SentencePieceVocab:
         """Write a model to a file in a folder."""
         if not isinstance(vocab, SentencePieceVocab):
             raise DTypeError("vocab must be a SentencePieceVocab", given={"vocab": type(vocab).__name__})
-        (Path(text("path", path)) / text("filename", filename)).write_bytes(vocab.model)
+        (Path(text(cls, "path", path)) / text(cls, "filename", filename)).write_bytes(vocab.model)
 
 
 def _lines(files: Iterable[Path]) -> Iterator[str]:
@@ -117,7 +117,7 @@ class SentencePieceTokenizer(TextOperation):
     def __post_init__(self) -> None:
         if not isinstance(self.mode, (str, SentencePieceVocab)):
             raise DTypeError("mode must be a path or a SentencePieceVocab", given={"mode": repr(self.mode)})
-        member("out_type", self.out_type, SPieceTokenizerOutType)
+        member(self, "out_type", self.out_type, SPieceTokenizerOutType)
 
     def apply(self, column: Array) -> Array:
         """Several strings give one row of pieces."""

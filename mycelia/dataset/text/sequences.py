@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import sequence, text, truth, whole
 from mycelia.dataset.text.base import TextOperation
 from mycelia.dataset.text.vectors import Vectors
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.transforms.base import Array, TensorOperation, numpy_dtype
-from mycelia.dataset.transforms.validators import flag, integer, sequence, text
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 
@@ -31,7 +31,7 @@ class Lookup(TextOperation):
     def __post_init__(self) -> None:
         if not isinstance(self.vocab, Vocab):
             raise DTypeError("vocab must be a Vocab", given={"vocab": type(self.vocab).__name__})
-        if self.unknown_token is not None and text("unknown_token", self.unknown_token) not in self.vocab.vocab():
+        if self.unknown_token is not None and text(self, "unknown_token", self.unknown_token) not in self.vocab.vocab():
             raise ArgumentError("unknown_token is not in the vocabulary", given={"unknown_token": self.unknown_token})
         if numpy_dtype(self.data_type).kind not in "iuf":
             raise DTypeError("data_type must be a number type", given={"data_type": self.data_type})
@@ -67,8 +67,8 @@ class ToVectors(TextOperation):
         if not isinstance(self.vectors, Vectors):
             raise DTypeError("vectors must be Vectors", given={"vectors": type(self.vectors).__name__})
         if self.unk_init is not None:
-            sequence("unk_init", self.unk_init, self.vectors.dim)
-        flag("lower_case_backup", self.lower_case_backup)
+            sequence(self, "unk_init", self.unk_init, self.vectors.dim)
+        truth(self, "lower_case_backup", self.lower_case_backup)
 
     def apply(self, column: Array) -> Array:
         """The vectors are a new last axis."""
@@ -93,16 +93,16 @@ class Ngram(TextOperation):
 
     def __post_init__(self) -> None:
         for size in self.sizes():
-            integer("n", size, 1)
+            whole(self, "n", size, 1)
         for name in ("left_pad", "right_pad"):
-            token, width = sequence(name, getattr(self, name), 2)
-            text(name, token)
-            integer(name, width, 0)
-        text("separator", self.separator)
+            token, width = sequence(self, name, getattr(self, name), 2)
+            text(self, name, token)
+            whole(self, name, width, 0)
+        text(self, "separator", self.separator)
 
     def sizes(self) -> tuple[int, ...]:
         """The lengths of the runs."""
-        sizes = (self.n,) if isinstance(self.n, int) else sequence("n", self.n)
+        sizes = (self.n,) if isinstance(self.n, int) else sequence(self, "n", self.n)
         if not sizes:
             raise ArgumentError("n must not be empty")
         return sizes
@@ -132,8 +132,8 @@ class SlidingWindow(TensorOperation):
     axis: int = 0
 
     def __post_init__(self) -> None:
-        integer("width", self.width, 1)
-        integer("axis", self.axis)
+        whole(self, "width", self.width, 1)
+        whole(self, "axis", self.axis)
 
     def apply(self, column: Array) -> Array:
         """A row that is too short has no window."""
@@ -155,7 +155,7 @@ class Truncate(TensorOperation):
     max_seq_len: int
 
     def __post_init__(self) -> None:
-        integer("max_seq_len", self.max_seq_len, 1)
+        whole(self, "max_seq_len", self.max_seq_len, 1)
 
     def apply(self, column: Array) -> Array:
         """A row, or rows."""
@@ -175,7 +175,7 @@ class TruncateSequencePair(TensorOperation):
     max_length: int
 
     def __post_init__(self) -> None:
-        integer("max_length", self.max_length, 1)
+        whole(self, "max_length", self.max_length, 1)
 
     def apply(self, first: Array, second: Array) -> tuple[Array, Array]:
         """Of two equally long rows the second loses."""
@@ -201,9 +201,9 @@ class AddToken(TextOperation):
     begin: bool = True
 
     def __post_init__(self) -> None:
-        if not text("token", self.token):
+        if not text(self, "token", self.token):
             raise ArgumentError("token must not be empty")
-        flag("begin", self.begin)
+        truth(self, "begin", self.begin)
 
     def apply(self, column: Array) -> Array:
         """A row, or rows."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, text, truth, whole
 from mycelia.dataset.text.base import StringOperation, TextOperation, Token, Tokenizer, answer
 from mycelia.dataset.text.characters import fold, normalize
 from mycelia.dataset.text.expressions import BLANKS, category, expand, pattern
@@ -18,7 +19,6 @@ from mycelia.dataset.text.modes import NormalizeForm
 from mycelia.dataset.text.scripts import script
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import flag, integer, member, text
 from mycelia.errors import DTypeError, ShapeError
 
 blank = re.compile(f"[{BLANKS}]").match
@@ -35,7 +35,7 @@ class WhitespaceTokenizer(Tokenizer):
     with_offsets: bool = False
 
     def __post_init__(self) -> None:
-        flag("with_offsets", self.with_offsets)
+        truth(self, "with_offsets", self.with_offsets)
 
     def tokens(self, source: str) -> Iterable[Token]:
         """Runs of what is not blank."""
@@ -53,7 +53,7 @@ class UnicodeCharTokenizer(Tokenizer):
     with_offsets: bool = False
 
     def __post_init__(self) -> None:
-        flag("with_offsets", self.with_offsets)
+        truth(self, "with_offsets", self.with_offsets)
 
     def tokens(self, source: str) -> Iterable[Token]:
         """One token a character."""
@@ -72,8 +72,8 @@ class UnicodeScriptTokenizer(Tokenizer):
     with_offsets: bool = False
 
     def __post_init__(self) -> None:
-        flag("keep_whitespace", self.keep_whitespace)
-        flag("with_offsets", self.with_offsets)
+        truth(self, "keep_whitespace", self.keep_whitespace)
+        truth(self, "with_offsets", self.with_offsets)
 
     def tokens(self, source: str) -> Iterator[Token]:
         """Runs of one script; combining marks count as a script of their own."""
@@ -116,9 +116,9 @@ class RegexTokenizer(Tokenizer):
     with_offsets: bool = False
 
     def __post_init__(self) -> None:
-        pattern(text("delim_pattern", self.delim_pattern))
-        pattern(text("keep_delim_pattern", self.keep_delim_pattern))
-        flag("with_offsets", self.with_offsets)
+        pattern(text(self, "delim_pattern", self.delim_pattern))
+        pattern(text(self, "keep_delim_pattern", self.keep_delim_pattern))
+        truth(self, "with_offsets", self.with_offsets)
 
     def tokens(self, source: str) -> Iterable[Token]:
         """Expressions are in ICU's notation."""
@@ -139,9 +139,9 @@ class RegexReplace(StringOperation):
     replace_all: bool = True
 
     def __post_init__(self) -> None:
-        pattern(text("pattern", self.pattern))
-        text("replace", self.replace)
-        flag("replace_all", self.replace_all)
+        pattern(text(self, "pattern", self.pattern))
+        text(self, "replace", self.replace)
+        truth(self, "replace_all", self.replace_all)
 
     def change(self, string: str) -> str:
         """Expression and replacement are in ICU's notation."""
@@ -172,7 +172,7 @@ class NormalizeUTF8(StringOperation):
     normalize_form: NormalizeForm = NormalizeForm.NFKC
 
     def __post_init__(self) -> None:
-        member("normalize_form", self.normalize_form, NormalizeForm)
+        member(self, "normalize_form", self.normalize_form, NormalizeForm)
 
     def change(self, string: str) -> str:
         """By the tables of Python's Unicode."""
@@ -240,8 +240,8 @@ class BasicTokenizer(Tokenizer):
 
     def __post_init__(self) -> None:
         for name in ("lower_case", "keep_whitespace", "preserve_unused_token", "with_offsets"):
-            flag(name, getattr(self, name))
-        member("normalization_form", self.normalization_form, NormalizeForm)
+            truth(self, name, getattr(self, name))
+        member(self, "normalization_form", self.normalization_form, NormalizeForm)
 
     def apply(self, column: Array) -> Any:
         """Clean, then cut."""
@@ -313,10 +313,10 @@ class WordpieceTokenizer(TextOperation):
     def __post_init__(self) -> None:
         if not isinstance(self.vocab, Vocab):
             raise DTypeError("vocab must be a Vocab", given={"vocab": type(self.vocab).__name__})
-        text("suffix_indicator", self.suffix_indicator)
-        text("unknown_token", self.unknown_token)
-        integer("max_bytes_per_token", self.max_bytes_per_token, 0)
-        flag("with_offsets", self.with_offsets)
+        text(self, "suffix_indicator", self.suffix_indicator)
+        text(self, "unknown_token", self.unknown_token)
+        whole(self, "max_bytes_per_token", self.max_bytes_per_token, 0)
+        truth(self, "with_offsets", self.with_offsets)
 
     def split(self, word: str) -> tuple[Token, ...]:
         """The pieces of one word."""

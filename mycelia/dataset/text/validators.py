@@ -1,5 +1,5 @@
-"""Checks of arguments that text shares with the other transforms."""
+"""Checks of arguments that text shares with all of Mycelia."""
 
-from mycelia.dataset.transforms.validators import flag, integer, member, number, sequence, text
+from mycelia.checks import member, number, sequence, text, truth, whole
 
-__all__ = ["flag", "integer", "member", "number", "sequence", "text"]
+__all__ = ["member", "number", "sequence", "text", "truth", "whole"]

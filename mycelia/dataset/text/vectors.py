@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from mycelia.checks import text, whole
 from mycelia.dataset.transforms.base import Array
-from mycelia.dataset.transforms.validators import integer, text
 from mycelia.errors import ArgumentError
 
 
@@ -33,8 +33,8 @@ class Vectors:
 
         A first line of two whole numbers is a header: how many words there are, and how long the vectors.
         """
-        path = Path(text("file_path", file_path))
-        limit = integer("max_vectors", 0 if max_vectors is None else max_vectors, 0)
+        path = Path(text(cls, "file_path", file_path))
+        limit = whole(cls, "max_vectors", 0 if max_vectors is None else max_vectors, 0)
         cls.check(path)
         table: dict[str, Array] = {}
         length = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.transforms.validators import flag, integer, sequence, text
+from mycelia.checks import sequence, text, truth, whole
 from mycelia.errors import ArgumentError, DTypeError
 
 
@@ -32,9 +32,9 @@ class Vocab:
         >>> Vocab.from_list(["a", "b"], ["<p>"], special_first=False).vocab()
         {'a': 0, 'b': 1, '<p>': 2}
         """
-        words = [text("word_list", w) for w in sequence("word_list", word_list)]
-        special = [text("special_tokens", w) for w in sequence("special_tokens", special_tokens or [])]
-        flag("special_first", special_first)
+        words = [text(cls, "word_list", w) for w in sequence(cls, "word_list", word_list)]
+        special = [text(cls, "special_tokens", w) for w in sequence(cls, "special_tokens", special_tokens or [])]
+        truth(cls, "special_first", special_first)
         all_words = special + words if special_first else words + special
         twice = [w for w, n in Counter(all_words).items() if n > 1]
         if twice:
@@ -50,7 +50,7 @@ class Vocab:
         """
         if not isinstance(word_dict, Mapping):
             raise DTypeError("word_dict must be a dict", given={"word_dict": type(word_dict).__name__})
-        table = {text("word_dict", w): integer("word_dict", n, 0) for w, n in word_dict.items()}
+        table = {text(cls, "word_dict", w): whole(cls, "word_dict", n, 0) for w, n in word_dict.items()}
         if len(set(table.values())) < len(table):
             raise ArgumentError("two words of a vocabulary have the same number", given={"word_dict": word_dict})
         return cls(table)
@@ -65,11 +65,11 @@ class Vocab:
         special_first: bool = True,
     ) -> Vocab:
         """One word a line, up to `delimiter` if there is one; at most `vocab_size` of them."""
-        text("delimiter", delimiter)
-        with Path(text("file_path", file_path)).open(encoding="utf8") as lines:  # other signs than \n end no line
+        text(cls, "delimiter", delimiter)
+        with Path(text(cls, "file_path", file_path)).open(encoding="utf8") as lines:  # other signs than \n end no line
             words = [line.removesuffix("\n").split(delimiter or "\n")[0] for line in lines]
         if vocab_size is not None:
-            words = words[: integer("vocab_size", vocab_size, 1)]
+            words = words[: whole(cls, "vocab_size", vocab_size, 1)]
         return cls.from_list(words, special_tokens, special_first)
 
     @classmethod
@@ -86,11 +86,11 @@ class Vocab:
 
         Only words whose count lies within `freq_range`, and at most `top_k` of them.
         """
-        low, high = sequence("freq_range", freq_range or (None, None), 2)
-        least, most = (None if n is None else integer("freq_range", n, 0) for n in (low, high))
+        low, high = sequence(cls, "freq_range", freq_range or (None, None), 2)
+        least, most = (None if n is None else whole(cls, "freq_range", n, 0) for n in (low, high))
         if least is not None and most is not None and least > most:
             raise ArgumentError("freq_range must be (min, max) with min <= max", given={"freq_range": freq_range})
-        limit = None if top_k is None else integer("top_k", top_k, 1)
+        limit = None if top_k is None else whole(cls, "top_k", top_k, 1)
         counts: Counter[str] = Counter()
         for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
             for name in [columns] if isinstance(columns, str) else columns or row:
@@ -116,8 +116,8 @@ class Vocab:
         """
         words = _plain(tokens)
         if isinstance(words, list):
-            return [self.table.get(text("tokens", w), -1) for w in words]
-        return self.table.get(text("tokens", words), -1)
+            return [self.table.get(text(self, "tokens", w), -1) for w in words]
+        return self.table.get(text(self, "tokens", words), -1)
 
     def ids_to_tokens(self, ids: Any) -> Any:
         """The word of a number, or of each of several; the empty string for what is unknown.
@@ -127,8 +127,8 @@ class Vocab:
         """
         numbers = _plain(ids)
         if isinstance(numbers, list):
-            return [self._words.get(integer("ids", i, 0), "") for i in numbers]
-        return self._words.get(integer("ids", numbers, 0), "")
+            return [self._words.get(whole(self, "ids", i, 0), "") for i in numbers]
+        return self._words.get(whole(self, "ids", numbers, 0), "")
 
     def __len__(self) -> int:
         return len(self.table)

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from mycelia.checks import member, number, sequence, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, numpy_dtype
-from mycelia.dataset.transforms.validators import integer, member, number, sequence
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,8 +95,8 @@ class OneHot(TensorOperation):
     smoothing_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        integer("num_classes", self.num_classes, 1)
-        number("smoothing_rate", self.smoothing_rate, 0, 1)
+        whole(self, "num_classes", self.num_classes, 1)
+        number(self, "smoothing_rate", self.smoothing_rate, 0, 1)
 
     def apply(self, label: Array) -> Array:
         """A label axis of length one gives way to the classes, as MindSpore has it."""
@@ -143,7 +143,7 @@ class Mask(TensorOperation):
     dtype: Any = np.bool_
 
     def __post_init__(self) -> None:
-        member("operator", self.operator, Relational)
+        member(self, "operator", self.operator, Relational)
         numpy_dtype(self.dtype)
 
     def apply(self, x: Array) -> Array:
@@ -170,9 +170,9 @@ class PadEnd(TensorOperation):
     pad_value: Any = None
 
     def __post_init__(self) -> None:
-        for size in sequence("pad_shape", self.pad_shape):
+        for size in sequence(self, "pad_shape", self.pad_shape):
             if size is not None:
-                integer("pad_shape", size, 1)
+                whole(self, "pad_shape", size, 1)
 
     def apply(self, x: Array) -> Array:
         """Nothing stands for 0, or for the empty string; a single element has no axis to pad."""
@@ -205,7 +205,7 @@ class Concatenate(TensorOperation):
     append: Any = None
 
     def __post_init__(self) -> None:
-        integer("axis", self.axis)
+        whole(self, "axis", self.axis)
 
     def apply(self, *columns: Array) -> Array:
         """Types must agree, so that nothing is promoted unseen."""
@@ -288,7 +288,7 @@ class Slice(TensorOperation):
             return slice(None)
         if isinstance(part, slice):
             return part
-        indices = [integer("index", i) for i in (part if isinstance(part, (list, tuple)) else [part])]
+        indices = [whole(self, "index", i) for i in (part if isinstance(part, (list, tuple)) else [part])]
         if any(not -size <= i < size for i in indices):
             raise ArgumentError("an index lies outside its axis", given={"index": indices, "length of axis": size})
         return indices

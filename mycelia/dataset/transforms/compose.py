@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from mycelia.checks import number
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import TensorOperation
-from mycelia.dataset.transforms.validators import check_random_transform_ops, number
+from mycelia.dataset.transforms.validators import check_random_transform_ops
 
 Function = Callable[..., Any]
 
@@ -90,7 +91,7 @@ class RandomApply(TensorOperation):
 
     def __post_init__(self) -> None:
         check_random_transform_ops(self.transforms)
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def __call__(self, *columns: Any) -> Any:
         applied = random.current().random() < self.prob

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mycelia.checks import text
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.validators import text
 from mycelia.errors import ArgumentError, DependencyError
 
 
@@ -28,9 +28,9 @@ class Plugin(TensorOperation):
     user_args: str | None = None
 
     def __post_init__(self) -> None:
-        text("lib_path", self.lib_path)
-        text("func_name", self.func_name)
-        text("user_args", self.user_args or "")
+        text(self, "lib_path", self.lib_path)
+        text(self, "func_name", self.func_name)
+        text(self, "user_args", self.user_args or "")
 
     def apply(self, x: Array) -> Array:
         """The library is opened when first used, so the transform itself travels between processes."""

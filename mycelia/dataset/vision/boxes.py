@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, pair, whole
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array
-from mycelia.dataset.transforms.validators import integer, number, pair_of
 from mycelia.dataset.vision.crop import RandomCrop, Size, crop
 from mycelia.dataset.vision.flip import HorizontalFlip, VerticalFlip
 from mycelia.dataset.vision.modes import Border, Inter
@@ -80,7 +80,7 @@ class RandomHorizontalFlipWithBBox(BoxOperation):
     prob: float = 0.5
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Mirror x."""
@@ -101,7 +101,7 @@ class RandomVerticalFlipWithBBox(BoxOperation):
     prob: float = 0.5
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Mirror y."""
@@ -141,7 +141,7 @@ class RandomResizeWithBBox(BoxOperation):
     size: Size
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
+        pair(self, "size", self.size, whole, 1, LARGEST)
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Resample and scale."""
@@ -172,7 +172,7 @@ class RandomCropWithBBox(BoxOperation):
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Pad, cut, and see what is left."""
-        height, width = pair_of("size", self.size, integer, 1)
+        height, width = pair(self, "size", self.size, whole, 1)
         rows, columns = image.shape[:2]
         left, top, right, bottom = self.plain().frame(rows, columns)
         corner = self.plain().corner(random.current(), rows, columns)
@@ -201,7 +201,7 @@ class RandomResizedCropWithBBox(BoxOperation):
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Cut, then resample."""
-        size = pair_of("size", self.size, integer, 1)
+        size = pair(self, "size", self.size, whole, 1)
         rows, columns = image.shape[:2]
         box = random_box(random.current(), rows, columns, self.scale, self.ratio, self.max_attempts)
         return resize_with(crop(image, *box), crop_boxes(boxes, *box), size, self.interpolation)
@@ -222,7 +222,7 @@ class BoundingBoxAugment(BoxOperation):
     def __post_init__(self) -> None:
         if not callable(self.transform):
             raise DTypeError("transform must be callable", given={"transform": repr(self.transform)})
-        number("ratio", self.ratio, 0, 1)
+        number(self, "ratio", self.ratio, 0, 1)
 
     def move(self, image: Array, boxes: Array) -> Pair:
         """Boxes stay; a part that comes back with another size is resized to fit."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, whole
 from mycelia.dataset.transforms.base import Array, extra, installed
-from mycelia.dataset.transforms.validators import integer, member
 from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.colour import in_three, luma
 from mycelia.dataset.vision.modes import ConvertMode
@@ -28,7 +28,7 @@ class ConvertColor(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        member("convert_mode", self.convert_mode, ConvertMode)
+        member(self, "convert_mode", self.convert_mode, ConvertMode)
 
     def apply(self, image: Array) -> Array:
         """The name of the mode tells both orders, its number is OpenCV's."""
@@ -66,7 +66,7 @@ class Grayscale(ImageOperation):
     num_output_channels: int = 1
 
     def __post_init__(self) -> None:
-        if integer("num_output_channels", self.num_output_channels) not in (1, 3):
+        if whole(self, "num_output_channels", self.num_output_channels) not in (1, 3):
             raise ArgumentError("num_output_channels must be 1 or 3", given={"given": self.num_output_channels})
 
     def apply(self, image: Array) -> Array:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, pair, truth, whole
 from mycelia.dataset.config import current_options
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra, installed
-from mycelia.dataset.transforms.validators import flag, integer, member, pair_of
 from mycelia.dataset.vision import jpeg
 from mycelia.dataset.vision.base import is_pil, size_of
 from mycelia.dataset.vision.crop import Size
@@ -140,7 +140,7 @@ class Decode(TensorOperation):
     to_pil: bool = False
 
     def __post_init__(self) -> None:
-        flag("to_pil", self.to_pil)
+        truth(self, "to_pil", self.to_pil)
 
     def __call__(self, *images: Any) -> Any:
         """Each column is one encoded image."""
@@ -169,7 +169,7 @@ class RandomCropDecodeResize(TensorOperation):
     max_attempts: int = 10
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1)
+        pair(self, "size", self.size, whole, 1)
         self.crop()
 
     def crop(self) -> RandomResizedCrop:
@@ -187,7 +187,7 @@ class RandomCropDecodeResize(TensorOperation):
 def encode_jpeg(image: Any, quality: int = 75) -> Array:
     """An image (H, W), (H, W, 1) or (H, W, 3) of uint8 as JPEG bytes."""
     pixels = writable(image)
-    integer("quality", quality, 1, 100)
+    whole("encode_jpeg", "quality", quality, 1, 100)
     if installed("simplejpeg"):
         space = "GRAY" if pixels.shape[2] == 1 else "RGB"
         data = extra("simplejpeg", "simplejpeg", "encoding").encode_jpeg(
@@ -207,7 +207,7 @@ def encode_png(image: Any, compression_level: int = 6) -> Array:
     array([137,  80,  78,  71], dtype=uint8)
     """
     pixels = writable(image)
-    integer("compression_level", compression_level, 0, 9)
+    whole("encode_png", "compression_level", compression_level, 0, 9)
     height, width, channels = pixels.shape
     above = np.concatenate([np.zeros_like(pixels[:1]), pixels[:-1]])
     rows = np.hstack([np.full((height, 1), 2, np.uint8), (pixels - above).reshape(height, -1)])  # 2: filter "up"
@@ -272,7 +272,7 @@ def read_file(filename: str) -> Array:
 
 def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> Array:
     """An image file as an array (H, W, C); grey has one channel."""
-    member("mode", mode, ImageReadMode)
+    member("read_image", "mode", mode, ImageReadMode)
     image = open_pil(read_file(filename))
     if mode != ImageReadMode.UNCHANGED:
         image = image.convert("L" if mode == ImageReadMode.GRAYSCALE else "RGB")

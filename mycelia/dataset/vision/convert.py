@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, sequence, truth
 from mycelia.dataset.transforms.arrays import TypeCast
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, numpy_dtype
-from mycelia.dataset.transforms.validators import flag, number, sequence
 from mycelia.dataset.vision import colour
 from mycelia.dataset.vision.base import is_pil, to_pil
 from mycelia.dataset.vision.padding import LARGEST
@@ -103,12 +103,12 @@ class ToType(TypeCast):
     """
 
 
-def statistics(name: str, values: Any, low: float, *, above: bool = False) -> Array:
+def statistics(owner: Any, name: str, values: Any, least: float | None = None, *, above: float | None = None) -> Array:
     """Means or deviations, one per channel, as an array."""
-    parts = sequence(name, values)
+    parts = sequence(owner, name, values)
     if not parts:
         raise ArgumentError(f"{name} needs one value per channel")
-    return np.array([number(name, v, low, LARGEST, above=above) for v in parts], np.float32)
+    return np.array([number(owner, name, v, least, LARGEST, above=above) for v in parts], np.float32)
 
 
 def normalize(image: Array, mean: Any, std: Any, is_hwc: bool) -> Array:
@@ -153,9 +153,9 @@ class Normalize(ArrayOperation):
     is_hwc: bool = True
 
     def __post_init__(self) -> None:
-        if len(statistics("mean", self.mean, 0)) != len(statistics("std", self.std, 0, above=True)):
+        if len(statistics(self, "mean", self.mean, 0)) != len(statistics(self, "std", self.std, above=0)):
             raise ArgumentError("mean and std differ in length", given={"mean": self.mean, "std": self.std})
-        flag("is_hwc", self.is_hwc)
+        truth(self, "is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:
         """One pass to subtract, one to divide."""
@@ -208,8 +208,8 @@ class Rescale(ArrayOperation):
     shift: float
 
     def __post_init__(self) -> None:
-        number("rescale", self.rescale, -LARGEST, LARGEST)
-        number("shift", self.shift, -LARGEST, LARGEST)
+        number(self, "rescale", self.rescale, -LARGEST, LARGEST)
+        number(self, "shift", self.shift, -LARGEST, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """One pass to multiply, one to add."""
@@ -237,7 +237,7 @@ class RgbToHsv(ArrayOperation):
     is_hwc: bool = False
 
     def __post_init__(self) -> None:
-        flag("is_hwc", self.is_hwc)
+        truth(self, "is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:
         """Of one image or a batch."""
@@ -255,7 +255,7 @@ class HsvToRgb(ArrayOperation):
     is_hwc: bool = False
 
     def __post_init__(self) -> None:
-        flag("is_hwc", self.is_hwc)
+        truth(self, "is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:
         """Of one image or a batch."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, pair, sequence, truth, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.validators import flag, integer, member, pair_of, sequence
 from mycelia.dataset.vision.base import ImageOperation, RandomImageOperation, Steps, in_kind, size_of
 from mycelia.dataset.vision.flip import HorizontalFlip, VerticalFlip
 from mycelia.dataset.vision.modes import Border
@@ -42,13 +42,13 @@ class Crop(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        for c in sequence("coordinates", self.coordinates, 2):
-            integer("coordinates", c, 0)
-        pair_of("size", self.size, integer, 1, LARGEST)
+        for c in sequence(self, "coordinates", self.coordinates, 2):
+            whole(self, "coordinates", c, 0)
+        pair(self, "size", self.size, whole, 1, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """The rectangle must lie inside."""
-        (top, left), (height, width) = self.coordinates, pair_of("size", self.size, integer, 1, LARGEST)
+        (top, left), (height, width) = self.coordinates, pair(self, "size", self.size, whole, 1, LARGEST)
         rows, columns = size_of(image)
         if top + height > rows or left + width > columns:
             raise ShapeError(
@@ -59,7 +59,7 @@ class Crop(ImageOperation):
 
     def on_pil(self, image: Any) -> Any:
         """By Pillow."""
-        (top, left), (height, width) = self.coordinates, pair_of("size", self.size, integer, 1, LARGEST)
+        (top, left), (height, width) = self.coordinates, pair(self, "size", self.size, whole, 1, LARGEST)
         return image.crop((left, top, left + width, top + height))
 
 
@@ -74,11 +74,11 @@ class CenterCrop(ImageOperation):
     size: Size
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
+        pair(self, "size", self.size, whole, 1, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Pad what is missing, then cut."""
-        height, width = pair_of("size", self.size, integer, 1, LARGEST)
+        height, width = pair(self, "size", self.size, whole, 1, LARGEST)
         rows, columns = image.shape[:2]
         up, across = max(height - rows, 0), max(width - columns, 0)
         if up or across:
@@ -88,7 +88,7 @@ class CenterCrop(ImageOperation):
 
     def on_pil(self, image: Any) -> Any:
         """In Pillow images an odd rest is split by rounding to even, as MindSpore does."""
-        height, width = pair_of("size", self.size, integer, 1, LARGEST)
+        height, width = pair(self, "size", self.size, whole, 1, LARGEST)
         columns, rows = image.size
         left, top = round((columns - width) / 2), round((rows - height) / 2)
         return image.crop((left, top, left + width, top + height))
@@ -113,11 +113,11 @@ class FiveCrop(TensorOperation):
     size: Size
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
+        pair(self, "size", self.size, whole, 1, LARGEST)
 
     def __call__(self, image: Any) -> Any:
         """Works on arrays and Pillow images."""
-        size = pair_of("size", self.size, integer, 1, LARGEST)
+        size = pair(self, "size", self.size, whole, 1, LARGEST)
         return tuple(in_kind(Crop(corner, size), image) for corner in five_boxes(*size_of(image), *size))
 
 
@@ -133,8 +133,8 @@ class TenCrop(TensorOperation):
     use_vertical_flip: bool = False
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
-        flag("use_vertical_flip", self.use_vertical_flip)
+        pair(self, "size", self.size, whole, 1, LARGEST)
+        truth(self, "use_vertical_flip", self.use_vertical_flip)
 
     def __call__(self, image: Any) -> Any:
         """Works on arrays and Pillow images."""
@@ -157,15 +157,15 @@ class RandomCrop(RandomImageOperation):
     padding_mode: Border = Border.CONSTANT
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
-        margins(0 if self.padding is None else self.padding)
-        flag("pad_if_needed", self.pad_if_needed)
-        check_fill(self.fill_value)
-        member("padding_mode", self.padding_mode, Border)
+        pair(self, "size", self.size, whole, 1, LARGEST)
+        margins(0 if self.padding is None else self.padding, self)
+        truth(self, "pad_if_needed", self.pad_if_needed)
+        check_fill(self, self.fill_value)
+        member(self, "padding_mode", self.padding_mode, Border)
 
     def frame(self, rows: int, columns: int) -> tuple[int, int, int, int]:
         """The border (left, top, right, bottom) that an image of this size gets."""
-        height, width = pair_of("size", self.size, integer, 1, LARGEST)
+        height, width = pair(self, "size", self.size, whole, 1, LARGEST)
         left, top, right, bottom = margins(0 if self.padding is None else self.padding)
         if self.pad_if_needed:
             across, up = (max(width - columns - left - right, 0), max(height - rows - top - bottom, 0))
@@ -180,7 +180,7 @@ class RandomCrop(RandomImageOperation):
 
     def corner(self, rng: np.random.Generator, rows: int, columns: int) -> tuple[int, int]:
         """A random corner (top, left) in the framed image."""
-        height, width = pair_of("size", self.size, integer, 1, LARGEST)
+        height, width = pair(self, "size", self.size, whole, 1, LARGEST)
         left, top, right, bottom = self.frame(rows, columns)
         down, across = rows + top + bottom - height, columns + left + right - width
         return int(rng.integers(down + 1)), int(rng.integers(across + 1))
@@ -188,5 +188,5 @@ class RandomCrop(RandomImageOperation):
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Pad, then crop at a place."""
         frame = self.frame(height, width)
-        place = Crop(self.corner(rng, height, width), pair_of("size", self.size, integer, 1, LARGEST))
+        place = Crop(self.corner(rng, height, width), pair(self, "size", self.size, whole, 1, LARGEST))
         return Steps((Pad(frame, self.fill_value, self.padding_mode), place)) if any(frame) else place

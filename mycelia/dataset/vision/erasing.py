@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, sequence, span, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array
-from mycelia.dataset.transforms.validators import flag, integer, number, sequence, span
 from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import colour_of, saturate
@@ -36,11 +36,11 @@ class Erase(ImageOperation):
 
     def __post_init__(self) -> None:
         for name, least in {"top": 0, "left": 0, "height": 1, "width": 1}.items():
-            integer(name, getattr(self, name), least)
-        levels = (self.value,) if isinstance(self.value, numbers.Real) else sequence("value", self.value, 3)
+            whole(self, name, getattr(self, name), least)
+        levels = (self.value,) if isinstance(self.value, numbers.Real) else sequence(self, "value", self.value, 3)
         for level in levels:
-            number("value", level, 0, 255)
-        flag("inplace", self.inplace)
+            number(self, "value", level, 0, 255)
+        truth(self, "inplace", self.inplace)
 
     def apply(self, image: Array) -> Array:
         """The rectangle must lie inside."""
@@ -68,18 +68,20 @@ class RandomErasing(TensorOperation):
     max_attempts: int = 10
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
-        span("scale", self.scale, 0, LARGEST)
-        if span("ratio", self.ratio, 0, LARGEST)[0] == 0:
+        number(self, "prob", self.prob, 0, 1)
+        span(self, "scale", self.scale, 0, LARGEST)
+        if span(self, "ratio", self.ratio, 0, LARGEST)[0] == 0:
             raise ArgumentError("ratio must be above 0", given={"ratio": self.ratio})
         if isinstance(self.value, str) and self.value != "random":
             raise ArgumentError("value must be a number, three numbers, or 'random'", given={"value": self.value})
         if not isinstance(self.value, str):
-            levels = (self.value,) if isinstance(self.value, numbers.Integral) else sequence("value", self.value, 3)
+            levels = (
+                (self.value,) if isinstance(self.value, numbers.Integral) else sequence(self, "value", self.value, 3)
+            )
             for level in levels:
-                integer("value", level, 0, 255)
-        flag("inplace", self.inplace)
-        integer("max_attempts", self.max_attempts, 1, LARGEST)
+                whole(self, "value", level, 0, 255)
+        truth(self, "inplace", self.inplace)
+        whole(self, "max_attempts", self.max_attempts, 1, LARGEST)
 
     def __call__(self, image: Any) -> Any:
         """One image, channels first."""
@@ -134,9 +136,9 @@ class CutOut(TensorOperation):
     is_hwc: bool = True
 
     def __post_init__(self) -> None:
-        integer("length", self.length, 1, LARGEST)
-        integer("num_patches", self.num_patches, 1, LARGEST)
-        flag("is_hwc", self.is_hwc)
+        whole(self, "length", self.length, 1, LARGEST)
+        whole(self, "num_patches", self.num_patches, 1, LARGEST)
+        truth(self, "is_hwc", self.is_hwc)
 
     def apply(self, image: Array) -> Array:
         """Patches may overlap, and reach over the border or lie beyond it."""

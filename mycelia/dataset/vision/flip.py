@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra, installed
-from mycelia.dataset.transforms.validators import number
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
 
 
@@ -66,7 +66,7 @@ class RandomHorizontalFlip(RandomImageOperation):
     prob: float = 0.5
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Flip or not."""
@@ -85,7 +85,7 @@ class RandomVerticalFlip(RandomImageOperation):
     prob: float = 0.5
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Flip or not."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, truth, whole
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.validators import flag, integer, member, number
 from mycelia.dataset.vision.colour import blend
 from mycelia.dataset.vision.modes import ImageBatchFormat
 from mycelia.dataset.vision.padding import LARGEST
@@ -50,7 +50,7 @@ class MixUpBatch(TensorOperation):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        number("alpha", self.alpha, 0, LARGEST, above=True)
+        number(self, "alpha", self.alpha, most=LARGEST, above=0)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:
         """Labels become float32, images keep their type."""
@@ -75,9 +75,9 @@ class CutMixBatch(TensorOperation):
     prob: float = 1.0
 
     def __post_init__(self) -> None:
-        member("image_batch_format", self.image_batch_format, ImageBatchFormat)
-        number("alpha", self.alpha, 0, LARGEST, above=True)
-        number("prob", self.prob, 0, 1)
+        member(self, "image_batch_format", self.image_batch_format, ImageBatchFormat)
+        number(self, "alpha", self.alpha, most=LARGEST, above=0)
+        number(self, "prob", self.prob, 0, 1)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:
         """The rectangle has a share 1 - lambda of the area, lambda from Beta(alpha, alpha); the border may cut it."""
@@ -122,9 +122,9 @@ class MixUp(TensorOperation):
     _last: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        integer("batch_size", self.batch_size, 1)
-        number("alpha", self.alpha, 0, LARGEST, above=True)
-        flag("is_single", self.is_single)
+        whole(self, "batch_size", self.batch_size, 1)
+        number(self, "alpha", self.alpha, most=LARGEST, above=0)
+        truth(self, "is_single", self.is_single)
 
     def apply(self, images: Array, labels: Array) -> tuple[Array, Array]:
         """The batch must have the size that was promised."""

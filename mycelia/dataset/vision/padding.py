@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, pair, sequence, whole
 from mycelia.dataset.transforms.base import Array, extra, installed
-from mycelia.dataset.transforms.validators import integer, member, pair_of, sequence
 from mycelia.dataset.vision.base import ImageOperation, to_pil
 from mycelia.dataset.vision.modes import Border, SliceMode
 from mycelia.dataset.vision.pixels import colour_of, require_image
@@ -20,7 +20,7 @@ LARGEST = 1 << 24  # of a side, a border or a count
 OPENCV = {Border.EDGE: "BORDER_REPLICATE", Border.REFLECT: "BORDER_REFLECT_101", Border.SYMMETRIC: "BORDER_REFLECT"}
 
 
-def margins(padding: Any) -> tuple[int, int, int, int]:
+def margins(padding: Any, owner: Any = "parse_padding") -> tuple[int, int, int, int]:
     """Left, top, right and bottom, from one number, (left and right, top and bottom), or all four.
 
     >>> margins((1, 2))
@@ -28,16 +28,16 @@ def margins(padding: Any) -> tuple[int, int, int, int]:
     """
     if isinstance(padding, (int, np.integer)) and not isinstance(padding, bool):
         padding = (padding,) * 4
-    left, top, *rest = (integer("padding", p, 0, LARGEST) for p in sequence("padding", padding, 2, 4))
+    left, top, *rest = (whole(owner, "padding", p, 0, LARGEST) for p in sequence(owner, "padding", padding, 2, 4))
     right, bottom = rest or (left, top)
     return left, top, right, bottom
 
 
-def check_fill(fill: Any) -> None:
+def check_fill(owner: Any, fill: Any) -> None:
     """Raise unless `fill` is a level in [0, 255], or three of them."""
-    levels = sequence("fill_value", fill, 3) if isinstance(fill, (tuple, list)) else (fill,)
+    levels = sequence(owner, "fill_value", fill, 3) if isinstance(fill, (tuple, list)) else (fill,)
     for level in levels:
-        integer("fill_value", level, 0, 255)
+        whole(owner, "fill_value", level, 0, 255)
 
 
 def pillow_fill(fill: Any, image: Any) -> Any:
@@ -81,9 +81,9 @@ class Pad(ImageOperation):
     padding_mode: Border = Border.CONSTANT
 
     def __post_init__(self) -> None:
-        margins(self.padding)
-        check_fill(self.fill_value)
-        member("padding_mode", self.padding_mode, Border)
+        margins(self.padding, self)
+        check_fill(self, self.fill_value)
+        member(self, "padding_mode", self.padding_mode, Border)
 
     def apply(self, image: Array) -> Array:
         """Pad every side."""
@@ -116,19 +116,19 @@ class PadToSize(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
+        pair(self, "size", self.size, whole, 1, LARGEST)
         if self.offset is not None:
-            pair_of("offset", self.offset, integer, 0)
-        check_fill(self.fill_value)
-        member("padding_mode", self.padding_mode, Border)
+            pair(self, "offset", self.offset, whole, 0)
+        check_fill(self, self.fill_value)
+        member(self, "padding_mode", self.padding_mode, Border)
 
     def apply(self, image: Array) -> Array:
         """The image must fit in."""
-        (height, width), (rows, columns) = pair_of("size", self.size, integer, 1, LARGEST), image.shape[:2]
+        (height, width), (rows, columns) = pair(self, "size", self.size, whole, 1, LARGEST), image.shape[:2]
         if self.offset is None:
             top, left = (height - rows) // 2, (width - columns) // 2
         else:
-            top, left = pair_of("offset", self.offset, integer, 0)
+            top, left = pair(self, "offset", self.offset, whole, 0)
         bottom, right = height - rows - top, width - columns - left
         if min(top, left, bottom, right) < 0:
             raise ShapeError(
@@ -153,10 +153,10 @@ class SlicePatches(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("num_height", self.num_height, 1)
-        integer("num_width", self.num_width, 1)
-        member("slice_mode", self.slice_mode, SliceMode)
-        integer("fill_value", self.fill_value, 0, 255)
+        whole(self, "num_height", self.num_height, 1)
+        whole(self, "num_width", self.num_width, 1)
+        member(self, "slice_mode", self.slice_mode, SliceMode)
+        whole(self, "fill_value", self.fill_value, 0, 255)
 
     def on_array(self, image: Array) -> Any:
         """One image, not a stack: each image has many answers."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, sequence, whole
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.dataset.transforms.compose import run
-from mycelia.dataset.transforms.validators import check_random_transform_ops, integer, member, number, sequence
+from mycelia.dataset.transforms.validators import check_random_transform_ops
 from mycelia.dataset.vision import tone
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps
 from mycelia.dataset.vision.modes import AutoAugmentPolicy, Inter
@@ -234,9 +235,9 @@ class AutoAugment(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        member("policy", self.policy, AutoAugmentPolicy)
-        member("interpolation", self.interpolation, Inter)
-        check_fill(self.fill_value)
+        member(self, "policy", self.policy, AutoAugmentPolicy)
+        member(self, "interpolation", self.interpolation, Inter)
+        check_fill(self, self.fill_value)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """The operations of a pair that come up; levels are out of ten."""
@@ -269,11 +270,11 @@ class RandAugment(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("num_ops", self.num_ops, 0, LARGEST)
-        integer("num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
-        integer("magnitude", self.magnitude, 0, self.num_magnitude_bins - 1)
-        member("interpolation", self.interpolation, Inter)
-        check_fill(self.fill_value)
+        whole(self, "num_ops", self.num_ops, 0, LARGEST)
+        whole(self, "num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
+        whole(self, "magnitude", self.magnitude, 0, self.num_magnitude_bins - 1)
+        member(self, "interpolation", self.interpolation, Inter)
+        check_fill(self, self.fill_value)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Names drawn with replacement."""
@@ -299,9 +300,9 @@ class TrivialAugmentWide(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
-        member("interpolation", self.interpolation, Inter)
-        check_fill(self.fill_value)
+        whole(self, "num_magnitude_bins", self.num_magnitude_bins, 2, LARGEST)
+        member(self, "interpolation", self.interpolation, Inter)
+        check_fill(self, self.fill_value)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Name, level, sign."""
@@ -324,7 +325,7 @@ class UniformAugment(TensorOperation):
 
     def __post_init__(self) -> None:
         count = len(check_random_transform_ops(self.transforms))
-        integer("num_ops", self.num_ops, 1, count)
+        whole(self, "num_ops", self.num_ops, 1, count)
 
     def __call__(self, *images: Any) -> Any:
         """All images get the same."""
@@ -344,12 +345,13 @@ class RandomSelectSubpolicy(TensorOperation):
     policy: Sequence[Sequence[tuple[Callable[..., Any], float]]]
 
     def __post_init__(self) -> None:
-        if not sequence("policy", self.policy):
+        if not sequence(self, "policy", self.policy):
             raise ArgumentError("policy must not be empty")
         for steps in self.policy:
-            check_random_transform_ops([sequence("policy", step, 2)[0] for step in sequence("policy", steps)])
+            pairs = [sequence(self, "policy", step, 2) for step in sequence(self, "policy", steps)]
+            check_random_transform_ops([operation for operation, _ in pairs])
             for _, prob in steps:
-                number("prob", prob, 0, 1)
+                number(self, "prob", prob, 0, 1)
 
     def __call__(self, *images: Any) -> Any:
         """All images get the same."""

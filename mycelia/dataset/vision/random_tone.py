@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, sequence, span, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation
-from mycelia.dataset.transforms.validators import integer, number, sequence, span
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation, Steps, to_pil
 from mycelia.dataset.vision.channels import Grayscale
 from mycelia.dataset.vision.colour import blend, in_three, luma
@@ -54,7 +54,7 @@ class RandomColor(RandomImageOperation):
     degrees: tuple[float, float] = (0.1, 1.9)
 
     def __post_init__(self) -> None:
-        span("degrees", self.degrees, 0, LARGEST)
+        span(self, "degrees", self.degrees, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One saturation."""
@@ -72,7 +72,7 @@ class RandomSharpness(RandomImageOperation):
     degrees: tuple[float, float] = (0.1, 1.9)
 
     def __post_init__(self) -> None:
-        span("degrees", self.degrees, 0, LARGEST)
+        span(self, "degrees", self.degrees, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One sharpness."""
@@ -92,8 +92,8 @@ class RandomAdjustSharpness(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("degree", self.degree, 0, LARGEST)
-        number("prob", self.prob, 0, 1)
+        number(self, "degree", self.degree, 0, LARGEST)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Sharpen or not."""
@@ -115,7 +115,7 @@ class RandomAutoContrast(RandomImageOperation):
 
     def __post_init__(self) -> None:
         AutoContrast(self.cutoff, self.ignore)
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Stretch or not."""
@@ -134,7 +134,7 @@ class RandomEqualize(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Equalize or not."""
@@ -153,7 +153,7 @@ class RandomInvert(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Invert or not."""
@@ -179,7 +179,7 @@ class RandomPosterize(RandomImageOperation):
     def interval(self) -> tuple[int, int]:
         """The least and the largest number of bits."""
         pair = (self.bits, self.bits) if isinstance(self.bits, numbers.Integral) else self.bits
-        low, high = (integer("bits", b, 1, 8) for b in sequence("bits", pair, 2))
+        low, high = (whole(self, "bits", b, 1, 8) for b in sequence(self, "bits", pair, 2))
         return low, high
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
@@ -200,8 +200,8 @@ class RandomSolarize(RandomImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        for level in sequence("threshold", self.threshold, 2):
-            integer("threshold", level, 0, 255)
+        for level in sequence(self, "threshold", self.threshold, 2):
+            whole(self, "threshold", level, 0, 255)
         Solarize(self.threshold)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
@@ -221,7 +221,7 @@ class RandomGrayscale(RandomImageOperation):
     prob: float = 0.1
 
     def __post_init__(self) -> None:
-        number("prob", self.prob, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Grey in all channels, or not; a grey image stays as it is."""
@@ -270,12 +270,12 @@ class RandomColorAdjust(RandomImageOperation):
         for name in ("brightness", "contrast", "saturation"):
             value = getattr(self, name)
             if isinstance(value, numbers.Real):
-                value = (max(0.0, 1 - number(name, value, 0, LARGEST)), 1.0 + float(value))
-            result.append(span(name, value, 0, LARGEST))
+                value = (max(0.0, 1 - number(self, name, value, 0, LARGEST)), 1.0 + float(value))
+            result.append(span(self, name, value, 0, LARGEST))
         turn = self.hue
         if isinstance(turn, numbers.Real):
-            turn = (-number("hue", turn, 0, 0.5), turn)
-        return [*result, span("hue", turn, -0.5, 0.5)]
+            turn = (-number(self, "hue", turn, 0, 0.5), turn)
+        return [*result, span(self, "hue", turn, -0.5, 0.5)]
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """The adjustments that are not the identity, shuffled."""
@@ -326,7 +326,7 @@ class RandomLighting(RandomImageOperation):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        number("alpha", self.alpha, 0, LARGEST)
+        number(self, "alpha", self.alpha, 0, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One colour for the whole image."""

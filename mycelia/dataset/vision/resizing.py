@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, pair, span, whole
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
-from mycelia.dataset.transforms.validators import integer, member, pair_of, span
 from mycelia.dataset.vision.base import ImageOperation, RandomImageOperation
 from mycelia.dataset.vision.crop import Size, crop
 from mycelia.dataset.vision.modes import Inter
@@ -35,7 +35,7 @@ def target(size: Any, rows: int, columns: int) -> tuple[int, int]:
     (10, 25)
     """
     if not isinstance(size, (int, np.integer)):
-        height, width = pair_of("size", size, integer, 1, LARGEST)
+        height, width = pair("Resize", "size", size, whole, 1, LARGEST)
         return height, width
     if rows < columns:
         return int(size), max(columns * int(size) // rows, 1)
@@ -54,8 +54,8 @@ class Resize(ImageOperation):
     interpolation: Inter = Inter.LINEAR
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
-        member("interpolation", self.interpolation, Inter)
+        pair(self, "size", self.size, whole, 1, LARGEST)
+        member(self, "interpolation", self.interpolation, Inter)
 
     def apply(self, image: Array) -> Array:
         """Resample along both axes."""
@@ -78,7 +78,7 @@ class RandomResize(RandomImageOperation):
     size: Size
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
+        pair(self, "size", self.size, whole, 1, LARGEST)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """One of nearest, linear, cubic and area."""
@@ -105,9 +105,9 @@ class ResizedCrop(ImageOperation):
 
     def __post_init__(self) -> None:
         for name, least in {"top": 0, "left": 0, "height": 1, "width": 1}.items():
-            integer(name, getattr(self, name), least)
-        pair_of("size", self.size, integer, 1, LARGEST)
-        member("interpolation", self.interpolation, Inter)
+            whole(self, name, getattr(self, name), least)
+        pair(self, "size", self.size, whole, 1, LARGEST)
+        member(self, "interpolation", self.interpolation, Inter)
 
     def apply(self, image: Array) -> Array:
         """Cut, then resample."""
@@ -115,12 +115,12 @@ class ResizedCrop(ImageOperation):
         if self.top + self.height > rows or self.left + self.width > columns:
             raise ShapeError("the crop reaches outside the image", given={"crop": self, "image": image.shape})
         part = crop(image, self.top, self.left, self.height, self.width)
-        return resize(part, *pair_of("size", self.size, integer, 1), self.interpolation)
+        return resize(part, *pair(self, "size", self.size, whole, 1), self.interpolation)
 
     def on_pil(self, image: Any) -> Any:
         """Cut and resample by Pillow."""
         part = image.crop((self.left, self.top, self.left + self.width, self.top + self.height))
-        return Resize(pair_of("size", self.size, integer, 1), self.interpolation).on_pil(part)
+        return Resize(pair(self, "size", self.size, whole, 1), self.interpolation).on_pil(part)
 
 
 def random_box(
@@ -160,13 +160,13 @@ class RandomResizedCrop(RandomImageOperation):
     max_attempts: int = 10
 
     def __post_init__(self) -> None:
-        pair_of("size", self.size, integer, 1, LARGEST)
-        if span("scale", self.scale, 0)[1] == 0:
+        pair(self, "size", self.size, whole, 1, LARGEST)
+        if span(self, "scale", self.scale, 0)[1] == 0:
             raise ArgumentError("scale must reach above 0", given={"scale": self.scale})
-        if span("ratio", self.ratio, 0)[0] == 0:
+        if span(self, "ratio", self.ratio, 0)[0] == 0:
             raise ArgumentError("ratio must be above 0", given={"ratio": self.ratio})
-        member("interpolation", self.interpolation, Inter)
-        integer("max_attempts", self.max_attempts, 1)
+        member(self, "interpolation", self.interpolation, Inter)
+        whole(self, "max_attempts", self.max_attempts, 1)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Crop at a place and resize."""
@@ -180,4 +180,4 @@ class RandomResizedCrop(RandomImageOperation):
     def resized(self, part: Array) -> Array:
         """What a call does with the rectangle."""
         require_image(part, type(self).__name__)
-        return resize(part, *pair_of("size", self.size, integer, 1), self.interpolation)
+        return resize(part, *pair(self, "size", self.size, whole, 1), self.interpolation)

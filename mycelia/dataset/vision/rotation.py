@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mycelia.checks import member, number, sequence, span, truth
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
-from mycelia.dataset.transforms.validators import flag, member, number, sequence, span
 from mycelia.dataset.vision import warp
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
 from mycelia.dataset.vision.modes import Inter
@@ -24,16 +23,16 @@ def middle(image: Array) -> tuple[float, float]:
     return (image.shape[1] - 1) / 2, (image.shape[0] - 1) / 2
 
 
-def around_zero(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> tuple[float, float]:
+def around_zero(owner: Any, name: str, value: Any, least: float, most: float) -> tuple[float, float]:
     """The interval (-value, value) of a number, or the interval given.
 
-    >>> around_zero("degrees", 30)
+    >>> around_zero("RandomRotation", "degrees", 30, -360, 360)
     (-30.0, 30.0)
     """
     if isinstance(value, numbers.Real):
-        limit = number(name, value, 0, high)
+        limit = number(owner, name, value, 0, most)
         return -limit, limit
-    return span(name, value, low, high)
+    return span(owner, name, value, least, most)
 
 
 @dataclass(frozen=True)
@@ -52,13 +51,13 @@ class Rotate(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("degrees", self.degrees, -LARGEST, LARGEST)
-        member("resample", self.resample, Inter)
-        flag("expand", self.expand)
+        number(self, "degrees", self.degrees, -LARGEST, LARGEST)
+        member(self, "resample", self.resample, Inter)
+        truth(self, "expand", self.expand)
         if self.center is not None:
-            for coordinate in sequence("center", self.center, 2):
-                number("center", coordinate, -LARGEST, LARGEST)
-        check_fill(self.fill_value)
+            for coordinate in sequence(self, "center", self.center, 2):
+                number(self, "center", coordinate, -LARGEST, LARGEST)
+        check_fill(self, self.fill_value)
 
     def apply(self, image: Array) -> Array:
         """One inverse warp."""
@@ -96,12 +95,12 @@ class RandomRotation(RandomImageOperation):
     fill_value: Fill = 0
 
     def __post_init__(self) -> None:
-        around_zero("degrees", self.degrees, -LARGEST, LARGEST)
+        around_zero(self, "degrees", self.degrees, -LARGEST, LARGEST)
         Rotate(0, self.resample, self.expand, self.center, self.fill_value)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Rotation by one angle."""
-        angle = rng.uniform(*around_zero("degrees", self.degrees, -LARGEST, LARGEST))
+        angle = rng.uniform(*around_zero(self, "degrees", self.degrees, -LARGEST, LARGEST))
         return Rotate(angle, self.resample, self.expand, self.center, self.fill_value)
 
 
@@ -122,20 +121,20 @@ class Affine(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("degrees", self.degrees, -180, 180)
-        for part in sequence("translate", self.translate, 2):
-            number("translate", part, -1, 1)
-        number("scale", self.scale, 0, LARGEST, above=True)
+        number(self, "degrees", self.degrees, -180, 180)
+        for part in sequence(self, "translate", self.translate, 2):
+            number(self, "translate", part, -1, 1)
+        number(self, "scale", self.scale, most=LARGEST, above=0)
         for part in self.shears():
-            number("shear", part, -180, 180)
-        member("resample", self.resample, Inter)
-        check_fill(self.fill_value)
+            number(self, "shear", part, -180, 180)
+        member(self, "resample", self.resample, Inter)
+        check_fill(self, self.fill_value)
 
     def shears(self) -> tuple[float, float]:
         """Shear along x and along y."""
         if isinstance(self.shear, numbers.Real):
             return float(self.shear), 0.0
-        along_x, along_y = sequence("shear", self.shear, 2)
+        along_x, along_y = sequence(self, "shear", self.shear, 2)
         return along_x, along_y
 
     def matrix(self, height: int, width: int, centre: tuple[float, float]) -> Array:
@@ -179,26 +178,26 @@ class RandomAffine(RandomImageOperation):
     fill_value: Fill = 0
 
     def __post_init__(self) -> None:
-        around_zero("degrees", self.degrees, -LARGEST, LARGEST)
+        around_zero(self, "degrees", self.degrees, -LARGEST, LARGEST)
         self.intervals()
-        if self.scale is not None and span("scale", self.scale, 0, LARGEST)[1] == 0:
+        if self.scale is not None and span(self, "scale", self.scale, 0, LARGEST)[1] == 0:
             raise ArgumentError("scale must reach above 0", given={"scale": self.scale})
-        member("resample", self.resample, Inter)
-        check_fill(self.fill_value)
+        member(self, "resample", self.resample, Inter)
+        check_fill(self, self.fill_value)
 
     def intervals(self) -> list[tuple[float, float]]:
         """Where translation along x and y, and shear along x and y, are drawn from."""
-        move = sequence("translate", (0, 0) if self.translate is None else self.translate, 2, 4)
+        move = sequence(self, "translate", (0, 0) if self.translate is None else self.translate, 2, 4)
         shear = 0 if self.shear is None else self.shear
         if isinstance(shear, numbers.Real):
-            shear = around_zero("shear", shear, -180, 180)
-        lean = sequence("shear", shear, 2, 4)
-        moves = [span("translate", part or (0, 0), -1, 1) for part in (move[:2], move[2:])]
-        return moves + [span("shear", part or (0, 0), -180, 180) for part in (lean[:2], lean[2:])]
+            shear = around_zero(self, "shear", shear, -180, 180)
+        lean = sequence(self, "shear", shear, 2, 4)
+        moves = [span(self, "translate", part or (0, 0), -1, 1) for part in (move[:2], move[2:])]
+        return moves + [span(self, "shear", part or (0, 0), -180, 180) for part in (lean[:2], lean[2:])]
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """An affine map."""
-        angle = rng.uniform(*around_zero("degrees", self.degrees, -LARGEST, LARGEST))
+        angle = rng.uniform(*around_zero(self, "degrees", self.degrees, -LARGEST, LARGEST))
         x, y, lean_x, lean_y = (rng.uniform(*interval) for interval in self.intervals())
         scale = max(rng.uniform(*self.scale), 1e-6) if self.scale is not None else 1.0
         turned = (angle + 180) % 360 - 180
@@ -221,10 +220,10 @@ class Perspective(ImageOperation):
 
     def __post_init__(self) -> None:
         for name in ("start_points", "end_points"):
-            for point in sequence(name, getattr(self, name), 4):
-                for coordinate in sequence(name, point, 2):
-                    number(name, coordinate, -LARGEST, LARGEST)
-        member("interpolation", self.interpolation, Inter)
+            for point in sequence(self, name, getattr(self, name), 4):
+                for coordinate in sequence(self, name, point, 2):
+                    number(self, name, coordinate, -LARGEST, LARGEST)
+        member(self, "interpolation", self.interpolation, Inter)
 
     def apply(self, image: Array) -> Array:
         """One inverse warp."""
@@ -254,9 +253,9 @@ class RandomPerspective(RandomImageOperation):
     interpolation: Inter = Inter.BICUBIC
 
     def __post_init__(self) -> None:
-        number("distortion_scale", self.distortion_scale, 0, 1)
-        number("prob", self.prob, 0, 1)
-        member("interpolation", self.interpolation, Inter)
+        number(self, "distortion_scale", self.distortion_scale, 0, 1)
+        number(self, "prob", self.prob, 0, 1)
+        member(self, "interpolation", self.interpolation, Inter)
 
     def draw(self, rng: np.random.Generator, height: int, width: int) -> TensorOperation:
         """Perspective with drawn corners."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import number, sequence, whole
 from mycelia.dataset.transforms.base import Array, extra, installed
-from mycelia.dataset.transforms.validators import integer, number, sequence
 from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.colour import (
     blend,
@@ -61,7 +61,7 @@ class AdjustBrightness(ImageOperation):
     brightness_factor: float
 
     def __post_init__(self) -> None:
-        number("brightness_factor", self.brightness_factor, 0, LARGEST)
+        number(self, "brightness_factor", self.brightness_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with black; OpenCV multiplies bytes faster than it looks them up."""
@@ -87,7 +87,7 @@ class AdjustContrast(ImageOperation):
     contrast_factor: float
 
     def __post_init__(self) -> None:
-        number("contrast_factor", self.contrast_factor, 0, LARGEST)
+        number(self, "contrast_factor", self.contrast_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the mean."""
@@ -114,7 +114,7 @@ class AdjustSaturation(ImageOperation):
     channels = 3
 
     def __post_init__(self) -> None:
-        number("saturation_factor", self.saturation_factor, 0, LARGEST)
+        number(self, "saturation_factor", self.saturation_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the grey image."""
@@ -138,7 +138,7 @@ class AdjustHue(ImageOperation):
     channels = 3
 
     def __post_init__(self) -> None:
-        number("hue_factor", self.hue_factor, -0.5, 0.5)
+        number(self, "hue_factor", self.hue_factor, -0.5, 0.5)
 
     def apply(self, image: Array) -> Array:
         """Turn the circle."""
@@ -167,7 +167,7 @@ class AdjustSharpness(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        number("sharpness_factor", self.sharpness_factor, 0, LARGEST)
+        number(self, "sharpness_factor", self.sharpness_factor, 0, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """Blend with the smooth image."""
@@ -191,8 +191,8 @@ class AdjustGamma(ImageOperation):
     stacks = True
 
     def __post_init__(self) -> None:
-        number("gamma", self.gamma, 0, LARGEST)
-        number("gain", self.gain, -LARGEST, LARGEST)
+        number(self, "gamma", self.gamma, 0, LARGEST)
+        number(self, "gain", self.gain, -LARGEST, LARGEST)
 
     def apply(self, image: Array) -> Array:
         """By a table for bytes."""
@@ -226,17 +226,17 @@ class AutoContrast(ImageOperation):
     ignore: Any = None
 
     def __post_init__(self) -> None:
-        number("cutoff", self.cutoff, 0, 50)
+        number(self, "cutoff", self.cutoff, 0, 50)
         if self.cutoff == 50:
             raise ArgumentError("cutoff must be below 50", given={"cutoff": self.cutoff})
         for level in self.ignored():
-            integer("ignore", level, 0, 255)
+            whole(self, "ignore", level, 0, 255)
 
     def ignored(self) -> tuple[int, ...]:
         """The levels that do not count."""
         if self.ignore is None:
             return ()
-        return (self.ignore,) if isinstance(self.ignore, numbers.Integral) else sequence("ignore", self.ignore)
+        return (self.ignore,) if isinstance(self.ignore, numbers.Integral) else sequence(self, "ignore", self.ignore)
 
     def apply(self, image: Array) -> Array:
         """Bytes only: a histogram is needed."""
@@ -300,7 +300,7 @@ class Posterize(ImageOperation):
     pillow = False
 
     def __post_init__(self) -> None:
-        integer("bits", self.bits, 0, 8)
+        whole(self, "bits", self.bits, 0, 8)
 
     def apply(self, image: Array) -> Array:
         """Mask the lower bits."""
@@ -325,7 +325,7 @@ class Solarize(ImageOperation):
     def band(self) -> tuple[float, float]:
         """The levels that are inverted, both ends included."""
         pair = (self.threshold,) * 2 if isinstance(self.threshold, numbers.Real) else self.threshold
-        low, high = (number("threshold", t, 0, 255) for t in sequence("threshold", pair, 2))
+        low, high = (number(self, "threshold", t, 0, 255) for t in sequence(self, "threshold", pair, 2))
         if low > high:
             raise ArgumentError("threshold must be (min, max) with min <= max", given={"threshold": pair})
         return low, math.inf if low == high else high
@@ -350,20 +350,20 @@ class GaussianBlur(ImageOperation):
 
     def __post_init__(self) -> None:
         for size in self.sizes():
-            if integer("kernel_size", size, 1, LARGEST) % 2 == 0:
+            if whole(self, "kernel_size", size, 1, LARGEST) % 2 == 0:
                 raise ArgumentError("kernel_size must be odd", given={"kernel_size": self.kernel_size})
         for sigma in self.sigmas():
-            number("sigma", sigma, 0, LARGEST)
+            number(self, "sigma", sigma, 0, LARGEST)
 
     def sizes(self) -> tuple[int, ...]:
         """Width and height of the kernel."""
         size = self.kernel_size
-        return (size, size) if isinstance(size, numbers.Real) else sequence("kernel_size", size, 2)
+        return (size, size) if isinstance(size, numbers.Real) else sequence(self, "kernel_size", size, 2)
 
     def sigmas(self) -> tuple[float, ...]:
         """Standard deviations along width and height; 0 stands for "from the size"."""
         sigma = 0.0 if self.sigma is None else self.sigma
-        return (sigma, sigma) if isinstance(sigma, numbers.Real) else sequence("sigma", sigma, 2)
+        return (sigma, sigma) if isinstance(sigma, numbers.Real) else sequence(self, "sigma", sigma, 2)
 
     def apply(self, image: Array) -> Array:
         """Two passes with mirrored borders."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.checks import choice, existing_file, number, sequence, text, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
-from mycelia.dataset.transforms.validators import existing_file, integer, number, sequence, text
 from mycelia.dataset.vision.codec import encoded
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.mindrecord.limits import believed, largest
@@ -45,10 +45,9 @@ def open_video(source: str | bytes) -> Iterator[Any]:
         raise ArgumentError(f"not a video that can be read: {error}", given=given) from None
 
 
-def check_unit(pts_unit: Any) -> None:
+def check_unit(owner: str, pts_unit: Any) -> None:
     """Raise unless timestamps are asked for in a known unit."""
-    if text("pts_unit", pts_unit) not in UNITS:
-        raise ArgumentError("pts_unit must be 'pts' or 'sec'", given={"pts_unit": pts_unit})
+    choice(owner, "pts_unit", text(owner, "pts_unit", pts_unit), UNITS)
 
 
 def frame_bytes(frame: Any) -> int:
@@ -92,11 +91,12 @@ def read_video(
     filename: str, start_pts: float = 0, end_pts: float | None = None, pts_unit: str = "pts"
 ) -> tuple[Array, Array, dict[str, Any]]:
     """Frames (T, H, W, 3), sound (channels, time), and the rates of both, between two timestamps."""
-    check_unit(pts_unit)
-    start, end = number("start_pts", start_pts, 0), math.inf if end_pts is None else number("end_pts", end_pts, 0)
+    check_unit("read_video", pts_unit)
+    start = number("read_video", "start_pts", start_pts, 0)
+    end = math.inf if end_pts is None else number("read_video", "end_pts", end_pts, 0)
     if end < start:
         raise ArgumentError("end_pts lies before start_pts", given={"start_pts": start_pts, "end_pts": end_pts})
-    with open_video(str(existing_file("filename", filename))) as container:
+    with open_video(str(existing_file("read_video", "filename", filename))) as container:
         rates: dict[str, Any] = {}
         if container.streams.video:
             rates["video_fps"] = float(container.streams.video[0].average_rate)
@@ -107,8 +107,8 @@ def read_video(
 
 def read_video_timestamps(filename: str, pts_unit: str = "pts") -> tuple[list[Any], float | None]:
     """The timestamps of all frames, and the frames per second; without a video stream, none."""
-    check_unit(pts_unit)
-    with open_video(str(existing_file("filename", filename))) as container:
+    check_unit("read_video_timestamps", pts_unit)
+    with open_video(str(existing_file("read_video_timestamps", "filename", filename))) as container:
         if not container.streams.video:
             return [], None
         stream = container.streams.video[0]
@@ -135,7 +135,7 @@ class VideoDecoder:
     """Single frames of a video, by index, and what is known of it."""
 
     def __init__(self, source: str) -> None:
-        self.source = str(existing_file("filename", source))
+        self.source = str(existing_file(self, "filename", source))
         self._known = self._look()
 
     @property
@@ -162,7 +162,7 @@ class VideoDecoder:
     def get_frames_at(self, indices: list[int]) -> Array:
         """The frames at these indices, (T, H, W, 3)."""
         last = self._known["num_frames"] - 1
-        wanted = [integer("indices", i, 0, last) for i in sequence("indices", indices)]
+        wanted = [whole(self, "indices", i, 0, last) for i in sequence(self, "indices", indices)]
         shape = (len(wanted), self._known["height"], self._known["width"], 3)
         out = np.empty(believed(math.prod(shape), "frames of a video", file=self.source), np.uint8).reshape(shape)
         with open_video(self.source) as container:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import fft, signal
 
 import mycelia.dataset.audio as A
+from mycelia.dataset.audio import vad
 from mycelia.dataset.audio.filtering import lfilter
 from mycelia.dataset.audio.stft import istft, stft, window
 from mycelia.dataset.random import seeded
@@ -181,6 +182,17 @@ def test_voice_begins_where_torchaudio_finds_it():
 
 
 VOICE = (4000, 4080)  # samples left by torchaudio 2.11's functional.vad
+
+
+@pytest.mark.parametrize(("allowed_gap", "longest"), [(0.0, 0), (0.02, 0), (0.03, 1), (0.26, 5), (0.28, 6)])
+def test_a_gap_is_counted_in_whole_measures_and_rounded(monkeypatch, allowed_gap, longest):
+    """One word, silence, then a cry that triggers: the word belongs to it if the silence is short enough."""
+    wave = np.arange(16000.0)
+    for distance in (1, 2, 5, 6, 7):
+        levels = iter([*[1.0] * 20, 7.0, *[1.0] * (distance - 1), 1000.0])
+        monkeypatch.setattr(vad.Meter, "measure", lambda *_, levels=levels: np.array([next(levels)]))
+        start = A.Vad(8000, allowed_gap=allowed_gap)(wave)[0]
+        assert start == 400 * (20 if distance <= longest else 20 + distance)
 
 
 def test_mu_law_survives_the_way_there_and_back():

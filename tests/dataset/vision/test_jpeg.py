@@ -247,6 +247,42 @@ def test_headers_that_the_library_refuses_are_refused():
             vision.Decode()(file)
 
 
+@pytest.mark.parametrize("kind", [FRAME, CODES, SCALES, SCAN])
+def test_a_segment_that_is_cut_anywhere_is_refused_in_words(kind):
+    """Its own length is right: what it says of the things in it is not."""
+    data = encoded(picture(np.random.default_rng(10), 30, 40))
+    whole = segment(data, kind)
+    for length in range(whole.stop - whole.start - 4):
+        cut = bytes([255, kind]) + (2 + length).to_bytes(2, "big") + data[whole][4 : 4 + length].tobytes()
+        assert jpeg.header_of(spliced(data, whole, cut)) is None, length
+
+
+@pytest.mark.parametrize(
+    "box", [(-1, 0, 2, 2), (0, -1, 2, 2), (0, 0, 0, 2), (0, 0, 2, 0), (29, 0, 2, 2), (0, 39, 2, 2)], ids=str
+)
+def test_a_rectangle_outside_its_picture_is_refused(box):
+    data = encoded(picture(np.random.default_rng(10), 30, 40))
+    with pytest.raises(ValueError, match="outside its picture"):
+        pixels(data, box)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [np.empty((5, 4, 3), "u1"), np.empty((4, 5, 3), "i2"), np.empty((4, 10, 3), "u1")[:, ::2]],
+    ids=["shape", "type", "steps"],
+)
+def test_a_place_that_does_not_fit_is_not_written(place):
+    data = encoded(picture(np.random.default_rng(10), 30, 40))
+    with pytest.raises(ValueError, match="does not fit"):
+        jpeg.pixels(data, jpeg.header_of(data), (1, 2, 4, 5), place)
+
+
+def test_pictures_that_are_parts_of_others_are_written_as_they_look():
+    part = picture(np.random.default_rng(10), 30, 40)[::2, ::-3]
+    for encode in (vision.encode_jpeg, vision.encode_png):
+        np.testing.assert_array_equal(encode(part), encode(part.copy()))
+
+
 def test_coefficients_beyond_all_measure_are_left_to_the_library():
     """Libraries count in 16 bits, which such coefficients overflow."""
     rng = np.random.default_rng(11)
