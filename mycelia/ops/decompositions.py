@@ -19,7 +19,7 @@ from mycelia.ir import Value
 from mycelia.ops.arguments import method, pair, tensor
 from mycelia.ops.linalg import matmul, matrix_norm
 from mycelia.primitives.family import broadcast_shape
-from mycelia.types import float32, float64, int32
+from mycelia.types import DType, complex64, complex128, float32, float64, int32
 
 __all__ = [
     "adjoint",
@@ -28,7 +28,9 @@ __all__ = [
     "cholesky_solve",
     "cond",
     "det",
+    "eig",
     "eigh",
+    "eigvals",
     "geqrf",
     "inverse",
     "log_matrix_determinant",
@@ -49,13 +51,19 @@ __all__ = [
 ]
 
 
-def _matrices(name: str, *inputs: Any, square: bool = False) -> tuple[Tensor, ...]:
+REAL = (float32, float64)
+
+
+def _matrices(
+    name: str, *inputs: Any, square: bool = False, dtypes: tuple[DType, ...] = (*REAL, complex64, complex128)
+) -> tuple[Tensor, ...]:
     """Operands as matrices of one floating type."""
     found = tuple(tensor(x) for x in inputs)
     for x in found:
-        if x.dtype not in (float32, float64):
+        if x.dtype not in dtypes:
             raise DTypeError(
-                f"{name} takes float32 or float64, not {x.dtype!r}", hint="cast it first, for example to float32"
+                f"{name} takes {', '.join(map(repr, dtypes[:-1]))} or {dtypes[-1]!r}, not {x.dtype!r}",
+                hint="cast it first, for example to float32",
             )
         if x.ndim < 2:
             raise ShapeError(f"{name} takes matrices, and a tensor of shape {x.shape} is none", hint="it has two axes")
@@ -149,12 +157,14 @@ def log_matrix_determinant(input: Any) -> tuple[Tensor, Tensor]:
 
 @method("logdet")
 def logdet(input: Any) -> Tensor:
-    """The logarithm of the determinant; nan of a negative one.
+    """The logarithm of the determinant; nan of a negative one, unless numbers are complex.
 
     >>> logdet(Tensor([[1.0, 0.0], [0.0, 1.0]])).item()
     0.0
     """
     sign, logarithm = slogdet(input)
+    if sign.dtype.is_complex:
+        return p.log(sign) + p.cast(logarithm, sign.dtype)
     return p.select(p.less(sign, 0.0), p.full(float("nan"), sign.dtype, ()), logarithm)
 
 
@@ -162,14 +172,14 @@ def logdet(input: Any) -> Tensor:
 
 
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
-    """The X for which matrix @ X is the right side, a matrix too; with `adjoint`, of the transposed matrix.
+    """The X for which matrix @ X is the right side, a matrix too; with `adjoint`, of its conjugate transpose.
 
     >>> matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [2.0]])).tolist()
     [[1.0], [0.5]]
     """
     truth("matrix_solve", "adjoint", adjoint)
     a, b = _matrices("matrix_solve", matrix, rhs, square=True)
-    return _solution("matrix_solve", p.adjoint(a) if adjoint else a, b)
+    return _solution("matrix_solve", p.hermitian(a) if adjoint else a, b)
 
 
 @method("triangular_solve")
@@ -228,7 +238,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
     (a,) = _matrices("pinv", x, square=truth("pinv", "hermitian", hermitian))
     if hermitian:
         below = p.lower_part(a, 0.0)
-        a = p.lower_part(a) + p.adjoint(below)
+        a = p.lower_part(a) + p.hermitian(below)
     if rtol is None and atol is not None:
         rtol = 0.0
     return p.PseudoInverse(None if rtol is None else float(rtol), float(atol or 0.0))(a)
@@ -239,7 +249,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
 
 @method("cholesky")
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
-    """The lower triangular L for which L @ L.T is the symmetric, positive definite matrix; or the upper one, L.T.
+    """The lower triangular L for which L @ L^H is the Hermitian, positive definite matrix; or the upper one, L^H.
 
     >>> cholesky(Tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
     [[2.0, 0.0], [0.0, 3.0]]
@@ -248,7 +258,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     lower, found = p.Cholesky()(x)
     hint = "its eigenvalues must be above 0: add a small number to the diagonal"
     _sound(found, "cholesky: a matrix is not positive definite", hint, x.shape)
-    return p.adjoint(lower) if truth("cholesky", "upper", upper) else lower
+    return p.hermitian(lower) if truth("cholesky", "upper", upper) else lower
 
 
 @method("cholesky_inverse")
@@ -277,8 +287,8 @@ def _of_factor(name: str, factor: Tensor, right: Tensor, upper: bool) -> Tensor:
     if factor.shape[-1] != factor.shape[-2]:
         raise ShapeError(f"{name} takes a square factor, not one of shape {factor.shape}")
     kept = _triangle(factor, truth(name, "upper", upper))
-    lower = p.adjoint(kept) if upper else kept
-    return _solution(name, p.adjoint(lower), _solution(name, lower, right))
+    lower = p.hermitian(kept) if upper else kept
+    return _solution(name, p.hermitian(lower), _solution(name, lower, right))
 
 
 @method("qr")
@@ -296,7 +306,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 @method("svd")
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
-    """The singular values s, in falling order, and matrices u and v: the matrix is u @ diag(s) @ v.T; the values alone,
+    """The singular values s, in falling order, and matrices u and v: the matrix is u @ diag(s) @ v^H; the values alone,
     if not `compute_uv`.
 
     >>> svd(Tensor([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False).tolist()
@@ -306,11 +316,11 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     truth("svd", "compute_uv", compute_uv)
     u, s, vh, found = p.Svd(truth("svd", "full_matrices", full_matrices) and compute_uv)(x)
     _sound(found, "svd: the singular values were not found", "scale the matrix", x.shape)
-    return (s, u, p.adjoint(vh)) if compute_uv else s
+    return (s, u, p.hermitian(vh)) if compute_uv else s
 
 
 def eigh(input: Any) -> tuple[Tensor, Tensor]:
-    """Eigenvalues, in rising order, and eigenvectors, as columns, of symmetric matrices.
+    """Eigenvalues, in rising order, and eigenvectors, as columns, of symmetric or Hermitian matrices.
 
     >>> eigh(Tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
     [1.0, 2.0]
@@ -319,6 +329,28 @@ def eigh(input: Any) -> tuple[Tensor, Tensor]:
     values, vectors, found = p.Eigh()(x)
     _sound(found, "eigh: the eigenvalues were not found", "scale the matrix", x.shape)
     return values, vectors
+
+
+def eig(A: Any) -> tuple[Tensor, Tensor]:
+    """Eigenvalues, in no order, and eigenvectors, as columns of length 1, of square matrices; they are complex.
+
+    >>> eig(Tensor([[0.0, -1.0], [1.0, 0.0]]))[0].tolist()
+    [1j, -1j]
+    """
+    (x,) = _matrices("eig", A, square=True)
+    values, vectors, found = (p.Eig() if x.dtype.is_complex else p.RealEig())(x)
+    _sound(found, "eig: the eigenvalues were not found", "scale the matrix", x.shape)
+    return values, vectors
+
+
+@method("eigvals")
+def eigvals(A: Any) -> Tensor:
+    """Eigenvalues of square matrices, which are complex, in no order.
+
+    >>> eigvals(Tensor([[0.0, -1.0], [1.0, 0.0]])).tolist()
+    [1j, -1j]
+    """
+    return eig(A)[0]
 
 
 @method("matrix_exp")
@@ -330,6 +362,47 @@ def matrix_exp(input: Any) -> Tensor:
     """
     (x,) = _matrices("matrix_exp", input, square=True)
     return p.MatrixExp()(x)
+
+
+def matrix_log(input: Any) -> Tensor:
+    """The matrices whose exponentials are the operands, with eigenvalues of imaginary parts between -pi and pi. Real
+    matrices have real ones, or none: an error says so, and complex numbers help.
+
+    >>> matrix_log(Tensor([[1.0, 1.0], [0.0, 1.0]])).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
+    return _of_matrix("matrix_log", p.MatrixLog(), input, "logarithm")
+
+
+def matrix_root(input: Any) -> Tensor:
+    """The matrices whose squares are the operands, with eigenvalues in the right half-plane. Real matrices have real
+    ones, or none: an error says so, and complex numbers help.
+
+    >>> matrix_root(Tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return _of_matrix("matrix_root", p.MatrixRoot(), input, "root")
+
+
+def _of_matrix(name: str, op: Any, input: Any, word: str) -> Tensor:
+    (x,) = _matrices(name, input, square=True)
+    out, found = op(x)
+    of = "" if x.dtype.is_complex else " of real numbers"
+    _sound(found, f"{name}: a matrix has no {word}{of}", "cast it to complex64, or see whether it is singular", x.shape)
+    return out
+
+
+def schur(input: Any) -> tuple[Tensor, Tensor]:
+    """Matrices T and Z: the matrix is Z @ T @ Z^H, Z is unitary, T upper triangular; that of a real matrix has blocks
+    of two for conjugate eigenvalues.
+
+    >>> schur(Tensor([[2.0, 1.0], [0.0, 3.0]]))[0].tolist()
+    [[2.0, 1.0], [0.0, 3.0]]
+    """
+    (x,) = _matrices("schur", input, square=True)
+    t, z, found = p.Schur()(x)
+    _sound(found, "schur: the form was not found", "scale the matrix", x.shape)
+    return t, z
 
 
 def cond(A: Any, p: Any = None) -> Tensor:  # MindSpore's name
@@ -359,7 +432,7 @@ def geqrf(input: Any) -> tuple[Tensor, Tensor]:
     >>> [t.shape for t in geqrf(Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))]
     [(3, 2), (2,)]
     """
-    (x,) = _matrices("geqrf", input)
+    (x,) = _matrices("geqrf", input, dtypes=REAL)
     rows, columns = x.shape[-2:]
     out, factors = x, []
     for k in range(min(rows, columns)):
@@ -415,7 +488,7 @@ def orgqr(input: Any, input2: Any) -> Tensor:
     >>> [[round(n, 4) for n in row] for row in orgqr(*geqrf(Tensor([[3.0], [4.0]]))).tolist()]
     [[-0.6], [-0.8]]
     """
-    (x,), factors = _matrices("orgqr", input), tensor(input2)
+    (x,), factors = _matrices("orgqr", input, dtypes=REAL), tensor(input2)
     if x.shape[-1] > x.shape[-2]:
         raise ShapeError(f"orgqr takes at most as many columns as rows, not {x.shape}")
     out: Any = p.broadcast(_unit(x, x.shape[-2])[:, : x.shape[-1]], x.shape)
@@ -432,7 +505,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
     >>> [[round(n, 4) for n in row] for row in ormqr(x, tau, Tensor([[3.0], [4.0]]), True, True).tolist()]
     [[-5.0], [0.0]]
     """
-    (x,), factors, (out,) = _matrices("ormqr", input), tensor(tau), _matrices("ormqr", other)
+    (x,), factors, (out,) = _matrices("ormqr", input, dtypes=REAL), tensor(tau), _matrices("ormqr", other)
     found = _reflections("ormqr", x, factors)
     truth("ormqr", "left", left)
     for reflection in found if left == truth("ormqr", "transpose", transpose) else reversed(found):

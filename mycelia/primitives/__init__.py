@@ -17,6 +17,8 @@ from mycelia.primitives.fourier import *
 from mycelia.primitives.host import *
 from mycelia.primitives.indexing import *
 from mycelia.primitives.lapack import *
+from mycelia.primitives.matrices import *
+from mycelia.primitives.matrix_functions import *
 from mycelia.primitives.movement import *
 from mycelia.primitives.ordering import *
 from mycelia.primitives.pooling import *
@@ -26,4 +28,5 @@ from mycelia.primitives.reduction import *
 from mycelia.primitives.scatter import *
 from mycelia.primitives.select import *
 from mycelia.primitives.slicing import *
+from mycelia.primitives.spectral import *
 from mycelia.primitives.unary import *

@@ -261,7 +261,7 @@ class Atan2(Binary):
 
 
 class Extremum(Binary, abstract=True):
-    """One of two numbers; nan wins. Of equal operands each receives half the cotangent."""
+    """One of two numbers; nan wins. Of equal operands each receives half the cotangent, beside nan both receive it."""
 
     cheap: ClassVar[bool] = True
     dtypes, commutative = NUMBERS, True
@@ -270,8 +270,9 @@ class Extremum(Binary, abstract=True):
     def pull(self, ct: Value, out: Value, x: Value, y: Value) -> Cotangents:
         tie, nothing = p.equal(x, y), p.zeros_like(ct)
         half = ct * 0.5
-        dx = p.select(tie, half, p.select(p.equal(x, out), ct, nothing))
-        dy = p.select(tie, half, p.select(p.equal(y, out), ct, nothing))
+        first, second = (x, y) if self.kind == "max" else (y, x)
+        dx = p.select(tie, half, p.select(p.less(first, second), nothing, ct))
+        dy = p.select(tie, half, p.select(p.less(second, first), nothing, ct))
         return dx, dy
 
 

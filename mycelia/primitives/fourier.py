@@ -22,6 +22,7 @@ from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.complexes import Complex
 from mycelia.primitives.family import check_dims, check_dtype, draw, mapping, names
 from mycelia.primitives.host import Callee
+from mycelia.primitives.pairs import as_complex, as_pairs, joined
 from mycelia.types import (
     COMPLEX,
     Array,
@@ -29,7 +30,6 @@ from mycelia.types import (
     TensorType,
     complex64,
     complex128,
-    dtype_of,
     float32,
     float64,
     int32,
@@ -57,7 +57,7 @@ class Fourier(Op, abstract=True):
 
     def infer(self, x: TensorType) -> TensorType:
         if self.paired:
-            whole = replace(self, paired=False).infer(_joined(x) if self.takes else x)
+            whole = replace(self, paired=False).infer(joined(x) if self.takes else x)
             return TensorType(whole.dtype.part, (*whole.shape, 2)) if self.gives else whole
         check_dims(self, x, (self.axis,), "axis")
         check_dtype(self, x)
@@ -72,9 +72,8 @@ class Fourier(Op, abstract=True):
     def reference(self, x: Array) -> Any:
         if not self.paired:
             return self.transformed(x)
-        given = np.ascontiguousarray(x).view(COMPLEX[dtype_of(x)].numpy)[..., 0] if self.takes else x
-        out = np.ascontiguousarray(self.transformed(given))
-        return out.view(x.dtype).reshape(*out.shape, 2) if self.gives else out
+        out = self.transformed(as_complex(x) if self.takes else x)
+        return as_pairs(out) if self.gives else out
 
     def transformed(self, x: Array) -> Any:
         """The result, by NumPy."""
@@ -108,10 +107,6 @@ class Fourier(Op, abstract=True):
 @cache
 def _host(op: Fourier) -> Callee:
     return Callee(op.reference, str(op), raises=False)
-
-
-def _joined(x: TensorType) -> TensorType:
-    return TensorType(COMPLEX[x.dtype], x.shape[:-1])
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,17 @@ memory, at NumPy as well as here. Inside, its parts are two values, which the op
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError
 from mycelia.ir import Function, Op, Pair, Param, Project, Value, inner_functions, located, region
 from mycelia.primitives.control.frame import MakeFrame
 from mycelia.primitives.control.sequence import OfStructures
+from mycelia.primitives.pairs import as_complex, as_pairs, paired, paired_frame
 from mycelia.transforms import Structured
-from mycelia.types import COMPLEX, Array, FrameType, SequenceType, TensorType, TupleType, Type, dtype_of
-
-MARK = "'"  # of the name of a frame whose fields are in pairs
+from mycelia.types import Array, SequenceType, TensorType, TupleType, Type
 
 
 def has_complex(fn: Function) -> bool:
@@ -67,46 +64,6 @@ def in_pairs(fn: Function) -> Function:
         return done[id(inner)][1]
 
     return changed(fn)
-
-
-@cache
-def paired(t: Type) -> Type:
-    """The type that stands for this one.
-
-    >>> from mycelia.types import complex128
-    >>> str(paired(TensorType(complex128, (5,))))
-    'f64[5, 2]'
-    """
-    if isinstance(t, TensorType):
-        return TensorType(t.dtype.part, (*t.shape, 2)) if t.dtype.is_complex else t
-    if isinstance(t, TupleType):
-        return TupleType(tuple(map(paired, t.elements)))
-    if isinstance(t, SequenceType):
-        return SequenceType(paired(t.element))
-    return FrameType(_frame(t.name)) if isinstance(t, FrameType) else t
-
-
-def _frame(name: str) -> str:
-    base = name.rstrip("~")
-    return base + MARK + name[len(base) :]
-
-
-def as_pairs(x: Array) -> Array:
-    """A complex array as a real one with both parts along a last axis; the same memory, if it is dense.
-
-    >>> as_pairs(np.array([1 + 2j]))
-    array([[1., 2.]])
-    """
-    return np.ascontiguousarray(x).view(dtype_of(x).part.numpy).reshape(*x.shape, 2)
-
-
-def as_complex(x: Array) -> Array:
-    """A real array with both parts along a last axis as a complex one; the same memory, if it is dense.
-
-    >>> as_complex(np.array([[1.0, 2.0]]))
-    array([1.+2.j])
-    """
-    return np.ascontiguousarray(x).view(COMPLEX[dtype_of(x)].numpy).reshape(x.shape[:-1])
 
 
 def _called(op: p.HostCall, v: Value) -> p.HostCall:
@@ -200,7 +157,7 @@ class _Body:
             if (made := self.attribute(old)) is not old:
                 changes[f.name] = made
         if isinstance(op, MakeFrame):
-            changes["frame"] = _frame(op.frame)
+            changes["frame"] = paired_frame(op.frame)
         return replace(op, **changes) if changes else op
 
     def attribute(self, old: Any) -> Any:

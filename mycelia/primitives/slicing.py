@@ -286,7 +286,7 @@ def slice_(x: Operand, start: Sequence[int], stop: Sequence[int], step: Sequence
     (2, 4)
     """
     start, stop, step = tuple(start), tuple(stop), (1,) * len(x.shape) if step is None else tuple(step)
-    whole = same(stop, x.shape) and not any(start) and all(s == 1 for s in step)
+    whole = same(stop, x.shape) and same(start, (0,) * len(start)) and all(s == 1 for s in step)
     return x if whole else Slice(start, stop, step)(x)
 
 
