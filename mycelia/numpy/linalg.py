@@ -34,7 +34,9 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv",
     "lstsq",
@@ -98,7 +100,7 @@ def _matrices(a: Any, square: bool = False) -> Tensor:
 
 
 def cholesky(a: Any, *, upper: bool = False) -> Tensor:
-    """The lower triangular L for which L @ L.T is the symmetric, positive definite matrix; or the upper one, L.T.
+    """The lower triangular L for which L @ L^H is the Hermitian, positive definite matrix; or the upper one, L^H.
 
     >>> cholesky([[4.0]]).tolist()
     [[2.0]]
@@ -121,22 +123,56 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     return found.R if mode == "r" else found
 
 
-def _triangle(a: Any, UPLO: str) -> Tensor:
-    """A symmetric matrix, of which one triangle is looked at."""
+def symmetric(a: Any, UPLO: str) -> Tensor:
+    """A symmetric or Hermitian matrix, of which one triangle is looked at; the diagonal is real."""
     if UPLO not in ("L", "U"):
         raise ArgumentError(f"a triangle is L or U, not {UPLO!r}")
     x = _matrices(a, True)
     half = ops.tril(x, -1) if UPLO == "L" else ops.triu(x, 1)
-    return half + matrix_transpose(half) + (x - ops.tril(x, -1) - ops.triu(x, 1))
+    diagonal = x - ops.tril(x, -1) - ops.triu(x, 1)
+    if x.dtype.is_complex:
+        diagonal = cast(ops.real(diagonal), x.dtype)
+    return half + conj_transpose(half) + diagonal
+
+
+def conj_transpose(x: Tensor) -> Tensor:
+    """The conjugate, with rows and columns exchanged."""
+    return ops.conj(matrix_transpose(x)) if x.dtype.is_complex else matrix_transpose(x)
 
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, in rising order, and eigenvectors, as columns, of symmetric matrices, of which one triangle counts.
+    """Eigenvalues, in rising order, and eigenvectors, as columns, of Hermitian matrices, of which one triangle counts.
 
     >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.tolist()
     [1.0, 2.0]
     """
-    return EighResult(*ops.eigh(_triangle(a, UPLO)))
+    return EighResult(*ops.eigh(symmetric(a, UPLO)))
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues and eigenvectors, as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+def eig(a: Any) -> EigResult:
+    """Eigenvalues, in no order, and eigenvectors, as columns of length 1, of square matrices. They are complex; NumPy
+    gives real numbers where all of them are, and here the type does not depend on the numbers.
+
+    >>> eig([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.tolist()
+    [(2+0j), (1+0j)]
+    """
+    return EigResult(*ops.eig(_matrices(a, True)))
+
+
+def eigvals(a: Any) -> Tensor:
+    """Eigenvalues of square matrices, in no order; they are complex.
+
+    >>> eigvals([[0.0, -1.0], [1.0, 0.0]]).tolist()
+    [1j, -1j]
+    """
+    return eig(a).eigenvalues
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Tensor:
@@ -158,7 +194,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if not compute_uv:
         return ops.svd(x, compute_uv=False)
     s, u, v = ops.svd(x, full_matrices)
-    return SVDResult(u, s, matrix_transpose(v))
+    return SVDResult(u, s, conj_transpose(v))
 
 
 def svdvals(x: Any) -> Tensor:
@@ -207,12 +243,12 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     u, s, vh = svd(x, full_matrices=False)
     cut: Any = rcond if rcond is not None else rtol
     cut = max(x.shape[-2:]) * numpy.finfo(x.dtype.numpy).eps if cut is None else asarray(cut)
-    cut = cast(ops.expand_dims(cut, cut.ndim), x.dtype) if isinstance(cut, Tensor) else float(cut)
+    cut = cast(ops.expand_dims(cut, cut.ndim), s.dtype) if isinstance(cut, Tensor) else float(cut)
     if not s.shape[-1]:
         return ops.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
     keep = s > cut * amax(s, -1, True)
     over = ops.where(keep, 1 / ops.where(keep, s, ops.ones_like(s)), ops.zeros_like(s))
-    return ops.matmul(matrix_transpose(vh) * ops.expand_dims(over, over.ndim - 1), matrix_transpose(u))
+    return ops.matmul(conj_transpose(vh) * ops.expand_dims(over, over.ndim - 1), conj_transpose(u))
 
 
 def solve(a: Any, b: Any) -> Tensor:
@@ -245,10 +281,10 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Tensor, Tensor, T
     keep = s > cut * amax(s)
     over = ops.where(keep, 1 / ops.where(keep, s, ops.ones_like(s)), ops.zeros_like(s))
     right = ops.expand_dims(y, 1) if y.ndim == 1 else y
-    found = ops.matmul(matrix_transpose(vh), ops.expand_dims(over, 1) * ops.matmul(matrix_transpose(u), right))
+    found = ops.matmul(conj_transpose(vh), ops.expand_dims(over, 1) * ops.matmul(conj_transpose(u), right))
     rank = total(keep)
     away = ops.matmul(x, found) - right
-    residuals = total(away * away, 0)
+    residuals = total(ops.real(away * ops.conj(away)) if away.dtype.is_complex else away * away, 0)
     if rows <= columns or int(rank.item()) != columns:
         residuals = residuals[:0]
     return (ops.squeeze(found, 1) if y.ndim == 1 else found), residuals, rank, s

@@ -18,8 +18,10 @@ from mycelia.numpy.creation import asarray
 from mycelia.numpy.reductions import cumsum
 from mycelia.numpy.reductions import sum as total
 from mycelia.ops.arguments import axis_of
+from mycelia.scipy.quadrature import quad
+from mycelia.scipy.solvers import RK45, solve_ivp, weighted
 
-__all__ = ["cumulative_trapezoid", "fixed_quad", "odeint", "simpson", "trapezoid"]
+__all__ = ["cumulative_trapezoid", "fixed_quad", "odeint", "quad", "simpson", "solve_ivp", "trapezoid"]
 
 
 def _part(x: Tensor, axis: int, start: int | None, stop: int | None, step: int | None = None) -> Tensor:
@@ -101,19 +103,6 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
     return (high - low) / 2 * total(Tensor(weights, low.dtype) * func(at, *args), -1), None
 
 
-# The pair of orders 5 and 4 of Dormand and Prince.
-_NODES = (0.2, 0.3, 0.8, 8 / 9, 1.0, 1.0)
-_STAGES = (
-    (0.2,),
-    (3 / 40, 9 / 40),
-    (44 / 45, -56 / 15, 32 / 9),
-    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
-)
-_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-
-
 def odeint(
     func: Callable[..., Any],
     y0: Any,
@@ -153,10 +142,10 @@ def odeint(
             last = abs(step) >= abs(end - now)
             h = end - now if last else step
             stages = [k1]
-            for node, row in zip(_NODES, _STAGES, strict=True):
-                inside = y + h * _weighted(row, stages)
+            for node, row in zip((*RK45.nodes, 1.0), (*RK45.rows, RK45.weights), strict=True):
+                inside = y + h * weighted(row, stages)
                 stages.append(slope(inside, ops.full((), now + node * h, dtype=times.dtype)))
-            error = (h * _weighted(_ERROR, stages)).numbers()
+            error = (h * weighted(RK45.errors, stages)).numbers()
             scale = atol + rtol * numpy.maximum(abs(y.numbers()), abs(inside.numbers()))
             far = float(numpy.sqrt(numpy.mean((error / scale) ** 2))) if error.size else 0.0
             if far <= 1:
@@ -171,11 +160,6 @@ def odeint(
             )
         found.append(y)
     return ops.stack(found)
-
-
-def _weighted(weights: tuple[float, ...], stages: list[Tensor]) -> Tensor:
-    terms = [w * k for w, k in zip(weights, stages, strict=True) if w]
-    return sum(terms[1:], terms[0])
 
 
 def _first_step(y: Tensor, slope: Tensor, rtol: float, atol: float) -> float:

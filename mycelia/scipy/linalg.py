@@ -20,9 +20,26 @@ from mycelia.eager import Tensor, cast, common, floating, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.numpy import linalg as la
 from mycelia.numpy.creation import asarray, eye
-from mycelia.numpy.linalg import cond, det, matrix_rank, multi_dot, pinv, svdvals
+from mycelia.numpy.linalg import cond, conj_transpose, det, matrix_rank, multi_dot, pinv, svdvals
 from mycelia.numpy.products import kron, norm, together
 from mycelia.numpy.shapes import atleast_1d, atleast_2d, matrix_transpose
+from mycelia.scipy.matrix_functions import (
+    coshm,
+    cosm,
+    eig,
+    eigvals,
+    expm,
+    fractional_matrix_power,
+    logm,
+    schur,
+    signm,
+    sinhm,
+    sinm,
+    sqrtm,
+    square,
+    tanhm,
+    tanm,
+)
 from mycelia.types import int64
 
 __all__ = [
@@ -33,15 +50,21 @@ __all__ = [
     "circulant",
     "companion",
     "cond",
+    "coshm",
+    "cosm",
     "det",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "expm",
+    "fractional_matrix_power",
     "hadamard",
     "hankel",
     "hilbert",
     "inv",
     "kron",
+    "logm",
     "lstsq",
     "lu",
     "lu_factor",
@@ -54,11 +77,19 @@ __all__ = [
     "pinv",
     "polar",
     "qr",
+    "randomized_svd",
+    "schur",
+    "signm",
+    "sinhm",
+    "sinm",
     "solve",
     "solve_sylvester",
     "solve_triangular",
+    "sqrtm",
     "svd",
     "svdvals",
+    "tanhm",
+    "tanm",
     "toeplitz",
 ]
 
@@ -67,13 +98,6 @@ def _flags(name: str, **given: bool) -> None:
     """Flags are True or False, whatever they allow."""
     for flag, value in given.items():
         truth(name, flag, value)
-
-
-def _square(a: Any) -> Tensor:
-    x = asarray(a)
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ShapeError("square matrices are expected", given={"shape": x.shape})
-    return cast(x, floating(x.dtype))
 
 
 # ------------------------------------------------------------------------------------------------- mindspore.scipy's
@@ -107,10 +131,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     [[2.0]]
     """
     _flags("cholesky", overwrite_a=overwrite_a, check_finite=check_finite)
-    x = _square(a)
-    half = ops.tril(x) if lower else matrix_transpose(ops.triu(x))
-    full = half + matrix_transpose(ops.tril(half, -1))
-    return ops.cholesky(full, not lower)
+    return ops.cholesky(la.symmetric(a, "L" if lower else "U"), not lower)
 
 
 def cho_factor(
@@ -132,8 +153,8 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     """
     _flags("cho_solve", overwrite_b=overwrite_b, check_finite=check_finite)
     factor, lower = c_and_lower
-    half = solve_triangular(factor, b, trans=0 if lower else 1, lower=lower)
-    return solve_triangular(factor, half, trans=1 if lower else 0, lower=lower)
+    half = solve_triangular(factor, b, trans=0 if lower else 2, lower=lower)
+    return solve_triangular(factor, half, trans=2 if lower else 0, lower=lower)
 
 
 def eigh(
@@ -158,21 +179,20 @@ def eigh(
     _flags("eigh", overwrite_a=overwrite_a, overwrite_b=overwrite_b, turbo=turbo, check_finite=check_finite)
     if type not in (1, 2, 3):
         raise ArgumentError(f"there is no problem of type {type!r}", hint="1, 2 or 3")
-    x = _square(a)
+    x = square(a)
     if b is None:
         values, vectors = la.eigh(x, "L" if lower else "U")
     else:
-        half = ops.tril(x, -1) if lower else matrix_transpose(ops.triu(x, 1))
-        x = half + matrix_transpose(half) + x - ops.tril(x, -1) - ops.triu(x, 1)
-        factor = cholesky(b, lower=True) if lower else matrix_transpose(cholesky(b))
+        x = la.symmetric(x, "L" if lower else "U")
+        factor = cholesky(b, lower=True) if lower else conj_transpose(cholesky(b))
         if type == 1:
             inside = solve_triangular(factor, x, lower=True)
-            inside = solve_triangular(factor, matrix_transpose(inside), lower=True)
+            inside = solve_triangular(factor, conj_transpose(inside), lower=True)
         else:
-            inside = ops.matmul(matrix_transpose(factor), ops.matmul(x, factor))
-        values, vectors = la.eigh((inside + matrix_transpose(inside)) / 2)
+            inside = ops.matmul(conj_transpose(factor), ops.matmul(x, factor))
+        values, vectors = la.eigh((inside + conj_transpose(inside)) / 2)
         turned = ops.matmul(factor, vectors) if type == 3 else None
-        vectors = solve_triangular(factor, vectors, trans=1, lower=True) if turned is None else turned
+        vectors = solve_triangular(factor, vectors, trans=2, lower=True) if turned is None else turned
     if eigvals is not None:
         first, last = eigvals
         values, vectors = values[..., first : last + 1], vectors[..., first : last + 1]
@@ -271,7 +291,7 @@ def _pivots(numbers: Any) -> Any:
     *batch, rows, columns = numbers.shape
     orders = []
     for matrix in numbers.reshape(-1, rows, columns):
-        m, order = matrix.astype("float64"), numpy.arange(rows)
+        m, order = matrix.astype("complex128" if numbers.dtype.kind == "c" else "float64"), numpy.arange(rows)
         for i in range(min(rows, columns)):
             best = i + int(numpy.argmax(numpy.abs(m[i:, i])))
             m[[i, best]], order[[i, best]] = m[[best, i]], order[[best, i]]
@@ -298,7 +318,7 @@ def _exchanges(order: Tensor, count: int) -> Tensor:
 
 
 def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Tensor:
-    """The X for which A @ X is b (or A.T @ X, if `trans` is 1), where A was factored by `lu_factor`.
+    """The X for which A @ X is b (or A.T @ X, if `trans` is 1, A^H @ X for 2), where A was factored by `lu_factor`.
 
     >>> lu_solve(lu_factor([[2.0]]), [4.0]).tolist()
     [2.0]
@@ -315,8 +335,8 @@ def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Tensor:
     if trans == 0:
         half = solve_triangular(factors, ops.gather(right, wrap(order), 0), lower=True, unit_diagonal=True)
         return solve_triangular(factors, half)
-    half = solve_triangular(factors, right, trans=1)
-    half = solve_triangular(factors, half, trans=1, lower=True, unit_diagonal=True)
+    half = solve_triangular(factors, right, trans=trans)
+    half = solve_triangular(factors, half, trans=trans, lower=True, unit_diagonal=True)
     return ops.gather(half, wrap(numpy.argsort(order)), 0)
 
 
@@ -331,7 +351,7 @@ def solve_triangular(
     check_finite: bool = True,
 ) -> Tensor:
     """The X for which a @ X is b, where a is triangular: what lies on the other side is not looked at, nor the diagonal
-    if it is made of ones; with `trans` 1 or "T" (2 or "C") of the transposed matrix.
+    if it is made of ones; with `trans` 1 or "T" of the transposed matrix, 2 or "C" conjugated too.
 
     >>> solve_triangular([[2.0, 9.0], [1.0, 1.0]], [2.0, 2.0], lower=True).tolist()
     [1.0, 1.0]
@@ -339,9 +359,11 @@ def solve_triangular(
     _flags("solve_triangular", overwrite_b=overwrite_b, check_finite=check_finite)
     if trans not in (0, 1, 2, "N", "T", "C") or debug is not None:
         raise ArgumentError("trans is 0, 1, 2, N, T or C, and debug None", given={"trans": trans, "debug": debug})
-    x, right = together(_square(a), b)
+    x, right = together(square(a), b)
     vector = right.ndim == x.ndim - 1
     right = ops.expand_dims(right, right.ndim) if vector else right
+    if trans in (2, "C") and x.dtype.is_complex:
+        x = ops.conj(x)
     out: Any = ops.triangular_solve(right, x, not lower, trans not in (0, "N"), unit_diagonal)
     out = out[0] if isinstance(out, tuple) else out
     return ops.squeeze(out, -1) if vector else out
@@ -356,10 +378,13 @@ def solve(a: Any, b: Any, lower: bool = False, assume_a: str = "gen", transposed
     >>> solve([[2.0]], [4.0]).tolist()
     [2.0]
     """
-    x = _square(a)
+    x = square(a)
     if assume_a in ("pos", "sym", "her"):
-        half = ops.tril(x, -1) if lower else matrix_transpose(ops.triu(x, 1))
-        x = half + matrix_transpose(half) + x - ops.tril(x, -1) - ops.triu(x, 1)
+        if assume_a == "sym":
+            half = ops.tril(x, -1) if lower else matrix_transpose(ops.triu(x, 1))
+            x = half + matrix_transpose(half) + x - ops.tril(x, -1) - ops.triu(x, 1)
+        else:
+            x = la.symmetric(x, "L" if lower else "U")
         return cho_solve(cho_factor(x, True), b) if assume_a == "pos" else la.solve(x, b)
     if assume_a != "gen":
         raise ArgumentError(f"nothing is known of matrices that are {assume_a!r}", hint='"gen", "sym", "her" or "pos"')
@@ -387,6 +412,28 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return tuple(la.svd(a, full_matrices)) if compute_uv else la.svd(a, compute_uv=False)
 
 
+def randomized_svd(
+    A: Any, n_components: int, *, n_oversamples: int = 10, n_iter: int = 4, seed: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The largest singular values of a matrix, with U and Vh: of what the matrix makes of a few random vectors (Halko,
+    Martinsson and Tropp 2011), after powers that bring out the large ones. The name is scikit-learn's.
+
+    >>> [round(v, 4) for v in randomized_svd([[3.0, 0.0], [0.0, 4.0]], 1, seed=1)[1].tolist()]
+    [4.0]
+    """
+    x = asarray(A)
+    x = cast(x, floating(x.dtype))
+    if x.ndim != 2 or not 1 <= n_components <= min(x.shape):
+        raise ArgumentError("a matrix has as many singular values as its smaller side", given={"shape": x.shape})
+    count = min(n_components + n_oversamples, *x.shape)
+    drawn = cast(ops.randn(x.shape[1], count, dtype=x.dtype.part, seed=seed), x.dtype)
+    base = la.qr(ops.matmul(x, drawn)).Q
+    for _ in range(n_iter):
+        base = la.qr(ops.matmul(x, la.qr(ops.matmul(conj_transpose(x), base)).Q)).Q
+    u, s, vh = la.svd(ops.matmul(conj_transpose(base), x), full_matrices=False)
+    return ops.matmul(base, u)[:, :n_components], s[:n_components], vh[:n_components]
+
+
 def polar(a: Any, side: str = "right") -> tuple[Tensor, Tensor]:
     """An orthogonal matrix u and a symmetric p, not negative, whose product is the matrix: u @ p, or p @ u on the left.
 
@@ -398,17 +445,8 @@ def polar(a: Any, side: str = "right") -> tuple[Tensor, Tensor]:
     w, s, vh = la.svd(a, full_matrices=False)
     wide = ops.expand_dims(s, s.ndim - 1)
     if side == "right":
-        return ops.matmul(w, vh), ops.matmul(matrix_transpose(vh) * wide, vh)
-    return ops.matmul(w, vh), ops.matmul(w * wide, matrix_transpose(w))
-
-
-def expm(A: Any) -> Tensor:
-    """The exponential of square matrices.
-
-    >>> expm([[0.0]]).tolist()
-    [[1.0]]
-    """
-    return ops.matrix_exp(_square(A))
+        return ops.matmul(w, vh), ops.matmul(conj_transpose(vh) * wide, vh)
+    return ops.matmul(w, vh), ops.matmul(w * wide, conj_transpose(w))
 
 
 def solve_sylvester(a: Any, b: Any, q: Any) -> Tensor:
@@ -417,7 +455,7 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Tensor:
     >>> solve_sylvester([[1.0]], [[2.0]], [[6.0]]).tolist()
     [[2.0]]
     """
-    x, y, right = together(_square(a), _square(b), q)
+    x, y, right = together(square(a), square(b), q)
     rows, columns = x.shape[0], y.shape[0]
     if right.shape != (rows, columns):
         raise ShapeError("q has the rows of a and the columns of b", given={"q": right.shape})
@@ -448,7 +486,7 @@ def null_space(A: Any, rcond: float | None = None) -> Tensor:
     (2, 1)
     """
     _, s, vh = la.svd(A, full_matrices=True)
-    return matrix_transpose(vh[_rank(s, asarray(A).shape, rcond) :])
+    return conj_transpose(vh[_rank(s, asarray(A).shape, rcond) :])
 
 
 # ------------------------------------------------------------------------------------------------- special matrices

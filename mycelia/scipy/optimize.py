@@ -10,6 +10,7 @@ conditions of Wolfe, as in Nocedal and Wright, Numerical Optimization, chapters 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
@@ -30,6 +31,7 @@ from mycelia.scipy.roots import (
     root,
     root_scalar,
 )
+from mycelia.scipy.second_order import curvature, newtonian, trusted
 from mycelia.types import int64
 
 __all__ = [
@@ -37,7 +39,7 @@ __all__ = [
     "least_squares", "line_search", "linear_sum_assignment", "minimize", "newton", "root", "root_scalar",
 ]  # fmt: skip
 
-METHODS = ("bfgs", "lbfgs", "l-bfgs", "cg", "nelder-mead")
+METHODS = ("bfgs", "lbfgs", "l-bfgs", "cg", "nelder-mead", "newton-cg", "trust-ncg")
 
 
 class OptimizeResults(NamedTuple):
@@ -278,23 +280,30 @@ def minimize(
     callback: Callable[[Tensor], Any] | None = None,
     options: dict[str, Any] | None = None,
 ) -> OptimizeResults:
-    """Where a function is smallest, near `x0`: by "BFGS", "LBFGS", "CG" or "Nelder-Mead". Its gradient is our own.
+    """Where a function is smallest, near `x0`: by "BFGS", "LBFGS", "CG", "Newton-CG", "trust-ncg" or "Nelder-Mead".
+
+    Its gradient is our own; so is the product of second derivatives and a vector that the two methods with "ncg" and
+    "Newton" in their names need, unless `hessp` (of x and a vector) or `hess` give it.
 
     No gradient flows through the search: what it gives is a number like one that was read.
 
     Options: `maxiter`, `gtol` (how flat it is to be), `line_search_maxiter`, `norm` (of the gradient), `maxcor`
-    (steps that LBFGS remembers), `xatol` and `fatol` (for Nelder-Mead).
+    (steps that LBFGS remembers), `xatol` and `fatol` (for Nelder-Mead), `xtol` (of Newton-CG), `initial_trust_radius`,
+    `max_trust_radius` and `eta` (of trust-ncg).
 
     >>> minimize(lambda x: ((x - 3.0) ** 2).sum(), Tensor([0.0, 1.0]), method="BFGS").x.tolist()
     [3.0, 3.0]
     """
     chosen = "" if method is None else method.lower()
     if chosen not in METHODS:
-        raise ArgumentError(f"there is no method {method!r}", hint="BFGS, LBFGS, CG or Nelder-Mead")
+        raise ArgumentError(
+            f"there is no method {method!r}", hint="BFGS, LBFGS, CG, Newton-CG, trust-ncg or Nelder-Mead"
+        )
     if not isinstance(args, tuple):
         raise CallError(f"args is a tuple, not a {type(args).__name__}")
-    if hess is not None or hessp is not None or bounds is not None or constraints:
-        raise ArgumentError(f"{method} takes no second derivatives, bounds or constraints", hint="leave them out")
+    second = chosen in ("newton-cg", "trust-ncg")
+    if bounds is not None or constraints or (not second and (hess is not None or hessp is not None)):
+        raise ArgumentError(f"{method} takes no bounds, constraints, or second derivatives", hint="leave them out")
     given = dict(options or {})
     x = asarray(x0)
     x = cast(x, floating(x.dtype))
@@ -303,6 +312,8 @@ def minimize(
     f = Counted(func, args, jac)
     if chosen == "nelder-mead":
         return _simplex(f, x, given, tol, callback)
+    if second:
+        return _second_order(chosen, f, x, curvature(func, args, jac, hess, hessp), given, tol, callback)
     gtol, maxiter = given.pop("gtol", None), given.pop("maxiter", None)
     gtol = gtol if gtol is not None else tol if tol is not None else 1e-5
     rounds, order = given.pop("line_search_maxiter", None) or 20, given.pop("norm", numpy.inf)
@@ -339,6 +350,25 @@ def minimize(
     found = None if inverse is None else ops.stop_gradient(inverse())
     x, value, slope = (ops.stop_gradient(v) for v in (x, value, slope))
     return OptimizeResults(x, status == 0, status, value, slope, found, f.calls, f.calls, nit)
+
+
+def _second_order(
+    method: str,
+    f: Counted,
+    x: Tensor,
+    product: Callable[[Tensor, Tensor], Tensor],
+    options: dict[str, Any],
+    tol: float | None,
+    callback: Callable[[Tensor], Any] | None,
+) -> OptimizeResults:
+    """A minimum by second derivatives: along directions of Newton's, or inside of a radius that is trusted."""
+    if method == "trust-ncg":
+        found = trusted(f, product, x, options, tol, callback)
+    else:
+        found = newtonian(f, product, partial(_wolfe, f), x, options, tol, callback)
+    (x, value, slope), status, nit = found
+    x, value, slope = (ops.stop_gradient(v) for v in (x, value, slope))
+    return OptimizeResults(x, status == 0, status, value, slope, None, f.calls, f.calls, nit)
 
 
 def _simplex(

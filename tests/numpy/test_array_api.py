@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = os.environ.get("ARRAY_API_TESTS")
-KNOWN = {
-    f"array_api_tests/test_linalg.py::test_{name}"
-    for name in ("cholesky", "det", "inv", "matrix_rank", "pinv", "qr", "slogdet", "svd", "svdvals")
-}  # complex matrices
-KNOWN.add(
-    "array_api_tests/test_dlpack.py::test_dunder_dlpack"
-)  # memory that may only be read, asked for without DLPack 1.0
+KNOWN = {"array_api_tests/test_dlpack.py::test_dunder_dlpack"}  # memory only to be read, asked for without DLPack 1.0
 
 
 @pytest.mark.slow

@@ -49,3 +49,11 @@ def test_numbers_of_python_are_not_rounded_to_a_coarser_type_first():
         (mnp.interp([0.0, 3.0], x, x, left=0.1, right=0.7), [0.1, 0.7]),
     ):
         numpy.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("copied", [mnp.copy, mnp.array, lambda x: mnp.asarray(x, copy=True)])
+def test_a_copy_has_memory_of_its_own(copied):
+    x = Tensor([1.0, 2.0])
+    y = copied(x)
+    x[0] = 9.0
+    assert y.tolist() == [1.0, 2.0]

@@ -42,7 +42,7 @@ def test_gradients_are_slopes(case):
     if not floating(eval(code, {"np": mnp, **TENSORS})):
         return
     along = [rng.normal(size=x.shape) for x in arrays]
-    gradients = ms.grad(number, tuple(range(len(names))))(*map(Tensor, arrays))
+    gradients = ms.grad(number, range(len(names)))(*map(Tensor, arrays))
     gradients = gradients if isinstance(gradients, tuple) else (gradients,)
     slope = sum(float((g.asnumpy() * d).sum()) for g, d in zip(gradients, along, strict=True))
     step = 1e-6

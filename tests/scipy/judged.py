@@ -76,7 +76,7 @@ def gradients_are_slopes(case, arrays, step=1e-6, bound=2e-4, symmetric=""):
     inputs = [arrays[n] for n in names]
     along = [rng.normal(size=x.shape) for x in inputs]
     along = [d + np.swapaxes(d, -1, -2) if n in symmetric else d for n, d in zip(names, along, strict=True)]
-    gradients = ms.grad(number, tuple(range(len(names))))(*map(Tensor, inputs))
+    gradients = ms.grad(number, range(len(names)))(*map(Tensor, inputs))
     gradients = gradients if isinstance(gradients, tuple) else (gradients,)
     slope = sum(float((g.asnumpy() * d).sum()) for g, d in zip(gradients, along, strict=True))
     ends = [number(*[Tensor(x + s * step * d) for x, d in zip(inputs, along, strict=True)]).item() for s in (1, -1)]

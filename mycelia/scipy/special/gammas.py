@@ -15,7 +15,7 @@ from mycelia.errors import ArgumentError
 from mycelia.ops.incomplete import (
     beta_logarithm,
     beta_part,
-    beta_parts,
+    beta_share,
     both,
     chosen,
     either,
@@ -202,22 +202,13 @@ def beta(a: Any, b: Any) -> Tensor:
     return cast(ops.exp(_betaln(x, y)) * ops.stop_gradient(gammasgn(x) * gammasgn(y) * gammasgn(x + y)), dtype)
 
 
-def _beta_share(name: str, a: Any, b: Any, x: Any, upper: bool) -> Tensor:
-    (c, d, v), dtype = widened(name, a, b, x)
-    out = beta_parts(*[chosen(ops.isfinite(t), t, 1.0) for t in (c, d, v)])[upper]
-    ends = ops.zeros_like(out)
-    out = ops.where(v <= 0, ends + float(upper), ops.where(v >= 1, ends + float(not upper), out))
-    wrong = either(v < 0, v > 1, ops.isnan(v), c <= 0, d <= 0, ops.isnan(c), ops.isnan(d))
-    return cast(ops.where(wrong, ends + python.nan, out), dtype)
-
-
 def betainc(a: Any, b: Any, x: Any) -> Tensor:
     """The regularised incomplete beta function: the share of the integral of t^(a-1) (1-t)^(b-1) that lies below x.
 
     >>> round(betainc(2.0, 1.0, 0.5).item(), 6)
     0.25
     """
-    return _beta_share("betainc", a, b, x, False)
+    return beta_share("betainc", a, b, x, False)
 
 
 def betaincc(a: Any, b: Any, x: Any) -> Tensor:
@@ -226,7 +217,7 @@ def betaincc(a: Any, b: Any, x: Any) -> Tensor:
     >>> round(betaincc(2.0, 1.0, 0.5).item(), 6)
     0.75
     """
-    return _beta_share("betaincc", a, b, x, True)
+    return beta_share("betaincc", a, b, x, True)
 
 
 # ------------------------------------------------------------------------------------------------- incomplete gamma

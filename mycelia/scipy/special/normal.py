@@ -12,7 +12,17 @@ import numpy
 
 from mycelia import ops
 from mycelia.eager import Tensor, cast, wrap
-from mycelia.ops.incomplete import both, chosen, either, further, integral, levelled, widened
+from mycelia.ops.incomplete import (
+    both,
+    chosen,
+    either,
+    further,
+    integral,
+    levelled,
+    log_normal_share,
+    scaled_erfc,
+    widened,
+)
 from mycelia.ops.numbers import digamma, lgamma
 
 __all__ = [
@@ -50,18 +60,7 @@ def erfcx(x: Any) -> Tensor:
     0.61569
     """
     (v,), dtype = widened("erfcx", x)
-    return cast(_erfcx(v), dtype)
-
-
-def _erfcx(x: Tensor) -> Tensor:
-    known = ops.isfinite(x)
-    size = ops.abs(chosen(known, x, 0.0))
-    twice = further(size) * 2.0
-    above = integral(lambda u: u * (u + twice), 1.0 / (size + 1.0)) * (2.0 / _ROOT)
-    low = chosen(both(known, x < 0), x, 0.0)
-    out = ops.where(x < 0, 2.0 * ops.exp(low * low) - above, above)
-    ends = ops.where(x > 0, ops.zeros_like(out), ops.zeros_like(out) + python.inf)
-    return ops.where(known, out, ops.where(ops.isnan(x), x, ends))
+    return cast(scaled_erfc(v), dtype)
 
 
 def erfinv(y: Any) -> Tensor:
@@ -106,7 +105,7 @@ def _from_logarithm(logs: Tensor) -> Tensor:
     guess = ops.sqrt(ops.maximum(half * half - both_sides / 0.147, ops.zeros_like(logs)))
     x = ops.stop_gradient(ops.sqrt(ops.maximum(guess - half, ops.zeros_like(logs))))
     for turn in range(5):
-        scaled = _erfcx(x)
+        scaled = scaled_erfc(x)
         x = x + (ops.log(scaled) - x * x - logs) * scaled * (_ROOT / 2.0)
         x = ops.stop_gradient(x) if turn < 3 else x
     return x
@@ -129,12 +128,7 @@ def log_ndtr(x: Any) -> Tensor:
     -203.917
     """
     (v,), dtype = widened("log_ndtr", x)
-    low = v < -1
-    z = chosen(both(low, ops.isfinite(v)), v, -1.0)
-    below = ops.log(_erfcx(z * -python.sqrt(0.5)) * 0.5) - z * z * 0.5
-    above = ops.log1p(-0.5 * ops.erfc(chosen(ops.logical_not(low), v, 0.0) * python.sqrt(0.5)))
-    out = ops.where(low, below, above)
-    return cast(ops.where(ops.equal(v, -python.inf), ops.zeros_like(v) - python.inf, out), dtype)
+    return cast(log_normal_share(v), dtype)
 
 
 def ndtri(y: Any) -> Tensor:

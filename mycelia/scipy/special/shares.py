@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math as python
+from collections.abc import Callable
 from typing import Any
 
 from mycelia import ops
@@ -167,10 +168,7 @@ def pdtr(k: Any, m: Any) -> Tensor:
     >>> round(pdtr(0.0, 1.0).item(), 5)
     0.36788
     """
-    (n, mean), dtype = widened("pdtr", k, m)
-    whole = ops.floor(n)
-    out = gammaincc(chosen(whole >= 0, whole, 0.0) + 1.0, mean)
-    return cast(ops.where(n < 0, ops.zeros_like(out) + python.nan, out), dtype)
+    return _poisson("pdtr", gammaincc, k, m)
 
 
 def pdtrc(k: Any, m: Any) -> Tensor:
@@ -179,9 +177,13 @@ def pdtrc(k: Any, m: Any) -> Tensor:
     >>> round(pdtrc(0.0, 1.0).item(), 5)
     0.63212
     """
-    (n, mean), dtype = widened("pdtrc", k, m)
+    return _poisson("pdtrc", gammainc, k, m)
+
+
+def _poisson(name: str, share: Callable[[Any, Any], Tensor], k: Any, m: Any) -> Tensor:
+    (n, mean), dtype = widened(name, k, m)
     whole = ops.floor(n)
-    out = gammainc(chosen(whole >= 0, whole, 0.0) + 1.0, mean)
+    out = share(chosen(whole >= 0, whole, 0.0) + 1.0, mean)
     return cast(ops.where(n < 0, ops.zeros_like(out) + python.nan, out), dtype)
 
 
