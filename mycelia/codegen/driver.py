@@ -17,13 +17,17 @@ from llvmlite import ir
 
 from mycelia.codegen.code_key import code_key
 from mycelia.codegen.emitted_function import VOID, EmittedFunction, flush
+from mycelia.codegen.extents import numbers_of
 from mycelia.codegen.heap import Heap
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
 from mycelia.codegen.scalar import i32, i64, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
+from mycelia.codegen.written import Written
 from mycelia.loops import Kernel, Procedure, Repeat, Runtime, TileKind, Unit
 from mycelia.options import Options
 from mycelia.sizes import Atom, Dim, Name, Sym, low
+
+_written = Written()
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     driver = Driver(module, unit, options, name)
     driver.run()
     tiles = [emit_tiles(kind, options) for kind in driver.tiles]
-    return Emitted((str(module), *(str(m) for m in driver.modules), *tiles), tuple(driver.numbers))
+    return Emitted((str(module), *driver.modules, *tiles), tuple(driver.numbers))
 
 
 class Driver:
@@ -56,7 +60,7 @@ class Driver:
         self.together = unit.binding.together
         self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
-        self.modules: list[ir.Module] = []
+        self.modules: list[str] = []
         self.tiles: dict[TileKind, ir.Function] = {}
         self.numbers: list[Sym] = []
         self.born: dict[Name, ir.Function] = {}
@@ -166,14 +170,26 @@ class Driver:
         """The function of a kernel, in a module of its own; equal kernels over other buffers share it."""
         key = code_key(kernel, self.unit.streamed)
         if key not in self.kernels:
-            streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
             name = f"kernel.{sha256(key.encode()).hexdigest()[:24]}"
+            self.modules.append(self._text(kernel, key, name))
+            self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
+        return self.kernels[key]
+
+    def _text(self, kernel: Kernel, key: str, name: str) -> str:
+        """The module of a kernel. Where all sizes are numbers it is that of any equal kernel which was written before;
+        else what is known of the sizes is no part of the key.
+        """
+
+        def write() -> str:
+            streamed = frozenset(b for b in kernel.written() if b in self.unit.streamed)
             own = ir.Module("kernel")
             own.triple = self.options.target.triple
             emit_kernel(own, kernel, name, self.options, streamed)
-            self.modules.append(own)
-            self.kernels[key] = ir.Function(self.module, KERNEL_TYPE, name)
-        return self.kernels[key]
+            return str(own)
+
+        if numbers_of(kernel):
+            return write()
+        return _written.find((key, self.options.target, self.options.fast_math), write)
 
     def tile_function(self, kind: TileKind) -> ir.Function:
         """The function for products of this kind, which is a module of its own."""

@@ -92,7 +92,7 @@ class Function:
     @cached_property
     def static(self) -> bool:
         """Whether all sizes in it are numbers."""
-        return all(v.type.static and getattr(v.op, "static", True) for v in self.values())
+        return all(v.type.static and (type(v.op) is Param or v.op.static) for v in self._order)  # type: ignore[union-attr]  # checked
 
     def __call__(self, *args: Value) -> tuple[Value, ...]:
         """Inline this function at `args`. Its effects become effects of the function that is being made."""
@@ -100,7 +100,11 @@ class Function:
 
     def values(self) -> list[Value]:
         """Everything the effects and the results need, inputs before users, effects in order."""
-        return toposort(self.roots)
+        return list(self._order)
+
+    @cached_property
+    def _order(self) -> tuple[Value, ...]:
+        return tuple(toposort(self.roots))
 
     def with_results(self, results: Iterable[Value]) -> Function:
         """The same effects, and other results of the same values."""

@@ -43,6 +43,7 @@ Cotangents = tuple[Any, ...]  # a value, or None where nothing flows, for each i
 Back = Callable[[Sequence[Any]], Cotangents]
 
 registry: dict[str, type[Op]] = {}
+PLAIN = frozenset((int, float, bool, str, DType, type(None)))  # attributes that say nothing of sizes
 REQUIRED = ("infer", "reference", "vmap", "axes", "samples")
 
 
@@ -118,6 +119,8 @@ class Mistake:
 
 
 def _static(attribute: Any) -> bool:
+    if attribute.__class__ in PLAIN:
+        return True
     if isinstance(attribute, tuple):
         return all(map(_static, attribute))
     return type(attribute) is not Sym and getattr(attribute, "static", True)  # types and functions know it
@@ -178,7 +181,10 @@ class Op(metaclass=OpClass):
     @property
     def static(self) -> bool:
         """Whether its attributes are numbers; with a symbolic size among them it is computed when the program runs."""
-        return all(_static(getattr(self, name)) for name in _names(type(self)))
+        for name in _names(type(self)):  # noqa: SIM110  # this is asked of every value, and a generator takes longer
+            if not _static(getattr(self, name)):
+                return False
+        return True
 
     def results(self, value: Value) -> Any:
         """A value as its results: itself, or a tuple of projections."""

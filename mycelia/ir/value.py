@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from operator import attrgetter
+from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mycelia.errors import Location, caller
@@ -160,14 +160,16 @@ class Value(Arithmetic):
         return made
 
     @classmethod
-    def _made(cls, key: tuple[object, ...], op: Op | Param, inputs: tuple[Value, ...], mark: int) -> Value:
+    def _made(
+        cls, key: tuple[object, ...], op: Op | Param, inputs: tuple[Value, ...], mark: int, kind: Type | None = None
+    ) -> Value:
         made = object.__new__(cls)
         made.op, made.inputs, made.known, made.serial, made.mark = op, inputs, None, next(serials), mark
         made.location = caller() if _here.ask else _here.location
         if type(op) is Param:
             made.type, made.closed = op.type, False
         else:
-            made.type = op.infer(*map(_type_of, inputs))  # type: ignore[union-attr]
+            made.type = kind or op.infer(*map(_type_of, inputs))  # type: ignore[union-attr]
             made.closed = op.purity is Purity.TOTAL
             for x in inputs:
                 if not x.closed:
@@ -193,12 +195,24 @@ class Value(Arithmetic):
     def again(self, inputs: tuple[Value, ...]) -> Value:
         """The same op on these inputs, in the function that is being made: an effect of that, if it is ordered."""
         if inputs != self.inputs:
-            return Value(self.op, inputs)
+            return self._on(inputs)
         if self.op.purity is Purity.TOTAL:
             return self
         region = innermost()
         here = region is not None and region.number and self.unclosed  # what is being written stays as it is
         return self if here else Value(self.op, inputs)
+
+    def _on(self, inputs: tuple[Value, ...]) -> Value:
+        """The same op on other inputs: where those have the very same types, the result has."""
+        op = self.op
+        if op.purity is not Purity.TOTAL or any(map(is_not, map(_type_of, inputs), map(_type_of, self.inputs))):
+            return Value(op, inputs)
+        key = (op, inputs)
+        found = _interned.get(key)
+        if found is None:
+            return Value._made(key, op, inputs, 0, self.type)
+        found._also_from_here()
+        return found
 
     @property
     def unclosed(self) -> bool:

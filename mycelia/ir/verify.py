@@ -31,7 +31,8 @@ def verify(fn: Function) -> None:
 def inner_functions(op: object) -> list[Function]:
     """The functions among the attributes of an op."""
     found: list[Function] = []
-    stack = list(op.attributes().values()) if hasattr(op, "attributes") else []
+    attributes = getattr(op, "attributes", None)
+    stack = [] if attributes is None else list(attributes().values())
     while stack:
         a = stack.pop()
         if isinstance(a, Function):

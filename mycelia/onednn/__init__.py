@@ -8,7 +8,7 @@ from mycelia.onednn.convolution import (
 )
 from mycelia.onednn.layout import Layout, Packed
 from mycelia.onednn.library import OneDnnError, Refused, library
-from mycelia.onednn.matmul import matmul, matmul_of_any_size
+from mycelia.onednn.matmul import matmul, matmul_of_any_size, may_be_of_any_size
 from mycelia.onednn.pooling import AVERAGE, AVERAGE_WITH_PADDING, MAX, pooling, pooling_gradient
 from mycelia.onednn.post_ops import (
     GELU_ERF,
@@ -55,6 +55,7 @@ __all__ = [
     "library",
     "matmul",
     "matmul_of_any_size",
+    "may_be_of_any_size",
     "pooling",
     "pooling_gradient",
     "reorder",

@@ -47,7 +47,8 @@ def matmul(lhs: Layout, rhs: Layout, out: Layout, *, bias: bool = False, post_op
 
 
 def matmul_of_any_size(lhs: Layout, rhs: Layout, out: Layout) -> Prepared:
-    """The product lhs @ rhs of float32 matrices, by code that is told their sizes when it runs; ports: lhs, rhs, out.
+    """The product lhs @ rhs of float32 matrices, or of batches of them, by code that is told their sizes when it runs;
+    ports: lhs, rhs, out.
 
     One primitive serves all sizes, and a new one costs a few objects of a few hundred bytes. One made for its sizes
     takes a hundred times as long to make, and 60 KB.
@@ -60,22 +61,41 @@ def matmul_of_any_size(lhs: Layout, rhs: Layout, out: Layout) -> Prepared:
     array([3., 3., 3., 3.], dtype=float32)
     array([5., 5., 5., 5.], dtype=float32)
     """
-    made = _general(tuple(_inner(layout) for layout in (lhs, rhs, out)))
+    made = _general(len(out.dims), tuple([_inner(layout) for layout in (lhs, rhs, out)]))
     return Prepared(made, [("lhs", Arg.source, lhs), ("rhs", Arg.weights, rhs), ("out", Arg.out, out)])
 
 
+def may_be_of_any_size(lhs: Layout, rhs: Layout, out: Layout) -> bool:
+    """Whether there is such code: for float32, where matrices lie in rows or columns that do not overlap, the result in
+    rows, and no axis is repeated.
+
+    >>> lhs, rhs, out = (Layout.rows(shape, DataType.f32) for shape in ((2, 5, 7), (2, 7, 3), (2, 5, 3)))
+    >>> one = Layout.rows((1, 7, 3), DataType.f32)
+    >>> may_be_of_any_size(lhs, rhs, out), may_be_of_any_size(lhs, one, out)
+    (True, False)
+    """
+    if any(
+        x.dtype != DataType.f32 or x.dims[:-2] != out.dims[:-2] or 0 in (x.strides or (0,)) for x in (lhs, rhs, out)
+    ):
+        return False
+    return _in_rows(out) and all(_in_rows(x) or _in_rows(x, -1, -2) for x in (lhs, rhs))
+
+
+def _in_rows(x: Layout, across: int = -2, along: int = -1) -> bool:
+    assert x.strides is not None, "oneDNN may not choose what it is told when it runs"
+    return x.strides[along] == 1 and x.strides[across] >= x.dims[along]
+
+
 def _inner(layout: Layout) -> int:
-    """The axis of a matrix whose elements are neighbours."""
-    assert layout.strides is not None, "oneDNN may not choose what it is told when it runs"
-    _, along = layout.strides
-    return 1 if along == 1 else 0
+    """The axis of matrices whose elements are neighbours."""
+    return len(layout.dims) - (1 if _in_rows(layout) else 2)
 
 
-@lru_cache(maxsize=8)
-def _general(inner: tuple[int, ...]) -> Primitive:
+@lru_cache(maxsize=32)
+def _general(rank: int, inner: tuple[int, ...]) -> Primitive:
     """The product of matrices in which these axes, of lhs, rhs and out, have neighbours in memory."""
-    steps = {0: (1, TOLD_LATER), 1: (TOLD_LATER, 1)}
-    lhs, rhs, out = (Layout((TOLD_LATER, TOLD_LATER), DataType.f32, steps[axis]) for axis in inner)
+    unknown = (TOLD_LATER,) * rank
+    lhs, rhs, out = (Layout(unknown, DataType.f32, (*unknown[:axis], 1, *unknown[axis + 1 :])) for axis in inner)
     given = (library().engine, lhs.address, rhs.address, None, out.address, attributes(()).address)
     asked: dict[str, object] = {"lhs": lhs, "rhs": rhs, "out": out}
     made = Primitive(describe_primitive("dnnl_matmul_primitive_desc_create", *given, asked=asked), shared=True)

@@ -39,7 +39,9 @@ def in_one_type(units: frozenset[str]) -> tuple[Rule, ...]:
 
 @rule_for(Contract)
 def multiply_single_terms(v: Value) -> Value | None:
-    """A sum of one term is no sum: the library would go through all its motions for one multiplication an element."""
+    """A sum of one term is no sum: the library would go through all its motions for one multiplication an element. But
+    a sum begins with 0, so that it is never -0.
+    """
     op = v.op
     assert isinstance(op, Contract), f"{v} is no contraction"
     x, y = v.inputs
@@ -48,7 +50,8 @@ def multiply_single_terms(v: Value) -> Value | None:
         return None
     wide = summed_in(v.dtype, x.dtype, y.dtype)
     left, right = (_spread(p.cast(side, wide), letters, op.out) for side, letters in ((x, op.lhs), (y, op.rhs)))
-    out: Value = p.cast(left * right, v.dtype)
+    term = left * right
+    out: Value = p.cast(term + 0.0 if wide.is_float else term, v.dtype)
     return out
 
 

@@ -20,6 +20,7 @@ from mycelia.primitives import (
     Select,
     StopGradient,
     Subtract,
+    Sum,
     Transpose,
 )
 from mycelia.sizes import known_equal
@@ -122,11 +123,14 @@ def select_of_one(v: Value) -> Value | None:
 
 @rule_for(Reduction)
 def reduce_single_elements(v: Value) -> Value | None:
-    """Axes of one element need no folding."""
+    """Axes of one element need no folding. But a sum begins with 0, so that it is never -0."""
     (x,) = v.inputs
     dims = v.op.dims  # type: ignore[union-attr]
     single = known_equal(prod(x.shape[d] for d in dims), 1) and not any(known_equal(n, 0) for n in x.shape)
-    return p.reshape(x, v.shape) if single else None
+    if not single:
+        return None
+    alone = p.reshape(x, v.shape)
+    return alone + 0.0 if isinstance(v.op, Sum) and v.dtype.is_inexact else alone
 
 
 RULES: Rules = (

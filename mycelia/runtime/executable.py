@@ -58,7 +58,7 @@ KEPT = 16  # arrangements of one program: sizes that come again cost nothing
 
 
 class Running:
-    """A program arranged for actual sizes, with what was learned of its arguments."""
+    """A program arranged for actual sizes."""
 
     def __init__(self, executable: Executable, sizes: tuple[int, ...]) -> None:
         bound, binding = executable.bound, executable.binding
@@ -70,8 +70,6 @@ class Running:
             self.table[slot] = words.ctypes.data
         shapes = executable.numbers.taken(*sizes)
         self.inputs = [(slot, dtype, shape) for (slot, dtype), shape in zip(executable.takes, shapes, strict=True)]
-        self.written: dict[int, int] = {}  # addresses of arrays that are updated
-        self.seen = Seen(len(self.inputs))  # whose addresses are in the table
         self.arena = 0
         if sizes:
             Arena.expect_more_than(self.arrangement.arena)
@@ -109,6 +107,10 @@ class Executable:
         if self._handles:
             self._release = code.function(RELEASE, None, ctypes.c_void_p)
         self._solve = solver([t.shape for t in binding.inputs], binding.names)
+        self._written: dict[int, int] = {}  # addresses of arrays that are updated
+        self._seen = Seen(len(self.takes))  # whose addresses are in the table of the last sizes
+        self._slots = np.array(bound.inputs, np.intp)
+        self._sized = [i for i, t in enumerate(binding.inputs) if not t.static]
         self._running: dict[tuple[int, ...], Running] = {}
         self._last: Running | None = None
         self._only: Running | None = None  # where there is one for all calls
@@ -153,6 +155,9 @@ class Executable:
         elif len(self._running) > 1:  # the one that was used last goes last
             self._running[sizes] = self._running.pop(sizes)
         if running is not self._last:
+            if self._last is not None:  # most arguments are the same
+                running.table[self._slots] = self._last.table[self._slots]
+                assert all(arrays[i].shape == running.inputs[i][2] for i in self._sized), "a size has two values"
             self._last = running
             self.heap[8] = running.table[self._numbers_slot]
         if not self.binding.names:
@@ -161,8 +166,12 @@ class Executable:
 
     def _call(self, running: Running, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
         table, held = running.table, arrays
-        if changed := running.seen.changed(arrays):
-            held = self._told(running, arrays, changed)
+        if changed := self._seen.changed(arrays):
+            try:
+                held = self._told(running, arrays, changed)
+            except BaseException:  # Ctrl-C, say: the table may hold addresses of arrays that were not kept
+                self._seen = Seen(len(self.takes))
+                raise
         results = list(self._results)
         for i, slot, make in running.fresh:
             results[i] = out = make()
@@ -205,15 +214,15 @@ class Executable:
                 copied.append(i)
             place = address(x)
             if i in self.owned:
-                running.written[i] = place
-            elif place in running.written.values():
+                self._written[i] = place
+            elif place in self._written.values():
                 held[i] = x = x.copy()  # it must not change while it is read
                 place = address(x)
                 copied.append(i)
             running.table[slot] = place
         if copied:
             changed = [i for i in changed if i not in copied]
-        running.seen.keep(arrays, changed)
+        self._seen.keep(arrays, changed)
         return tuple(held)
 
     def _polled(self, address: int) -> int:

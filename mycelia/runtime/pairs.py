@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mycelia.ir import Function
-from mycelia.primitives.pairing import as_complex, as_pairs
+from mycelia.primitives.pairs import as_complex, as_pairs
 from mycelia.types import Array, TensorType, Type
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, singledispatch
+from math import prod
 
 from mycelia import onednn
 from mycelia.codegen.records import Execution, list_of_words
-from mycelia.cost import GENERAL_FROM, GENERAL_SIDE, SHARED_CALL
+from mycelia.cost import (
+    GENERAL_COLUMNS,
+    GENERAL_FROM,
+    GENERAL_IN_COLUMNS,
+    GENERAL_SIDE,
+    SHARED_CALL,
+)
 from mycelia.loops import ConvolutionCall, LibraryCall, Matmul, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.tiles import Tiled, tiled
 from mycelia.sizes import Hints, evaluated
 from mycelia.threads.openmp import at_most
-from mycelia.types import Array, DType, float32
+from mycelia.types import Array, DType
 
 ROOM = -1  # not an operand: memory that belongs to the call
 
@@ -113,25 +120,30 @@ def one(prepared: Prepared, operands: int) -> PreparedCall:
 @bind.register
 def _(call: Matmul) -> PreparedCall:
     lhs, rhs, out = (_layout(x) for x in (call.lhs, call.rhs, call.out))
-    if _fast_at_any_size(call):
+    if not call.bias and onednn.may_be_of_any_size(lhs, rhs, out) and _fast_at_any_size(call):
         return one(onednn.matmul_of_any_size(lhs, rhs, out), 3)
     prepared = onednn.matmul(lhs, rhs, out, bias=call.bias)
     return one(prepared, 3 + call.bias)
 
 
 def _fast_at_any_size(call: Matmul) -> bool:
-    """Whether code that is told its sizes when it runs is as fast: for large matrices, without a bias, of float32. It
-    depends on the call alone, so a product has the same bits in all programs, and whenever it is computed.
+    """Whether code that is told its sizes when it runs is as fast. It depends on the call alone, so a product has the
+    same bits in all programs, and whenever it is computed.
     """
-    operands = (call.lhs, call.rhs, call.out)
-    if call.bias or len(call.out.shape) != 2 or any(x.dtype != float32 for x in operands):
+    rows, columns, terms = *call.out.shape[-2:], call.lhs.shape[-1]
+    if call.multiplications < SHARED_CALL:  # it does not remember for how many threads it was made
         return False
-    rows, columns = call.out.shape
-    terms = call.lhs.shape[1]
-    across, along = call.lhs.strides
-    dense = (along == 1 and across >= terms) or (across == 1 and along >= rows)
-    dense = dense and all(x.strides[1] == 1 and x.strides[0] >= columns for x in (call.rhs, call.out))
-    return dense and min(rows, columns, terms) >= GENERAL_SIDE and call.multiplications >= GENERAL_FROM
+    if len(call.out.shape) > 2:
+        in_columns = call.lhs.strides[-1] != 1 and rows * columns * terms >= GENERAL_IN_COLUMNS
+        return in_columns or any(_has_gaps(x) for x in (call.lhs, call.rhs, call.out))
+    if min(rows, columns, terms) < GENERAL_SIDE or call.multiplications < GENERAL_FROM:
+        return False
+    return call.rhs.strides[-1] == 1 or columns >= GENERAL_COLUMNS * terms
+
+
+def _has_gaps(x: Strided) -> bool:
+    """Whether there is something else between elements: such batches the library multiplies by that code anyway."""
+    return sum((n - 1) * step for n, step in zip(x.shape, x.strides, strict=True)) + 1 != prod(x.shape)
 
 
 @bind.register

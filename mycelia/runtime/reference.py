@@ -22,7 +22,7 @@ class Reference:
 
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results; donated parameters are overwritten, as machine code would do."""
-        results = answered(interpret(sized(self.fn, sizes_of(self.fn, arrays)), *arrays), self.asks)
+        results = interpreted(self.fn, self.asks, arrays)
         for result in self.donated:
             results[result] = np.array(results[result])
         for result, param in self.donated.items():
@@ -31,8 +31,11 @@ class Reference:
         return tuple(results)
 
 
-def answered(results: Sequence[Array], asks: int) -> list[Array]:
-    """The results behind the first ones, which are questions; a program stops if one of these is true."""
-    if any(results[:asks]):
+def interpreted(fn: Function, asks: int, arrays: Sequence[Array]) -> list[Array]:
+    """The results behind the first ones, which are questions: a program stops if one of these is true, before anything
+    happens in it.
+    """
+    whole = sized(fn, sizes_of(fn, arrays))
+    if asks and any(interpret(Function(whole.params, whole.results[:asks]), *arrays)):
         raise Stopped("a program was asked whether it can go on, and cannot")
-    return list(results[asks:])
+    return list(interpret(whole.with_results(whole.results[asks:]), *arrays))

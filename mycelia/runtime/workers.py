@@ -93,8 +93,10 @@ class Workers:
     def compile(self, texts: Iterable[str]) -> list[bytes]:
         """The objects of these texts, in order, compiled side by side."""
         texts = list(texts)
-        lanes = min(len(texts), max(self.target.cores, 1))
-        with ThreadPoolExecutor(max(lanes, 1)) as pool:
+        lanes = min(len(texts), self.target.cores)
+        if lanes <= 1:
+            return [self._one(text) for text in texts]
+        with ThreadPoolExecutor(lanes) as pool:
             return list(pool.map(self._one, texts))
 
     def _one(self, text: str) -> bytes:

@@ -72,7 +72,10 @@ def at_most(threads: int) -> Iterator[None]:
     """
     library = load_openmp()
     before = library.omp_get_max_threads()
-    library.omp_set_num_threads(min(threads, before))
+    if before <= threads:
+        yield
+        return
+    library.omp_set_num_threads(threads)
     try:
         yield
     finally:

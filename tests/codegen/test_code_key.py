@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.codegen import driver, written
 from mycelia.codegen.code_key import code_key
 from mycelia.codegen.driver import emit_program
+from mycelia.codegen.vecmath.accuracy import BY_NAME
+from mycelia.codegen.written import Written
+from mycelia.options import FastMath
 from mycelia.runtime.layout import layout
 from mycelia.types import float64
 from tests.lowering.programs import check, f32, launches, lowered, softmax, typed
@@ -56,3 +62,50 @@ def test_layers_of_one_kind_are_emitted_once():
     # the last layer writes a result, but that is the same code
     assert one == six == 2  # the driver and the kernel
     check(layers, X, *[square] * 6, tolerance=1e-5)
+
+
+def emitted(fn, *types, fuse=True):
+    given = replace(options(), fast_math=FastMath(fuse=fuse))
+    return emit_program(layout(lowered(fn, *types), given), given, "run").modules
+
+
+@pytest.fixture
+def anew(monkeypatch):
+    """As a process that wrote nothing yet."""
+    return lambda: monkeypatch.setattr(driver, "_written", Written())
+
+
+def dozen(x):
+    return p.tanh(x) * 2.0 + 1.0
+
+
+def test_a_kernel_that_was_written_before_is_the_text_that_would_be_written(anew, monkeypatch):
+    anew()
+    first = emitted(dozen, X)
+    anew()
+    assert emitted(dozen, X) == first
+    monkeypatch.setattr(driver, "emit_kernel", None)  # nobody writes it again
+    assert emitted(dozen, X) == first
+
+
+def test_what_is_not_in_the_key_is_seen_all_the_same(anew, monkeypatch):
+    """Other freedoms of arithmetic, and another formula for a function, are other code."""
+    anew()
+    fused = emitted(dozen, X)
+    plain = emitted(dozen, X, fuse=False)
+    anew()
+    assert plain == emitted(dozen, X, fuse=False) != fused
+    monkeypatch.setitem(BY_NAME, "tanh", BY_NAME["exp"])
+    assert emitted(dozen, X, fuse=False) != plain
+    monkeypatch.undo()
+    assert emitted(dozen, X, fuse=False) == plain
+
+
+def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(written, "MOST", 10)
+    texts = Written()
+    for key, text in (("a", "12345"), ("b", "6789")):
+        assert texts.find(key, lambda text=text: text) == text
+    assert [texts.find(key, lambda: "") for key in "ab"] == ["12345", "6789"]
+    assert texts.find("c", lambda: "01") == "01"
+    assert [texts.find(key, lambda: "") for key in "cab"] == ["01", "", ""]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mycelia import primitives as p
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, GradientError
 from mycelia.ir import Function, registry
 from mycelia.ir.text import parse, show
 from mycelia.testing import all_samples, function_of
@@ -83,7 +83,13 @@ def test_functions_among_attributes_stand_before():
 def test_gradients_and_vectorisations_of_every_op_survive(sample):
     fn = function_of(sample)
     if any(t.differentiable for t in fn.types) and any(t.differentiable for t in fn.result_types):
-        same(vjp(fn))
+        try:
+            back = vjp(fn)
+        except GradientError as reason:
+            if f"{sample.op.name} has no gradient" not in str(reason):  # it says so itself
+                raise
+        else:
+            same(back)
     if all(isinstance(t, TensorType) for t in (*fn.types, *fn.result_types)):
         same(vmap(fn, 2))
 

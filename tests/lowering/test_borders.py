@@ -9,7 +9,7 @@ from mycelia.ir import Function, interpret
 from mycelia.lowering import lower
 from mycelia.passes import optimise
 from mycelia.runtime.warm import compile
-from mycelia.types import TensorType, float32
+from mycelia.types import TensorType, float32, int32
 
 MATRIX, WIDE = TensorType(float32, (6, 40)), TensorType(float32, (6, 120))
 
@@ -38,7 +38,13 @@ def chosen(x, y, z):
     return p.select(p.less(columns, rows), x, y)
 
 
-PROGRAMS = [joined, padded, sliced, rolled, chosen]
+def counted(x, y, z):
+    """Questions in which the number stands first."""
+    columns = p.iota(int32, z.shape, 1)
+    return p.select(p.less(p.full(7, int32, z.shape), columns), x, y) * p.select(p.greater(30, columns), z, y)
+
+
+PROGRAMS = [joined, padded, sliced, rolled, chosen, counted]
 
 
 @pytest.mark.parametrize("python", PROGRAMS)
@@ -49,7 +55,7 @@ def test_parts_are_what_the_whole_is(python):
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("python", [joined, padded, sliced, rolled])
+@pytest.mark.parametrize("python", [joined, padded, sliced, rolled, counted])
 def test_no_element_asks_where_it_is(python):
     program = str(lower(optimise(Function.build(python, MATRIX, MATRIX, MATRIX), options()), {}, options()))
     assert "select" not in program

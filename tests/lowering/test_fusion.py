@@ -39,6 +39,15 @@ def test_a_long_chain_is_still_one_kernel():
     assert one_kernel(lambda x: reduce(lambda a, _: p.sin(a) * 0.5 + x, range(40), x), X)
 
 
+def test_what_is_read_twice_at_each_of_sixty_levels_is_looked_at_once():
+    def fn(x):
+        for _ in range(60):
+            x = p.maximum(x + x, x * x)
+        return p.matmul(x, x), p.reduce_sum(x, (0,))
+
+    lowered(fn, f32(4, 4))  # 2**60 ways lead down
+
+
 def test_several_results_over_one_domain_are_one_kernel():
     kernel = one_kernel(lambda x, y: (x + y, p.exp(x), x * y), X, X)
     assert len(kernel.written()) == 3
@@ -106,6 +115,14 @@ def test_relu_runs_inside_the_kernel_of_the_pooling_that_reads_it():
     program = lowered(fn, f32(4, 8, 12, 12))
     assert len(launches(program)) + len(invokes(program)) == 1
     check(fn, f32(4, 8, 12, 12))
+
+
+def test_every_loop_of_a_pooling_runs_once():
+    """Windows that do not lie on one another's lines: three loops, none of them both outside and inside."""
+    for fn in (p.max_pool, p.avg_pool):
+        for launch in launches(lowered(lambda x, fn=fn: fn(x, (2, 3), (2, 2)), f32(3, 4, 9, 11))):
+            loops = [*launch.kernel.rows, *(v for sweep in launch.kernel.sweeps for v in sweep.columns)]
+            assert len(loops) == len(set(loops)) > 2
 
 
 def test_bias_and_activation_after_a_product_are_one_kernel():

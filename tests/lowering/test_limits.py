@@ -45,6 +45,18 @@ def test_results_that_go_past_the_caches_are_the_same(monkeypatch):
             assert case is None or difference(case) is None, f"program {seed}"
 
 
+def test_only_results_that_nobody_reads_go_past_the_caches(monkeypatch):
+    """What goes past them is not there yet for another thread that reads it."""
+    monkeypatch.setattr(layout, "streamed_from", lambda target: 1)
+
+    def streamed(fn):
+        program = lowered(fn, f32(64, 64))
+        return [b in layout._streamed(program, options().target) for b in program.outputs]
+
+    assert streamed(lambda x: p.tanh(x)) == [True]
+    assert streamed(lambda x: (y := p.tanh(x), p.matmul(y, y))) == [False, True]
+
+
 def test_a_result_larger_than_the_caches_is_right():
     n = max(streamed_from(options().target), 1 << 24) // 4 + 1001
     x = np.arange(n, dtype="f")

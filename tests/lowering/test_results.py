@@ -8,7 +8,7 @@ import pytest
 from mycelia import primitives as p
 from mycelia.ir import Function
 from mycelia.testing import compile
-from mycelia.types import bool_, float64, int32
+from mycelia.types import bool_, complex64, float64, int32
 from tests.lowering.programs import check, copies, f32, launches, lowered, numbers, typed
 
 X = f32(33, 20)
@@ -204,3 +204,12 @@ def test_a_donated_array_of_other_strides_is_copied_and_the_copy_returned():
     want = w * 2
     (got,) = compile(Function.build(lambda w: w * 2.0, X), {0: 0})(w)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("laid", [np.ascontiguousarray, np.asfortranarray])
+def test_a_donated_complex_array_is_overwritten_or_copied_as_a_real_one_is(laid):
+    w = laid(np.arange(12.0).reshape(3, 4) * (1 + 2j)).astype(np.complex64, order="K")
+    want = w * (2 + 1j)
+    (got,) = compile(Function.build(lambda w: w * (2 + 1j), typed(complex64, 3, 4)), {0: 0})(w)
+    np.testing.assert_array_equal(got, want)
+    assert (got is w) == w.flags.c_contiguous

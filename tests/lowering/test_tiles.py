@@ -83,8 +83,8 @@ def test_operands_may_be_parts_of_others():
     )
 
 
-def random_convolution(rng):
-    """Sizes of a convolution that is large enough for tiles."""
+def random_convolution(rng, small=False):
+    """Sizes of a convolution that is large enough for tiles, or too small for them."""
     while True:
         rank, groups = int(rng.integers(1, 4)), int(rng.choice([1, 1, 2, 3]))
         channels, outputs = int(rng.integers(1, 5)), int(rng.integers(1, 5))
@@ -95,7 +95,7 @@ def random_convolution(rng):
         op = p.Conv(tuple(strides), tuple(padding), tuple(dilation), groups)
         x, w = (int(rng.integers(1, 6)), channels * groups, *space), (outputs * groups, channels, *window)
         fits = [n + a + b - d * (k - 1) > 0 for n, (a, b), d, k in zip(space, padding, dilation, window, strict=True)]
-        if all(fits) and prod(op.output(x, w)) * prod(w[1:]) >= 1 << 13:
+        if all(fits) and (prod(op.output(x, w)) * prod(w[1:]) >= 1 << 13) != small:
             return op, x, w
 
 
@@ -106,6 +106,19 @@ def test_convolutions_and_their_gradients(seed):
     arrays = rng.normal(size=x), rng.normal(size=w)
     fn = Function.build(op, *map(type_of, arrays))
     check(vjp(fn), *arrays, rng.normal(size=op.output(x, w)))
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 4])
+def test_small_convolutions_and_their_gradients_are_loops(seed):
+    rng = np.random.default_rng(seed)
+    op, x, w = random_convolution(rng, small=True)
+    x = (0, *x[1:]) if seed == 0 else x  # of no images
+    inputs = rng.normal(size=x), rng.normal(size=w), rng.normal(size=op.output(x, w))
+    fn = vjp(Function.build(op, *map(type_of, inputs[:2])))
+    run = compile(fn)
+    assert not calls(run)
+    for got, want in zip(run(*inputs), interpret(fn, *inputs), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("short", ["i8", "i32"])

@@ -64,6 +64,27 @@ def test_one_primitive_multiplies_matrices_of_all_sizes(lhs_transposed, rhs_tran
     assert len(used) == 1
 
 
+def test_one_primitive_multiplies_batches_of_all_sizes():
+    used = set()
+    for batch, time, size in [(1, 1, 1), (2, 6, 8), (3, 33, 5), (2, 5, 40)]:
+        queries, keys, values = normal(batch, time, 3, 4, size).transpose(2, 0, 3, 1, 4)  # (batch, heads, time, size)
+        weights = normal(batch, 4, time, time)
+        out = np.empty((batch, time, 4, size), np.float32).transpose(0, 2, 1, 3)
+        for lhs, rhs in ((weights, values), (weights.swapaxes(-1, -2), queries), (weights, keys)):
+            prepared = onednn.matmul_of_any_size(Layout.of(lhs), Layout.of(rhs), Layout.of(out))
+            prepared.run(lhs, rhs, out)
+            close(out, lhs @ rhs, time)
+            used.add(prepared.primitive)
+    assert len(used) <= 3  # a matrix of one row or column lies in rows and in columns
+
+
+def test_overlapping_rows_are_no_product_of_any_size():
+    hankel = Layout((40, 8), DataType.f32, (1, 1))
+    assert not onednn.may_be_of_any_size(
+        hankel, Layout.rows((8, 40), DataType.f32), Layout.rows((40, 40), DataType.f32)
+    )
+
+
 def test_heads_split_out_of_the_time_axis_need_no_copy():
     queries, keys = (normal(2, 6, 4, 8).transpose(0, 2, 1, 3) for _ in range(2))  # (batch, heads, time, size)
     scores = product(queries, keys.swapaxes(-1, -2), np.empty((2, 4, 6, 6), np.float32))

@@ -32,7 +32,8 @@ SIMPLER = {
     "a gradient stopped": (p.stop_gradient, lambda x: x),
     "a choice of one": (lambda x: p.select(p.greater(x, x * 2.0), x, x), lambda x: x),
     "a known choice": (lambda x: p.select(p.full(True, bool_, (2, 3)), x, x * 2.0), lambda x: x),
-    "a sum of one": (lambda x: p.reduce_sum(p.reshape(x, (2, 1, 3)), (1,)), lambda x: x),
+    "a largest of one": (lambda x: p.reduce_max(p.reshape(x, (2, 1, 3)), (1,)), lambda x: x),
+    "a sum of one": (lambda x: p.reduce_sum(p.reshape(x, (2, 1, 3)), (1,)), lambda x: x + 0.0),  # which begins with 0
 }
 KEPT = {
     "plus nothing, which makes -0.0 to 0.0": lambda x: x + 0.0,

@@ -199,3 +199,18 @@ def test_a_program_that_is_dropped_lets_its_arrays_go():
     del x
     gc.collect()
     assert watch() is None
+
+
+def test_an_interrupted_call_leaves_nothing_of_its_arguments_behind(monkeypatch):
+    run = compile(Function.build(lambda x, y: x * 10.0 + y, X, X))
+    x, y = np.ones(X.shape, np.float32), np.full(X.shape, 2, np.float32)
+    assert (run(x, y)[0] == 12).all()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("numpy.ascontiguousarray", interrupted)  # which copies the second, when the first is in its place
+        with pytest.raises(KeyboardInterrupt):
+            run(x + 4, np.repeat(y, 2, -1)[..., ::2])
+    assert (run(x, y)[0] == 12).all()

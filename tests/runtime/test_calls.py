@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from mycelia import onednn
 from mycelia import primitives as p
 from mycelia.ir import Function, interpret
+from mycelia.loops import Matmul, Strided
 from mycelia.runtime.executable import Calls
-from mycelia.runtime.recipes import ROOM, _in_turn
+from mycelia.runtime.recipes import ROOM, _in_turn, _layout
 from mycelia.testing import compile
-from mycelia.types import TensorType, float32, float64
+from mycelia.types import TensorType, float16, float32, float64
 from tests.runtime.programs import chain, count, gradient, loop, number, tree
 
 X = TensorType(float32, (257, 129))
@@ -117,3 +120,29 @@ def test_all_primitives_of_a_call_that_want_a_scratchpad_share_one_behind_the_re
     places = [where for _, where in ready.primitives]
     assert places == [((0, 0), (ROOM, 0), (ROOM, 128)), ((ROOM, 0), (1, 0)), ((1, 0), (2, 0), (ROOM, 128))]
     assert ready.room == 128 + 300
+
+
+SQUARE = Strided((256, 256), (256, 1), float32)
+
+
+@pytest.mark.parametrize(
+    ("change", "possible"),
+    [
+        ({}, True),
+        ({"lhs": Strided((256, 256), (1, 256), float32)}, True),
+        ({"lhs": Strided((256, 256), (300, 1), float32)}, True),
+        ({"lhs": Strided((256, 256), (0, 1), float32)}, False),  # one row, many times
+        ({"lhs": Strided((256, 256), (1, 0), float32)}, False),
+        ({"lhs": Strided((256, 256), (255, 1), float32)}, False),  # rows that overlap
+        ({"lhs": Strided((256, 256), (512, 2), float32)}, False),
+        ({"rhs": Strided((256, 256), (0, 1), float32)}, False),
+        ({"rhs": Strided((256, 256), (1, 255), float32)}, False),
+        ({"out": Strided((256, 256), (1, 256), float32)}, False),
+        ({"out": Strided((256, 256), (255, 1), float32)}, False),
+        ({"rhs": Strided((256, 256), (256, 1), float16)}, False),
+    ],
+)
+def test_only_products_of_dense_rows_are_told_their_sizes_when_they_run(change, possible):
+    """How other operands lie is not asked for then: they would be read beyond their end."""
+    call = replace(Matmul(SQUARE, SQUARE, SQUARE), **change)
+    assert onednn.may_be_of_any_size(*(_layout(x) for x in (call.lhs, call.rhs, call.out))) is possible

@@ -12,6 +12,7 @@ from mycelia.ir import Function
 from mycelia.loops import equal, parse_program, show
 from mycelia.loops.status import Stopped
 from mycelia.lowering import lower
+from mycelia.primitives import Callee
 from mycelia.runtime.reference import Reference
 from mycelia.sizes import Scope
 from mycelia.testing.native import compile, optimise
@@ -74,3 +75,21 @@ def test_its_text_can_be_read(n):
     program = lower(optimise(rest), {0: 0}, options(), asked=optimise(asked))
     assert "stop(" in show(program)
     assert equal(parse_program(show(program)), program)
+
+
+def test_it_stops_before_it_calls_python():
+    called = []
+
+    def build(x):
+        p.HostCall(Callee(called.append))(x)
+        return p.less(x, p.full(0, float32, ())), x + 1.0
+
+    fn = Function.build(build, TensorType(float32, ()))
+    with warnings.catch_warnings(action="ignore"):
+        runs = compile(fn, asks=1), Reference(fn, {}, CompileError("for a test"), 1)
+    for run in runs:
+        with pytest.raises(Stopped):
+            run(np.array(-1, "f"))
+        assert not called
+        assert float(run(np.array(1, "f"))[0]) == 2.0
+        assert called.pop() == 1.0

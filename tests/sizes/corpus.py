@@ -130,6 +130,20 @@ def strided_convolution():
     return lambda x: conv(x), []
 
 
+@plain(lambda r, n, h: (floats(r, 2, 1, n + 2, h + 2),), limit=10)
+def enlarged(x):
+    twice = [2 * n for n in x.shape[2:]]
+    near, between = (ops.interpolate(x, twice, mode=mode) for mode in ("nearest", "bilinear"))
+    corners = ops.interpolate(x, scale_factor=3, mode="bilinear", align_corners=True)
+    return near, between, corners, ms.grad(lambda x: (ops.interpolate(x, (4, 4), mode="bilinear") ** 2).sum())(x)
+
+
+@program(lambda r, n, h: (floats(r, n, 3, h + 2, h + 2),), limit=10)
+def transposed_convolution():
+    conv = nn.Conv2dTranspose(3, 2, 3, stride=2, pad_mode="same")
+    return lambda x: ms.grad(lambda x: (conv(x) ** 2).sum())(x), []
+
+
 @program(lambda r, n, t: (floats(r, n, 3, t + 4),), limit=20)
 def convolution_in_time():
     conv = nn.Conv1d(3, 5, 3, pad_mode="pad", padding=1)
@@ -448,6 +462,11 @@ def turned(x):
 @plain(lambda r, n, t: (floats(r, n, t),))
 def padded(x):
     return ops.pad(x, (1, 2)), ops.pad(x, (0, 1, 2, 0), value=3.0)
+
+
+@plain(lambda r, n: (floats(r, n),))
+def jacobians(x):
+    return ms.jacrev(lambda x: ops.tanh(x) * x.sum())(x), ms.jacfwd(ops.square)(x)
 
 
 @plain(lambda r, n, t: (floats(r, n), floats(r, t)))

@@ -55,6 +55,23 @@ def test_a_new_size_of_large_products_makes_no_code() -> None:
         assert not found, f"{n} rows"
 
 
+def attended(x: Tensor) -> Tensor:
+    batch, time = x.shape[:2]
+    q, k, v = x.reshape((batch, time, 3, 4, -1)).transpose((2, 0, 3, 1, 4))
+    return (ops.softmax(q @ k.swapaxes(-1, -2), -1) @ v).square().mean()
+
+
+def test_a_new_length_of_attention_makes_no_code() -> None:
+    step = ms.jit(ms.value_and_grad(attended))
+    for n in (50, 54, 61):
+        x = Tensor(np.random.default_rng(n).standard_normal((4, n, 384)).astype("float32"))
+        with made() as found:
+            gradient = step(x)[1]
+        assert n < 61 or not found, f"{n} steps"
+        np.testing.assert_array_equal(gradient.asnumpy(), step(x)[1].asnumpy())
+        np.testing.assert_allclose(gradient.asnumpy(), ms.grad(attended)(x).asnumpy(), 1e-4, 1e-6)
+
+
 def test_a_size_has_the_same_bits_whatever_came_between() -> None:
     step = ms.jit(ms.value_and_grad(layers, (0, 1, 2)))
     sizes = (256, 300, 3, 40, 33, 500, 7)

@@ -13,7 +13,7 @@ from tests.sizes.running import Both, drawn
 SOME = (
     "mlp_train", "lenet_train", "batch_norm_train", "gpt_train", "rnn_over_time", "cond_on_a_tensor", "recursion",
     "means_and_deviations", "cumulative", "joined", "slices", "assigned_slices", "reshaped", "broadcasts", "aranges",
-    "scattered", "masked", "integers", "products", "mapped",
+    "scattered", "masked", "integers", "products", "mapped", "jacobians",
 )  # fmt: skip
 by_name = {case.name: case for case in CASES}
 SHAPES = 1000  # in all programs together

@@ -26,6 +26,8 @@ PROGRAMS = {
     "mean of the chosen": (lambda x: x[x > 0].mean(), ROW),
     "how many": (lambda x: x[x > 0].shape[0] * x, ROW),
     "made of how many": (lambda x: ops.arange(x[x > 0].shape[0]), ROW),
+    "made of half of them": (lambda x: ops.arange(x[x > 0].shape[0] // 2), ROW),
+    "made of what is less than nothing": (lambda x: ops.arange((x[x > 0].shape[0] - 9) // 4 + 3), ROW),
     "running sum": (lambda x: ops.cumsum(x[x > 0], 0), ROW),
     "joined": (lambda x: ops.cat((x[x > 0], x[x < 0]), 0), ROW),
     "mask of a mask": (lambda x: (lambda y: y[y > 1])(x[x > 0]), ROW),
@@ -110,3 +112,49 @@ def test_the_interpreter_learns_sizes_from_data():
         x = np.random.default_rng(seed).normal(size=6).astype("f")
         for a, b in zip(interpret(fn, x), native(x), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+LOOKED_UP = {
+    "by a constant": lambda x, i: x[x > 0][ops.zeros(3, ms.int32)],
+    "by an argument": lambda x, i: x[x > 0][i],
+    "by gather": lambda x, i: ops.gather(x[x > 0], i, 0),
+    "on one way": lambda x, i: x[x > 0][i] if x[0] != 0 else x,
+    "by what another mask found": lambda x, i: x[x > 0][ops.nonzero(x < 0).reshape(-1)],
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_positions_that_a_mask_has_not_chosen_are_an_error_as_in_eager_mode(name: str) -> None:
+    look = LOOKED_UP[name]
+    compiled = ms.jit(look)
+    for numbers in ([1.0, 2.0, 3.0], [1.0, -1.0, 2.0], [-1.0, -2.0, -3.0]):
+        given = Tensor(numbers, ms.float32), Tensor([1, 0, 2])
+        assert outcome(compiled, *given) == outcome(look, *given)
+
+
+def outcome(fn, *given):
+    try:
+        return fn(*given).tolist()
+    except IndexError as error:
+        return str(error).splitlines()[0]
+
+
+DIFFERENTIATED = {
+    "joined": lambda x: (ops.cat((x[x > 0], x), 0) ** 2).sum(),
+    "product": lambda x: x[x > 0].prod(),  # whose derivative asks how many there are
+    "gathered": lambda x: (x[x > 0][ops.zeros(3, ms.int32)] ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIATED)
+def test_the_gradient_of_a_jitted_function_agrees_with_eager_also_where_it_needs_the_size(name: str) -> None:
+    fn = DIFFERENTIATED[name]
+    jitted, x = ms.jit(fn), Tensor([1.0, -2.0, 3.0, 0.5], ms.float32)
+    np.testing.assert_allclose(ms.grad(jitted)(x).asnumpy(), ms.grad(fn)(x).asnumpy(), 1e-6)
+    np.testing.assert_allclose(jitted(x).asnumpy(), fn(x).asnumpy(), 1e-6)
+
+
+def test_a_derivative_that_needs_the_size_is_an_error_where_python_may_not_run() -> None:
+    strict = ms.jit(DIFFERENTIATED["product"], fullgraph=True)
+    with pytest.raises(RuntimeError, match="comes out of data"):
+        ms.grad(strict)(Tensor([1.0, -2.0, 3.0], ms.float32))
