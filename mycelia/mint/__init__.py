@@ -1,5 +1,8 @@
 """The functions of `ops` and the layers of `nn`, with the arguments that users of PyTorch expect."""
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from mycelia.mint import linalg as linalg
 from mycelia.mint import nn as nn
 from mycelia.mint import optim as optim
@@ -7,6 +10,7 @@ from mycelia.mint import special as special
 from mycelia.mint.covers import *  # noqa: F403  # it lists what it offers
 from mycelia.names import boundary as _boundary
 from mycelia.names import explain_missing as _explain_missing
+from mycelia.names import missing_in as _missing_in
 from mycelia.ops import (
     abs as abs,
 )
@@ -18,6 +22,9 @@ from mycelia.ops import (
 )
 from mycelia.ops import (
     add as add,
+)
+from mycelia.ops import (
+    addbmm as addbmm,
 )
 from mycelia.ops import (
     addcdiv as addcdiv,
@@ -113,9 +120,6 @@ from mycelia.ops import (
     cumprod as cumprod,
 )
 from mycelia.ops import (
-    diag as diag,
-)
-from mycelia.ops import (
     div as div,
 )
 from mycelia.ops import (
@@ -195,6 +199,9 @@ from mycelia.ops import (
 )
 from mycelia.ops import (
     hstack as hstack,
+)
+from mycelia.ops import (
+    imag as imag,
 )
 from mycelia.ops import (
     inverse as inverse,
@@ -314,6 +321,9 @@ from mycelia.ops import (
     outer as outer,
 )
 from mycelia.ops import (
+    polar as polar,
+)
+from mycelia.ops import (
     pow as pow,
 )
 from mycelia.ops import (
@@ -336,6 +346,9 @@ from mycelia.ops import (
 )
 from mycelia.ops import (
     ravel as ravel,
+)
+from mycelia.ops import (
+    real as real,
 )
 from mycelia.ops import (
     reciprocal as reciprocal,
@@ -404,6 +417,9 @@ from mycelia.ops import (
     trace as trace,
 )
 from mycelia.ops import (
+    triangular_solve as triangular_solve,
+)
+from mycelia.ops import (
     tril as tril,
 )
 from mycelia.ops import (
@@ -430,3 +446,17 @@ from mycelia.ops import (
 
 _boundary(globals())
 _explain_missing(linalg, nn, optim, special)
+_missing = _missing_in(__name__)
+_HERE = ["addr_", "batch_norm_elemt", "batch_norm_gather_stats_with_counts", "batch_norm_stats", "conv_tbc", "kthvalue"]
+_HERE += ["npu_gelu"]
+
+
+def __getattr__(name: str) -> _Any:
+    """The names of the parts are those of the whole, too, as MindSpore lists them."""
+    if not name.startswith("_"):
+        if name in _HERE:
+            return getattr(_import_module("mycelia.mint.nn.rarer"), name)
+        for part in (nn, nn.functional, optim, linalg):
+            if name in vars(part) or name in nn.functional.RARER:
+                return getattr(part if name in vars(part) else nn.functional, name)
+    return _missing(name)

@@ -31,6 +31,7 @@ __all__ = [
     "cummax",
     "cummin",
     "cumsum",
+    "diag",
     "diff",
     "empty_like",
     "flatten",
@@ -308,6 +309,15 @@ def cumsum(input: Any, dim: Any, dtype: Any = None) -> Any:
     [1, 3]
     """
     return ops.cumsum(input, dim, _wide(input, dtype))
+
+
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """A matrix with this diagonal, or the diagonal of a matrix.
+
+    >>> diag(Tensor([1, 2])).tolist(), diag(Tensor([[1, 2], [3, 4]]), 1).tolist()
+    ([[1, 0], [0, 2]], [2])
+    """
+    return ops.diagonal(input, diagonal) if input.ndim == 2 else ops.diag_embed(input, diagonal)
 
 
 def diff(input: Any, n: int = 1, dim: Any = -1, prepend: Any = None, append: Any = None) -> Any:

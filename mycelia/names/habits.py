@@ -16,7 +16,6 @@ NAMES: dict[str, dict[str, str]] = {
         "optim": "optimizers are in mycelia.nn: nn.SGD, nn.Adam",
         "utils": "datasets are in mycelia.dataset, and are their own loaders",
         "save": _TO_SAVE,
-        "load": "use ms.load_checkpoint(path)",
         "compile": "use ms.jit(fn)",
         "as_tensor": "use ms.Tensor(data)",
         "FloatTensor": "use ms.float32",
@@ -64,7 +63,9 @@ NAMES: dict[str, dict[str, str]] = {
     },
 }
 
-SYNONYMS = (("axis", "dim"), ("keepdims", "keepdim", "keep_dims"), ("input", "x"))
+SYNONYMS = (
+    ("axis", "dim"), ("keepdims", "keepdim", "keep_dims"), ("input", "x"), ("ddof", "correction"), ("other", "divisor"),
+)  # fmt: skip
 """Keywords that mean the same: a function that has one of them understands the others."""
 
 KEYWORDS: dict[str, str] = {

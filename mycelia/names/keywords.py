@@ -77,6 +77,8 @@ def renamed(function: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, A
     >>> renamed(lambda x, axis: x, {"dim": 1})
     {'axis': 1}
     """
+    if not kwargs:
+        return kwargs
     known = _arguments(function)
     others = {w: mine for words in SYNONYMS for mine in words if mine in known for w in words if w not in known}
     named = {others.get(k, k): v for k, v in kwargs.items()}

@@ -119,7 +119,9 @@ _PARALLEL = {
         "ParallelMode", "get_auto_parallel_context", "reset_auto_parallel_context", "set_auto_parallel_context",
     )
 }  # fmt: skip
-_CONVERSIONS = {name: f"common.dtypes.{name}" for name in ("dtype_to_nptype", "pytype_to_dtype")}
+_CONVERSIONS = {name: f"common.dtypes.{name}" for name in (
+    "dtype_to_nptype", "dtype_to_pytype", "get_py_obj_dtype", "pytype_to_dtype",
+)}  # fmt: skip
 _SCALED = ("DynamicLossScaleUpdate", "FixedLossScaleUpdate", "TrainOneStepWithLossScale")
 _MICRO = {name: f"nn.micro.{name}" for name in ("GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell")}
 _TENSORS = {name: f"ops.sparse.{name}" for name in ("COOTensor", "CSRTensor")}
@@ -148,17 +150,37 @@ _EXTENDED = {
     )
 }  # fmt: skip
 _EXTENDED["Dropout2dExt"] = "nn.Dropout2d"
+_PLAIN = {
+    **{name: f"log.{name}" for name in ("get_level", "get_log_config")},
+    **{name: f"common.plain.{name}" for name in ("frombuffer", "is_tensor", "merge_sliced_parameter")},
+    **{name: f"ops.sparse.{name}" for name in ("RowTensor", "SparseTensor")},
+}
+_GRAPHS = {name: f"lite.mindir.{name}" for name in ("export", "load")}
 SHORT: dict[str, dict[str, str]] = {
     "mycelia.runtime": _RUNTIME,
-    "mycelia": _ELEMENTS | _TENSORS | _HINTS | _PARALLEL | {"Validator": "common.checkparam.Validator"},
+    "mycelia": {
+        **_ELEMENTS,
+        **_TENSORS,
+        **_HINTS,
+        **_PARALLEL,
+        **_GRAPHS,
+        **_CONVERSIONS,
+        **_PLAIN,
+        "Validator": "common.checkparam.Validator",
+    },
     "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM | _HOOKS,
     "mycelia.ops.primitive": {"constexpr": "ops.composite.constexpr"},
     "mycelia.types": _ELEMENTS | _CONVERSIONS,
-    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()} | _MICRO | _EXTENDED,
+    "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()}
+    | _MICRO
+    | _EXTENDED
+    | {"GraphCell": "lite.mindir.GraphCell"},
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
     "mycelia.api": {"_cell_graph_executor": "api.hints.cell_graph_executor", "jit_class": "api.hints.jit_class"},
     "mycelia.api.context": _PARALLEL,
+    "mycelia.train.serialization": _GRAPHS,
     "mycelia.train": {
+        **_GRAPHS,
         "ParallelMode": "api.parallel_context.ParallelMode",
         "_CallbackManager": "train.callback.CallbackManager",
         "_InternalCallbackParam": "train.callback.InternalCallbackParam",

@@ -76,6 +76,8 @@ _missing = _missing_in(__name__)
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "probability":
+        return _import_module(f"{__name__}.{name}")
     if name not in _LATER:
         return _missing(name)
     found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
@@ -89,6 +91,7 @@ def __getattr__(name: str) -> _Any:
 
 __all__ = [
     *_LATER,
+    "probability",
     "ELU",
     "GELU",
     "SGD",

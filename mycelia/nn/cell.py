@@ -82,7 +82,7 @@ class Cell(Hooked, Compiled, Stateful):
         """What the cell computes; every kind of cell defines its own."""
         raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if mode.capturing or self._extras or self.bprop is not None:
             graph = not mode.capturing and get_context("mode") == GRAPH_MODE
             return (self._compiled() if graph else self._run)(*args, **kwargs)
@@ -107,7 +107,7 @@ class Cell(Hooked, Compiled, Stateful):
             return machine.call(machine.attribute(cell, "construct"), args, options)
         return machine.call(Cell._run, (cell, *args), options)
 
-    def _run(self, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, /, *args: Any, **kwargs: Any) -> Any:
         """What a call does: `construct`, between the hooks, in the type that was chosen."""
         if self._described is not None:
             self._described.fit(args, kwargs)
@@ -179,6 +179,10 @@ class Cell(Hooked, Compiled, Stateful):
         """What setting an attribute means inside a captured program: of parameters and cells, Python does it."""
         value, before = machine.settled(value), machine.read(cell, ("attr", name))
         params, cells = (machine.items_of(machine.whole(cell, ("attr", n))) for n in ("_params", "_cells"))
+        plain = all(isinstance(v, Tensor) and not isinstance(v, Parameter) for v in alternatives(value))
+        if isinstance(before, Parameter) and name in params and plain:
+            machine.call(Parameter.set_data, (before, value), {})
+            return
         owned = Parameter | Cell | ParameterTuple
         if any(isinstance(v, owned) for v in (*alternatives(value), *alternatives(before))) or name in cells:
             machine.refuse(f"{type(cell).__name__}.{name}, which belongs to the cell, is set")

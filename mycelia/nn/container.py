@@ -171,7 +171,7 @@ class CellDict(Cell):
 
     def keys(self) -> Any:
         """The names."""
-        return self._cells.keys()
+        return OrderedDict(self._cells).keys()
 
     def values(self) -> Any:
         """The cells."""

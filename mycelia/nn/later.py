@@ -16,6 +16,8 @@ margin: CosineEmbeddingLoss DiceLoss HingeEmbeddingLoss MarginRankingLoss MultiC
     MultiLabelSoftMarginLoss MultiMarginLoss MultilabelMarginLoss SoftMarginLoss TripletMarginLoss
     TripletMarginWithDistanceLoss
 normalization: InstanceNorm1d InstanceNorm2d InstanceNorm3d LRN SyncBatchNorm
+older: Conv2dThor DenseThor DiGamma EmbeddingThor IGamma LBeta LGamma MatDet MatInverse ParameterUpdate
+    SparseTensorDenseMatmul SparseToDense
 optim.adafactor: AdaFactor
 optim.rules: ASGD AdaMax Adadelta Adagrad AdamOffload FTRL LARS Lamb LazyAdam ProximalAdagrad RMSProp Rprop
 overview: summary

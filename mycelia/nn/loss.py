@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mycelia import ops
+from mycelia.checks import number
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
 from mycelia.nn.cell import Cell
@@ -36,6 +37,14 @@ class LossBase(Cell):
         if self.reduction == "mean":
             return ops.mean(weighted)
         return ops.sum(weighted) if self.reduction == "sum" else weighted
+
+    def get_axis(self, x: Tensor) -> tuple[int, ...]:
+        """All axes of a tensor.
+
+        >>> LossBase().get_axis(Tensor([[1.0]]))
+        (0, 1)
+        """
+        return tuple(range(x.ndim))
 
 
 class MSELoss(LossBase):
@@ -133,7 +142,8 @@ class CrossEntropyLoss(LossBase):
     ) -> None:
         super().__init__(reduction)
         _check_index(self, ignore_index)
-        self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
+        self.weight, self.ignore_index = weight, ignore_index
+        self.label_smoothing = number(self, "label_smoothing", label_smoothing, 0.0, 1.0)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
@@ -207,11 +217,16 @@ class BCEWithLogitsLoss(LossBase):
 
 
 class KLDivLoss(LossBase):
-    """How far the probabilities `labels` are from the log-probabilities `logits`, in nats.
+    """How far the probabilities `labels` are from the log-probabilities `logits`, in nats; `reduction` may also be
+    "batchmean", the sum over the number of examples.
 
     >>> KLDivLoss()(Tensor([0.0]), Tensor([1.0])).item()
     0.0
     """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__("sum" if reduction == "batchmean" else reduction)
+        self.reduction = reduction or "none"
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return ops.kl_div(logits, labels, self.reduction)

@@ -83,7 +83,7 @@ class ForwardValueAndGrad(Cell):
 
     def construct(self, *inputs: Any) -> tuple[Any, Any]:
         count = len(inputs) - self.sens_param
-        position = None if self.get_by_list and not self.get_all else tuple(range(count)) if self.get_all else 0
+        position = None if self.get_by_list and not self.get_all else range(count) if self.get_all else 0
         weights = self.__dict__["weights"] if self.get_by_list else None
         return value_and_grad(self.network, position, weights, sens_param=self.sens_param)(*inputs)
 

@@ -77,11 +77,13 @@ def pair(x: Any, y: Any, widen: Callable[[DType], DType] | None = None) -> tuple
 
 
 def axes_of(x: Tensor, axis: Axis) -> tuple[int, ...]:
-    """Axes counted from the front, in order; None and () mean all.
+    """Axes counted from the front, in order; None and () mean all. A tensor may list them.
 
-    >>> axes_of(Tensor([[1, 2]]), -1), axes_of(Tensor([[1, 2]]), None)
-    ((1,), (0, 1))
+    >>> axes_of(Tensor([[1, 2]]), -1), axes_of(Tensor([[1, 2]]), None), axes_of(Tensor([[1, 2]]), Tensor([1]))
+    ((1,), (0, 1), (1,))
     """
+    if isinstance(axis, Tensor) and axis.ndim == 1:
+        axis = tuple(axis.tolist())
     if axis is None or axis == ():
         return tuple(range(x.ndim))
     chosen = [axis_of(x, a) for a in (axis if isinstance(axis, list | tuple) else (axis,))]

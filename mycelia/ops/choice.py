@@ -18,7 +18,7 @@ from mycelia.ops.linalg import vector_norm
 from mycelia.ops.math import truth
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.primitives.indexing import batched_gather
-from mycelia.types import int32, int64
+from mycelia.types import bool_, int32, int64
 
 __all__ = [
     "argwhere",
@@ -87,7 +87,9 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     >>> masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])).tolist()
     [1, 3]
     """
-    x, chosen = tensor(input), truth(mask)
+    x, chosen = tensor(input), tensor(mask)
+    if chosen.dtype is not bool_:
+        raise DTypeError(f"a mask is True or False, not {chosen.dtype.name}", hint="compare first, such as x > 0")
     shape = broadcast_shapes(x.shape, chosen.shape)
     return p.broadcast(x, shape)[p.broadcast(chosen, shape)]
 
@@ -321,7 +323,6 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     return tensor_scatter_elements(input, index, src, axis)
 
 
-@method("index_add")
 def index_add(x: Any, indices: Any, y: Any, axis: int) -> Tensor:
     """A tensor with slices added at positions of an axis.
 

@@ -10,9 +10,10 @@ from math import ceil
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.checks import whole
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ops.arguments import extents, method, number, tensor
+from mycelia.ops.arguments import axis_of, extents, method, number, tensor
 from mycelia.sizes import Sym, positive
 from mycelia.types import DType, bool_, float32, int64
 
@@ -172,6 +173,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
+    steps = whole("linspace", "steps", steps, least=0)
     begin, stop = tensor(start) * 1.0, tensor(end) * 1.0
     positions = created(p.Iota(begin.dtype, (steps,), 0)) * (1.0 / max(1, steps - 1))
     begin, stop = (p.reshape(x, (*x.shape, 1)) for x in (begin, stop))
@@ -194,7 +196,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
     >>> eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    rows, columns = _positions((n, n if m is None else m))
+    rows, columns = _positions((whole("eye", "n", n, least=0), n if m is None else whole("eye", "m", m, least=0)))
     return p.cast(p.equal(rows, columns), float32 if dtype is None else as_dtype(dtype))
 
 
@@ -236,13 +238,13 @@ def _triangle(x: Tensor, diagonal: int, below: bool) -> Tensor:
 
 @method()
 def diag(input: Any) -> Tensor:
-    """A matrix with this diagonal; of a matrix, its diagonal.
+    """A tensor with these elements where its positions repeat, and 0 elsewhere: twice the axes, of a row a matrix.
 
-    >>> diag(Tensor([1, 2])).tolist(), diag(Tensor([[1, 2], [3, 4]])).tolist()
-    ([[1, 0], [0, 2]], [1, 4])
+    >>> diag(Tensor([1, 2])).tolist(), diag(Tensor([[1, 2], [3, 4]])).shape
+    ([[1, 0], [0, 2]], (2, 2, 2, 2))
     """
     x = tensor(input)
-    return diagonal(x) if x.ndim == 2 else diag_embed(x)
+    return p.reshape(diag_embed(p.reshape(x, (x.size,))), (*x.shape, *x.shape))
 
 
 @method()
@@ -253,7 +255,9 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     [1, 4]
     """
     x = tensor(input)
-    first, second = dim1 % x.ndim, dim2 % x.ndim
+    first, second = axis_of(x, dim1), axis_of(x, dim2)
+    if first == second:
+        raise ShapeError(f"a diagonal lies on two axes, not twice on axis {first}", given={"dim1": dim1, "dim2": dim2})
     rest = [a for a in _count(x.ndim) if a not in (first, second)]
     x = p.transpose(x, (*rest, first, second))
     rows, columns = x.shape[-2:]

@@ -43,7 +43,7 @@ __all__ = [
 CANDIDATES = 16
 
 
-def _sources(seed: int | None, count: int) -> list[tuple[Tensor, Tensor]]:
+def _sources(seed: random.Source, count: int) -> list[tuple[Tensor, Tensor]]:
     """Keys and counters of several draws from one seed, or from one draw of the session."""
     key, counter = random.drawn(seed)
     others = [p.random_bits(key, wrap(np.array([i, 0xFFFFFFFE], np.uint32)), (2,)) for i in range(1, count)]
@@ -60,7 +60,7 @@ def _first_of(accepted: Tensor, values: Tensor) -> Tensor:
 # --------------------------------------------------------------------------------------------------- gamma and Poisson
 
 
-def _gamma(shape: tuple[int, ...], alpha: Tensor, seed: int | None) -> Tensor:
+def gamma_noise(shape: tuple[int, ...], alpha: Tensor, seed: random.Source) -> Tensor:
     """Gamma numbers of rate 1, in double precision."""
     alpha = p.stop_gradient(cast(alpha, float64))
     one, two, three = _sources(seed, 3)
@@ -92,7 +92,7 @@ def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
     (4, 2)
     """
     alpha = _positive("random_gamma", "alpha", alpha)
-    return cast(_gamma((*extents(shape), *alpha.shape), alpha, seed), alpha.dtype)
+    return cast(gamma_noise((*extents(shape), *alpha.shape), alpha, seed), alpha.dtype)
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
@@ -103,7 +103,7 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
     """
     alpha, beta = _positive("gamma", "alpha", alpha), _positive("gamma", "beta", beta)
     wide = broadcast_shapes(alpha.shape, beta.shape)
-    drawn = _gamma((*extents(shape), *wide), alpha, seed)
+    drawn = gamma_noise((*extents(shape), *wide), alpha, seed)
     return cast(drawn / p.stop_gradient(cast(beta, float64)), alpha.dtype)
 
 
@@ -115,10 +115,10 @@ def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = 
     """
     rate = floated(rate)
     random.must_hold(p.reduce_all(p.greater_equal(rate, 0)), "rate of random_poisson is at least 0", rate.shape)
-    return cast(_poisson((*extents(shape), *rate.shape), cast(rate, float64), seed), as_dtype(dtype))
+    return cast(poisson_noise((*extents(shape), *rate.shape), cast(rate, float64), seed), as_dtype(dtype))
 
 
-def _poisson(shape: tuple[int, ...], rate: Tensor, seed: int | None) -> Tensor:
+def poisson_noise(shape: tuple[int, ...], rate: Tensor, seed: random.Source) -> Tensor:
     """Poisson numbers: those of a rate below 10 by their distribution function, others by rejection."""
     rate = p.stop_gradient(rate)
     one, two, three = _sources(seed, 3)

@@ -21,6 +21,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, wrap
 from mycelia.errors import DTypeError
 from mycelia.ops.arguments import floated, method, number, pair
+from mycelia.ops.math import erfc, isfinite
 from mycelia.ops.numbers import digamma, lgamma
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import Array, DType, float64
@@ -116,6 +117,36 @@ def further(x: Tensor) -> Tensor:
     (1, 1)
     """
     return p.expand_dims(x, (len(x.shape),))
+
+
+def scaled_erfc(x: Tensor) -> Tensor:
+    """exp(x^2) erfc(x), of numbers in double precision, which is near 1 / (sqrt(pi) x) of large x.
+
+    >>> round(scaled_erfc(Tensor(0.5, float64)).item(), 6)
+    0.61569
+    """
+    zero, known = number(0, x), isfinite(x)
+    size = p.abs(chosen(known, x, 0.0))
+    twice = further(size) * 2.0
+    above = integral(lambda u: u * (u + twice), 1.0 / (size + 1.0)) * (2.0 / python.sqrt(python.pi))
+    low = chosen(both(known, p.less(x, zero)), x, 0.0)
+    out = p.select(p.less(x, zero), 2.0 * p.exp(low * low) - above, above)
+    ends = p.select(p.greater(x, zero), zero, number(python.inf, x))
+    return p.select(known, out, p.select(p.not_equal(x, x), x, ends))
+
+
+def log_normal_share(x: Tensor) -> Tensor:
+    """The logarithm of the share of a normal distribution below x, of numbers in double precision.
+
+    >>> round(log_normal_share(Tensor(-20.0, float64)).item(), 3)
+    -203.917
+    """
+    low = p.less(x, number(-1, x))
+    z = chosen(both(low, isfinite(x)), x, -1.0)
+    below = p.log(scaled_erfc(z * -python.sqrt(0.5)) * 0.5) - z * z * 0.5
+    above = p.log1p(-0.5 * erfc(chosen(p.logical_not(low), x, 0.0) * python.sqrt(0.5)))
+    out = p.select(low, below, above)
+    return p.select(p.equal(x, number(-python.inf, x)), number(-python.inf, x), out)
 
 
 def stirling(a: Tensor) -> Tensor:
@@ -312,6 +343,20 @@ def beta_part(a: Tensor, b: Tensor, x: Tensor, rest: Tensor) -> tuple[Tensor, Te
 
 
 # ------------------------------------------------------------------------------------------------------- zeta
+
+
+def beta_share(name: str, a: Any, b: Any, x: Any, upper: bool = False) -> Tensor:
+    """The share of the integral of t^(a-1) (1-t)^(b-1) from 0 to 1 that lies below x, or above it.
+
+    >>> round(beta_share("betainc", 2.0, 1.0, Tensor(0.5)).item(), 6)
+    0.25
+    """
+    (c, d, v), dtype = widened(name, a, b, x)
+    out = beta_parts(*_finite(c, d, v))[upper]
+    ends = p.zeros_like(out)
+    out = p.select(v <= 0, ends + float(upper), p.select(v >= 1, ends + float(not upper), out))
+    wrong = either(v < 0, v > 1, p.is_nan(v), c <= 0, d <= 0, p.is_nan(c), p.is_nan(d))
+    return cast(p.select(wrong, ends + python.nan, out), dtype)
 
 
 def _zeta_above(s: Tensor, q: Tensor) -> Tensor:

@@ -25,10 +25,20 @@ primitive_last: AdaptiveAvgPool3D AdaptiveMaxPool2D AdaptiveMaxPool3D ApplyAdagr
     SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl SparseApplyFtrlV2 SparseApplyProximalAdagrad
     SparseApplyRMSProp SparseSegmentMean SparseTensorDenseAdd SparseTensorDenseMatmul SparseToDense StandardLaplace
     UniformCandidateSampler UpsampleNearest3D UpsampleTrilinear3D
+primitive_wide: Betainc CheckNumerics Conv3D Conv3DTranspose HSVToRGB IdentityN
+    Igamma Igammac Lstsq PadV3 Polygamma RGBToHSV STFT TripletMarginLoss TruncatedNormal UniqueWithPad Zeta
+python_words: augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub bool_and bool_eq
+    bool_not bool_or dict_getitem dict_setitem in_dict is_ is_not list_equal list_getitem list_len list_setitem
+    make_dict make_list make_slice make_tuple not_in_dict scalar_add scalar_div scalar_eq scalar_floordiv scalar_ge
+    scalar_gt scalar_le scalar_log scalar_lt scalar_max scalar_min scalar_mod scalar_mul scalar_ne scalar_pow
+    scalar_sub scalar_uadd scalar_usub shape_mul string_concat string_eq tuple_equal tuple_getitem tuple_reversed
+    tuple_setitem
+wide: conv3d_transpose expand floor_div floordiv floormod padding stft unique_with_pad
 hooks: PrimitiveWithCheck PrimitiveWithInfer prim_arg_register prim_attr_register
 rare: col2im sparse_segment_mean
 resizing: deformable_conv2d
 walks: ForiLoop Scan WhileLoop
+taylor: derivative jet
 """
 
 _MINT = """

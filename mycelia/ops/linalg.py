@@ -275,11 +275,11 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdi
 def _singular_norm(x: Tensor, ord: Any, rows: int, columns: int, keepdims: bool) -> Tensor:
     """The norms that are made of singular values."""
     others = [a for a in range(x.ndim) if a not in (rows, columns)]
-    half = x.dtype if x.dtype in (float32, float64) else float32
+    half = x.dtype if x.dtype.is_complex or x.dtype in (float32, float64) else float32
     values = p.Svd()(cast(p.transpose(x, (*others, rows, columns)), half))[1]
     last = (values.ndim - 1,)
     reduce = p.reduce_sum if ord == "nuc" else p.reduce_max if ord > 0 else p.reduce_min
-    out = cast(reduce(values, last), x.dtype)
+    out = cast(reduce(values, last), x.dtype.part)
     return p.expand_dims(out, sorted((rows, columns))) if keepdims else out
 
 

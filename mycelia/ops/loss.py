@@ -12,6 +12,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.api.fused import fused
+from mycelia.checks import number as a_number
 from mycelia.eager import Tensor, cast, floating
 from mycelia.eager.dispatch import must
 from mycelia.eager.indexing import BoundsError
@@ -19,7 +20,7 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Value
 from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import axis_of, floated, number, pair, reduced, tensor
-from mycelia.ops.arithmetic import clamp, xlogy
+from mycelia.ops.arithmetic import clamp, minimum
 from mycelia.ops.choice import gather_elements
 
 __all__ = [
@@ -108,6 +109,7 @@ def cross_entropy(
     """
     x, y = floated(input), tensor(target)
     axis = 0 if x.ndim == 1 else 1
+    a_number("cross_entropy", "label_smoothing", label_smoothing, 0.0, 1.0)
     logs = log_softmax(x, axis)
     if not y.dtype.is_float:
         return nll_loss(logs, y, weight, ignore_index, reduction, label_smoothing)
@@ -247,11 +249,16 @@ def binary_cross_entropy_with_logits(
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """How far probabilities are from log-probabilities: y (log y - x); "batchmean" is the sum over examples' number.
 
-    >>> kl_div(Tensor([0.0]), Tensor([1.0])).item()
+    Where y is not above 0 it is 0.
+
+    >>> kl_div(Tensor([0.0, 0.0]), Tensor([1.0, -1.0])).item()
     0.0
     """
     x, y = pair(logits, labels, floating)
-    losses = xlogy(y, y) - y * x
+    likely = p.greater(y, 0)
+    safe = p.select(likely, y, p.ones_like(y))
+    losses = p.select(likely, safe * p.log(safe), p.zeros_like(y)) - y * x
+    losses = p.select(likely, losses, p.zeros_like(losses))
     if reduction == "batchmean":
         return p.reduce_sum(losses) * (1.0 / x.shape[0])
     return reduced("kl_div", losses, reduction)
@@ -302,25 +309,28 @@ def triplet_margin_loss(
     positive: Any,
     negative: Any,
     margin: float = 1.0,
-    p_norm: float = 2,
+    p: float = 2,
     eps: float = 1e-6,
+    swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """How far the positive example fails to be nearer than the negative one by a margin.
+    """How far the positive example fails to be nearer than the negative one by a margin; with `swap` the negative one
+    may also be near the positive one.
 
     >>> round(triplet_margin_loss(Tensor([[0.0]]), Tensor([[0.0]]), Tensor([[2.0]])).item(), 3)
     0.0
     """
-    if p_norm <= 0:
-        raise ArgumentError(f"a distance has a positive exponent, not {p_norm}")
+    if p <= 0:
+        raise ArgumentError(f"a distance has a positive exponent, not {p}")
+    far = _distance(anchor, negative, p, eps)
+    far = minimum(far, _distance(positive, negative, p, eps)) if swap else far
+    further = _distance(anchor, positive, p, eps) - far + margin
+    return reduced("triplet_margin_loss", clamp(further, 0.0), reduction)
 
-    def distance(x: Any, y: Any) -> Tensor:
-        a, b = pair(x, y, floating)
-        return p.reduce_sum(p.abs(a - b + eps) ** p_norm, (a.ndim - 1,)) ** (1.0 / p_norm)
 
-    further = distance(anchor, positive) - distance(anchor, negative) + margin
-    losses = p.maximum(further, number(0.0, further))
-    return reduced("triplet_margin_loss", losses, reduction)
+def _distance(x: Any, y: Any, exponent: float, eps: float) -> Tensor:
+    a, b = pair(x, y, floating)
+    return p.reduce_sum(p.abs(a - b + eps) ** exponent, (a.ndim - 1,)) ** (1.0 / exponent)
 
 
 @fused

@@ -222,6 +222,24 @@ def _put(self: Tensor, index: Any, source: Any, accumulate: bool = False) -> Ten
     return p.reshape(change(flat, places, p.reshape(new, (at.size,)), 0), self.shape)
 
 
+@method()
+def index_add(
+    self: Tensor, dim: Any = None, index: Any = None, source: Any = None, *, alpha: Any = 1, indices: Any = None,
+    y: Any = None, axis: Any = None,
+) -> Tensor:  # fmt: skip
+    """The tensor with slices added at positions of an axis; older programs give indices, y and axis, in this order.
+
+    >>> Tensor([1.0, 2.0]).index_add(0, Tensor([1]), Tensor([5.0])).tolist()
+    [1.0, 7.0]
+    """
+    if isinstance(dim, Tensor):
+        dim, index, source = source, dim, index
+    dim, index, source = (old if new is None else new for new, old in ((dim, axis), (index, indices), (source, y)))
+    if dim is None or index is None or source is None:
+        raise ArgumentError("index_add takes an axis, positions and slices", hint="x.index_add(dim, index, source)")
+    return _index_added(self, dim, index, source, alpha=alpha)
+
+
 def _index_added(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
     """The tensor with slices added at positions of an axis."""
     new = tensor(source)

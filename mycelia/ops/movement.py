@@ -14,6 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
+from mycelia.eager.views import repeating_view
 from mycelia.eager.views import view as shares_memory
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.ops.arguments import Axis, axes_of, axis_of, method, sizes, tensor
@@ -280,7 +281,7 @@ def squeeze(input: Any, axis: Axis = None) -> Tensor:
 
 
 @method()
-@shares_memory
+@repeating_view
 def broadcast_to(input: Any, *shape: Any) -> Tensor:
     """Repeated to a shape; -1 keeps an extent.
 
@@ -298,7 +299,7 @@ method("expand")(broadcast_to)
 
 
 @method()
-@shares_memory
+@repeating_view
 def expand_as(input: Any, x: Any) -> Tensor:
     """Repeated to the shape of another tensor.
 

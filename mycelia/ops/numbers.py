@@ -101,7 +101,7 @@ def fmax(input: Any, other: Any) -> Tensor:
     >>> fmax(Tensor([1.0, float("nan")]), Tensor([2.0, 3.0])).tolist()
     [2.0, 3.0]
     """
-    return _unless_nan(p.maximum, input, other)
+    return _unless_nan(p.greater_equal, input, other)
 
 
 @method("fmin")
@@ -111,15 +111,14 @@ def fmin(input: Any, other: Any) -> Tensor:
     >>> fmin(Tensor([1.0, float("nan")]), Tensor([2.0, 3.0])).tolist()
     [1.0, 3.0]
     """
-    return _unless_nan(p.minimum, input, other)
+    return _unless_nan(p.less_equal, input, other)
 
 
-def _unless_nan(extreme: Any, input: Any, other: Any) -> Tensor:
+def _unless_nan(wins: Any, input: Any, other: Any) -> Tensor:
+    """The first where it wins or the second is nan, else the second; of equal ones the first has the gradient."""
     x, y = pair(input, other)
-    if not x.dtype.is_float:
-        return extreme(x, y)
-    x, y = p.select(p.is_nan(x), y, x), p.select(p.is_nan(y), x, y)
-    return extreme(x, y)
+    first = wins(x, y)
+    return p.select(p.logical_or(first, p.is_nan(y)) if x.dtype.is_float else first, x, y)
 
 
 def _whole(name: str, input: Any, other: Any) -> tuple[Tensor, Tensor]:
@@ -141,7 +140,7 @@ def gcd(input: Any, other: Any) -> Tensor:
     for _ in range(_turns(x)):
         done = p.equal(y, 0)
         x, y = p.select(done, x, y), p.select(done, y, p.remainder(x, p.select(done, number(1, y), y)))
-    return x
+    return p.abs(x)  # the smallest whole number of a type has no positive twin
 
 
 def _turns(x: Tensor) -> int:
@@ -158,7 +157,7 @@ def lcm(input: Any, other: Any) -> Tensor:
     """
     x, y = _whole("lcm", input, other)
     common = gcd(x, y)
-    return p.abs(p.floor_divide(p.abs(x), p.select(p.equal(common, 0), number(1, common), common)) * y)
+    return p.floor_divide(p.abs(x), p.select(p.equal(common, 0), number(1, common), common)) * p.abs(y)
 
 
 @method("ldexp")
@@ -168,7 +167,11 @@ def ldexp(x: Any, other: Any) -> Tensor:
     >>> ldexp(Tensor([1.0]), Tensor([3])).tolist()
     [8.0]
     """
-    return floated(x) * p.exp2(floated(other))
+    x, power = floated(x), floated(other)
+    if x.dtype.bits == 16:
+        return cast(ldexp(cast(x, float32), cast(power, float32)), x.dtype)
+    half = p.stop_gradient(p.minimum(p.maximum(p.floor(power * 0.5), -600.0), 600.0))
+    return x * p.exp2(half) * p.exp2(power - half)  # 2**-128 is too small for a float32, 64 * 2**-128 is not
 
 
 @method("logaddexp2")
@@ -328,12 +331,13 @@ def population_count(input_x: Any) -> Tensor:
 
 @method("inv")
 def inv(x: Any) -> Tensor:
-    """One over the number.
+    """One over the number; of whole numbers the whole part of it.
 
-    >>> inv(Tensor([4.0])).tolist()
-    [0.25]
+    >>> inv(Tensor([4.0])).tolist(), inv(Tensor([-1, 2])).tolist()
+    ([0.25], [-1, 0])
     """
-    return reciprocal(x)
+    x = tensor(x)
+    return cast(reciprocal(x), x.dtype) if x.dtype.is_integer else reciprocal(x)
 
 
 def eps(x: Any) -> Tensor:

@@ -15,7 +15,7 @@ from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
-from mycelia.types import bool_, int32, int64
+from mycelia.types import bfloat16, bool_, int32, int64
 
 __all__ = [
     "argsort",
@@ -41,7 +41,12 @@ def order_of(x: Tensor, axis: int, descending: bool) -> Tensor:
     """Positions that put x in order: by NumPy, or in the program that is being written."""
     if x._data.__class__ is Value:
         return p.order_of(x, axis_of(x, axis), descending)
-    return wrap(_order_of(x.numbers(), axis, descending))
+    return wrap(_order_of(_sortable(x), axis, descending))
+
+
+def _sortable(x: Tensor) -> Any:
+    """Numbers that NumPy can put in order: of bfloat16 it does not know where nan belongs."""
+    return x.numbers().astype(np.float32) if x.dtype is bfloat16 else x.numbers()
 
 
 def _order_of(numbers: Any, axis: int, descending: bool) -> Any:
@@ -120,11 +125,11 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     x = tensor(input)
     if x._data.__class__ is Value:
         return _unique(p.reshape(x, (-1,)), x.shape)
-    numbers, first, inverse = np.unique(x.numbers(), return_index=True, return_inverse=True)
+    numbers, first, inverse = np.unique(_sortable(x), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.argsort(order)
     dtype = int64 if x.dtype is int64 else int32
-    return wrap(numbers[order]), wrap(rank[inverse].reshape(x.shape).astype(dtype.numpy))
+    return wrap(numbers[order].astype(x.numbers().dtype)), wrap(rank[inverse].reshape(x.shape).astype(dtype.numpy))
 
 
 def _unique(x: Tensor, shape: Any) -> tuple[Tensor, Tensor]:

@@ -13,11 +13,13 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.checks import choice, truth, whole
 from mycelia.eager import Tensor, wrap
+from mycelia.eager.tensor import cast, created
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, per_axis, tensor
 from mycelia.ops.choice import gather_elements
 from mycelia.ops.resizing import cubic
-from mycelia.types import Array
+from mycelia.sizes import is_static
+from mycelia.types import Array, float64, int64
 
 __all__ = [
     "adaptive_avg_pool2d",
@@ -311,11 +313,16 @@ def interpolate(
     """
     x = tensor(input)
     rank = x.ndim - 2
+    if rank < 1:
+        raise ShapeError(
+            f"interpolate takes images with a batch and channels in front, not a tensor of shape {x.shape}",
+            hint="x[None, None] adds two axes",
+        )
     if (size is None) == (scale_factor is None):
         raise ArgumentError("interpolate needs either a size or a scale_factor")
     if size is None:
         factors = (scale_factor,) * rank if isinstance(scale_factor, int | float) else tuple(scale_factor)
-        wanted = tuple(int(e * f) for e, f in zip(x.shape[2:], factors, strict=True))
+        wanted = tuple(e * int(f) if f == int(f) else int(e * f) for e, f in zip(x.shape[2:], factors, strict=True))
         even = all(w == e * f for w, e, f in zip(wanted, x.shape[2:], factors, strict=True))
         if recompute_scale_factor is False and not even:
             raise ArgumentError(
@@ -337,29 +344,50 @@ def interpolate(
         if mode == "area":
             x = averaged(floated(x), axis, count)
         elif mode in ("nearest", "nearest-exact"):
-            places = np.arange(count) * x.shape[axis] // count
+            every = np.arange(count) if is_static((count, x.shape[axis])) else _every(count)
+            places = every * x.shape[axis] // count
             if mode == "nearest-exact":
-                places = (2 * np.arange(count) + 1) * x.shape[axis] // (2 * count)
-            x = p.gather(x, wrap(places), axis)
+                places = (every * 2 + 1) * x.shape[axis] // (2 * count)
+            x = p.gather(x, places if isinstance(places, Tensor) else wrap(places), axis)
         else:
             x = _between(floated(x), axis, count, bool(align_corners))
     return x
 
 
+def _every(count: int) -> Tensor:
+    """The numbers of `count` points, which may be a symbolic size."""
+    return created(p.Iota(int64, (count,), 0))
+
+
 def _between(x: Tensor, axis: int, count: int, align_corners: bool) -> Tensor:
     """One axis at `count` evenly spaced points, linearly between the nearest two elements."""
     points = _points(x.shape[axis], count, align_corners)
-    below = np.minimum(np.floor(points).astype(np.int64), x.shape[axis] - 1)
-    above = np.minimum(below + 1, x.shape[axis] - 1)
-    far = (points - below).astype(x.dtype.numpy).reshape([count if a == axis else 1 for a in range(x.ndim)])
-    first, second = (p.gather(x, wrap(i), axis) for i in (below, above))
-    return first + (second - first) * wrap(far)
+    last = x.shape[axis] - 1
+    if isinstance(points, Tensor):
+        below = p.minimum(p.cast(p.floor(points), int64), last)
+        above, far = p.minimum(below + 1, last), p.cast(points - below, x.dtype)
+    else:
+        found = np.minimum(np.floor(points).astype(np.int64), last)
+        below, above = wrap(found), wrap(np.minimum(found + 1, last))
+        far = wrap((points - found).astype(x.dtype.numpy))
+    first, second = (p.gather(x, i, axis) for i in (below, above))
+    return first + (second - first) * p.reshape(far, [count if a == axis else 1 for a in range(x.ndim)])
 
 
-def _points(extent: int, count: int, align_corners: bool) -> Array:
+def _points(extent: int, count: int, align_corners: bool) -> Array | Tensor:
+    """Where the points are among the elements: as numbers, or as a program finds them where sizes are symbolic."""
+    if not is_static((extent, count)):
+        every = cast(_every(count), float64)
+        if align_corners:
+            return every * (_number(extent - 1) / _number(max(1, count - 1)))
+        return p.minimum(p.maximum((every + 0.5) * (_number(extent) / _number(count)) - 0.5, 0.0), _number(extent - 1))
     if align_corners:
         return np.arange(count) * ((extent - 1) / max(1, count - 1))
     return np.clip((np.arange(count) + 0.5) * (extent / count) - 0.5, 0, extent - 1)
+
+
+def _number(size: int) -> Tensor:
+    return created(p.Extent(size, float64))
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:

@@ -31,6 +31,7 @@ from mycelia.ops import (
     math,
     movement,
     normalization,
+    numbers,
     order,
     pooling,
     random,
@@ -161,6 +162,17 @@ def declare(names: dict[str, Any], name: str, signature: str, call: Callable[...
     names["__all__"].append(name)
 
 
+def uninterrupted(update: Callable[..., Any]) -> Callable[..., Any]:
+    """An update that may be asked to lock what it changes: it is never interrupted, locked or not."""
+
+    def call(x: Any, indices: Any, updates: Any, use_locking: bool) -> Any:
+        checks.truth("an update", "use_locking", use_locking)
+        return update(x, indices, updates)
+
+    call.__doc__ = (update.__doc__ or "").split("\n")[0]
+    return call
+
+
 def _define(name: str, signature: str, call: Callable[..., Any]) -> None:
     declare(globals(), name, signature, call)
 
@@ -201,7 +213,7 @@ for _name, _function in _REDUCTIONS.items():
 # names that are functions of tensors and nothing else
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "Abs": math.abs, "Neg": math.neg, "Sign": math.sign, "Sqrt": math.sqrt, "Rsqrt": math.rsqrt, "Square": math.square,
-    "Reciprocal": math.reciprocal, "Inv": math.reciprocal, "Exp": math.exp, "Expm1": math.expm1, "Log": math.log,
+    "Reciprocal": math.reciprocal, "Inv": numbers.inv, "Exp": math.exp, "Expm1": math.expm1, "Log": math.log,
     "Log1p": math.log1p, "Sin": trigonometry.sin, "Cos": trigonometry.cos, "Tan": trigonometry.tan,
     "Asin": trigonometry.asin, "ACos": trigonometry.acos, "Atan": trigonometry.atan, "Sinh": trigonometry.sinh,
     "Cosh": trigonometry.cosh, "Tanh": trigonometry.tanh, "Asinh": trigonometry.asinh, "Acosh": trigonometry.acosh,
@@ -346,7 +358,7 @@ def _not_finite(x: Any) -> Tensor:
 
 def _updated(x: Tensor, indices: Any, updates: Any) -> Tensor:
     """A parameter, from now on with other slices at positions that are rows."""
-    return state.assign(x, choice.tensor_scatter_update(x, indices, updates))
+    return state.updated(x, choice.tensor_scatter_update(x, indices, updates))
 
 
 def _normalised(
@@ -448,8 +460,8 @@ _define(
 )
 _define("FloatStatus", "", _not_finite)
 _define("GatherV2", "", _gathered)
-_define("ScatterNdUpdate", "use_locking=True!", _updated)
-_define("ScatterAdd", "use_locking=False!", scattering.scatter_add)
+_define("ScatterNdUpdate", "use_locking=True", uninterrupted(_updated))
+_define("ScatterAdd", "use_locking=False", uninterrupted(scattering.scatter_add))
 _define("DepthToSpace", "block_size", pooling.depth_to_space)
 _define("SpaceToDepth", "block_size", pooling.space_to_depth)
 _define("ScalarToArray", "", lambda x: Tensor(x))

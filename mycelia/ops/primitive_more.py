@@ -160,7 +160,8 @@ def _confused(labels: Any, predictions: Any, weights: Any = None, num_classes: i
 def _thinned(dropout: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
     def call(x: Any, keep_prob: float = 0.5) -> tuple[Tensor, Tensor]:
         x = tensor(x)
-        share("Dropout", "keep_prob", keep_prob)
+        if keep_prob != 1.0:
+            share("Dropout", "keep_prob", keep_prob)
         kept = dropout(creation.ones_like(x), 1.0 - keep_prob)
         return x * kept, p.not_equal(kept, 0)
 

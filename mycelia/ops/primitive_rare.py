@@ -34,7 +34,7 @@ from mycelia.ops import (
     windows,
 )
 from mycelia.ops.arguments import axis_of, tensor
-from mycelia.ops.primitive import declare
+from mycelia.ops.primitive import declare, uninterrupted
 from mycelia.ops.updates import UPDATES
 
 __all__: list[str] = []
@@ -135,7 +135,7 @@ def _nuclear(x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 
 _GRID = "interpolation_mode='bilinear', padding_mode='zeros', align_corners=False"
-_LOCKED, _FREE = "use_locking=True!", "use_locking=False!"
+_LOCKED, _FREE = "use_locking=True", "use_locking=False"
 _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Addcdiv": ("", arithmetic.addcdiv),
     "Addcmul": ("", arithmetic.addcmul),
@@ -228,18 +228,18 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Renorm": ("p, dim, maxnorm", lambda x, p, dim, maxnorm: statistics.renorm(x, p, dim, maxnorm)),
     "ReverseSequence": ("seq_dim, batch_dim=0", arrangement.reverse_sequence),
     "RightShift": ("", arithmetic.bitwise_right_shift),
-    "ScatterDiv": (_FREE, scattering.scatter_div),
-    "ScatterMax": (_FREE, scattering.scatter_max),
-    "ScatterMin": (_FREE, scattering.scatter_min),
-    "ScatterMul": (_FREE, scattering.scatter_mul),
-    "ScatterNdAdd": (_FREE, scattering.scatter_nd_add),
-    "ScatterNdDiv": (_FREE, scattering.scatter_nd_div),
-    "ScatterNdMax": (_FREE, scattering.scatter_nd_max),
-    "ScatterNdMin": (_FREE, scattering.scatter_nd_min),
-    "ScatterNdMul": (_FREE, scattering.scatter_nd_mul),
-    "ScatterNdSub": (_FREE, scattering.scatter_nd_sub),
-    "ScatterSub": (_FREE, scattering.scatter_sub),
-    "ScatterUpdate": (_LOCKED, scattering.scatter_update),
+    "ScatterDiv": (_FREE, uninterrupted(scattering.scatter_div)),
+    "ScatterMax": (_FREE, uninterrupted(scattering.scatter_max)),
+    "ScatterMin": (_FREE, uninterrupted(scattering.scatter_min)),
+    "ScatterMul": (_FREE, uninterrupted(scattering.scatter_mul)),
+    "ScatterNdAdd": (_FREE, uninterrupted(scattering.scatter_nd_add)),
+    "ScatterNdDiv": (_FREE, uninterrupted(scattering.scatter_nd_div)),
+    "ScatterNdMax": (_FREE, uninterrupted(scattering.scatter_nd_max)),
+    "ScatterNdMin": (_FREE, uninterrupted(scattering.scatter_nd_min)),
+    "ScatterNdMul": (_FREE, uninterrupted(scattering.scatter_nd_mul)),
+    "ScatterNdSub": (_FREE, uninterrupted(scattering.scatter_nd_sub)),
+    "ScatterSub": (_FREE, uninterrupted(scattering.scatter_sub)),
+    "ScatterUpdate": (_LOCKED, uninterrupted(scattering.scatter_update)),
     "SearchSorted": ("dtype='int64', right=False", _searched),
     "Sinc": ("", numbers.sinc),
     "SpaceToBatchND": ("block_shape, paddings", lambda x, block_shape, paddings:

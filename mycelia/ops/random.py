@@ -18,7 +18,7 @@ from mycelia.ir import Value
 from mycelia.ops.arguments import extents, floated, method, number, pair, tensor
 from mycelia.ops.order import order_of
 from mycelia.primitives.family import broadcast_shapes
-from mycelia.types import DType, float32, float64, int64
+from mycelia.types import DType, float32, float64, int32, int64
 
 __all__ = [
     "bernoulli",
@@ -264,7 +264,7 @@ def multinomial(
             edges, weights.ndim - 1, weights.shape[-1] - 1, weights.shape[-1]
         )
         passed = p.greater_equal(p.expand_dims(u, (u.ndim,)), p.expand_dims(edges, (u.ndim - 1,)))
-        return p.minimum(p.reduce_sum(cast(passed, int64), (-1,)), weights.shape[-1] - 1)
+        return cast(p.minimum(p.reduce_sum(cast(passed, int64), (-1,)), weights.shape[-1] - 1), int32)
     must_hold(likely, "multinomial takes rows of weights, none negative and not all zero", weights.shape)
     above = p.reduce_sum(cast(p.greater(weights, 0.0), int64), (-1,))
     must_hold(
@@ -275,7 +275,7 @@ def multinomial(
     u = _uniform(weights.shape, float64, source)
     weighted = p.greater(weights, 0.0)  # the largest keys are a weighted draw (Efraimidis and Spirakis)
     keys = p.select(weighted, p.log(1.0 - u) / p.select(weighted, weights, number(1, weights)), number(-math.inf, u))
-    return p.take(order_of(keys, weights.ndim - 1, True), weights.ndim - 1, 0, num_samples)
+    return cast(p.take(order_of(keys, weights.ndim - 1, True), weights.ndim - 1, 0, num_samples), int32)
 
 
 def must_hold(known: Tensor, words: str, shape: tuple[int, ...]) -> None:

@@ -144,9 +144,9 @@ def min(
 def _extreme(
     value: Any, position: Any, input: Any, axis: int | None, keepdims: bool, initial: Any, where: Any
 ) -> tuple[Tensor, Tensor]:
-    values = value(input, axis, keepdims, initial=initial, where=where)
     if axis is None:
-        return values, Tensor(0)
+        return value(input, axis, initial=initial, where=where), Tensor(0)
+    values = value(input, axis, keepdims, initial=initial, where=where)
     x = _masked(tensor(input), initial, where)
     if initial is not None:
         x = (p.maximum if value is amax else p.minimum)(x, number(initial, x))

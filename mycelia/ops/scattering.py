@@ -20,7 +20,7 @@ from mycelia.errors import ShapeError
 from mycelia.ops.arguments import axis_of, method, number, tensor
 from mycelia.ops.choice import _columns, _positions, tensor_scatter_add, tensor_scatter_sub, tensor_scatter_update
 from mycelia.ops.creation import diagonal
-from mycelia.ops.state import assign
+from mycelia.ops.state import updated
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import int64
 
@@ -120,7 +120,7 @@ def _in_place(combine: Callable[..., Any], name: str, input_x: Any, indices: Any
     x = tensor(input_x)
     i = _positions(indices, x, 0, name)
     wanted = (*i.shape, *x.shape[1:])
-    return assign(x, combine(x.alias(), i, p.broadcast(cast(tensor(updates), x.dtype), wanted), 0))
+    return updated(x, combine(x.alias(), i, p.broadcast(cast(tensor(updates), x.dtype), wanted), 0))
 
 
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
@@ -194,7 +194,7 @@ def _rows_in_place(
 ) -> Tensor:
     true_or_false(name, "use_locking", use_locking)  # an update is never interrupted
     x = tensor(input_x)
-    return assign(x, scatter(x.alias(), indices, updates))
+    return updated(x, scatter(x.alias(), indices, updates))
 
 
 def scatter_nd_update(input_x: Any, indices: Any, updates: Any, use_locking: bool = True) -> Tensor:
@@ -355,7 +355,7 @@ def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor
     x = tensor(var)
     place = axis_of(x, axis)
     i = _positions(indices, x, place, "inplace_index_add")
-    return assign(x, p.scatter_add(x.alias(), i, cast(tensor(updates), x.dtype), place))
+    return updated(x, p.scatter_add(x.alias(), i, cast(tensor(updates), x.dtype), place))
 
 
 @method("select_scatter")

@@ -75,6 +75,28 @@ def _told(x: Tensor) -> str:
     return f"{head}value={numbers.lstrip(' ').replace(',', '')}"
 
 
+class RowTensor:
+    """Rows of a tensor, by their numbers; the others are zero.
+
+    >>> RowTensor(Tensor([0]), Tensor([[1.0, 2.0]]), (3, 2)).dense_shape
+    (3, 2)
+    """
+
+    def __init__(
+        self, indices: Any = None, values: Any = None, shape: Sequence[int] | None = None, row_tensor: Any = None
+    ) -> None:
+        if row_tensor is not None:
+            indices, values, shape = row_tensor.indices, row_tensor.values, row_tensor.dense_shape
+        if not isinstance(indices, Tensor) or not isinstance(values, Tensor) or shape is None:
+            raise ArgumentError("a RowTensor needs the numbers of rows and the rows as tensors, and a shape")
+        self.indices, self.values = indices, values
+        self.dense_shape = tuple(whole("RowTensor", "shape", e, least=0) for e in shape)
+        if indices.ndim != 1 or values.shape != (indices.size, *self.dense_shape[1:]):
+            raise ShapeError(
+                f"rows of shape {values.shape} with numbers of shape {indices.shape} are none of {self.dense_shape}"
+            )
+
+
 class COOTensor(_Sparse):
     """A tensor by the places of the numbers that it holds, one row each, and the numbers.
 
@@ -416,3 +438,14 @@ def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
     [0, 1, 2]
     """
     return dense_to_sparse_coo(tensor).to_csr()
+
+
+class SparseTensor(COOTensor):
+    """What a COOTensor was called in older programs.
+
+    >>> SparseTensor(Tensor([[0, 1]]), Tensor([1.0]), (1, 2)).to_dense().tolist()
+    [[0.0, 1.0]]
+    """
+
+    def __init__(self, indices: Any, values: Any, shape: Sequence[int]) -> None:
+        super().__init__(indices, values, shape)

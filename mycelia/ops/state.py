@@ -35,13 +35,28 @@ def _now(variable: Tensor) -> Tensor:
     return variable.value() if isinstance(variable, Parameter) else variable
 
 
+def updated(variable: Tensor, new: Tensor) -> Tensor:
+    """Let a parameter hold what was computed from it; that comes back, and gradients flow through it as computed.
+
+    The parameter itself keeps none of them: read again it counts as its own.
+
+    >>> updated(Tensor([1.0]), Tensor([2.0])).tolist()
+    [2.0]
+    """
+    if not isinstance(variable, Parameter):
+        return hold(variable, new)
+    new = new.astype(variable.dtype)
+    hold(variable, p.stop_gradient(new))  # another value than what is returned
+    return new
+
+
 def assign_add(variable: Tensor, value: Any) -> Tensor:
     """Add to a parameter.
 
     >>> assign_add(Tensor([1.0]), 2.0).tolist()
     [3.0]
     """
-    return assign(variable, variable.alias() + value)
+    return updated(variable, variable.alias() + value)
 
 
 def assign_sub(variable: Tensor, value: Any) -> Tensor:
@@ -50,7 +65,7 @@ def assign_sub(variable: Tensor, value: Any) -> Tensor:
     >>> assign_sub(Tensor([1.0]), 2.0).tolist()
     [-1.0]
     """
-    return assign(variable, variable.alias() - value)
+    return updated(variable, variable.alias() - value)
 
 
 method("assign_add")(assign_add)

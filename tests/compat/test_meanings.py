@@ -299,3 +299,78 @@ def test_settings_without_effect_say_so(setting):
 def test_other_words_reach_functions_whose_results_share_memory():
     assert [part.tolist() for part in ops.chunk(Tensor([1, 2, 3, 4]), 2, dim=0)] == [[1, 2], [3, 4]]
     assert Tensor([1, 2, 3, 4]).chunk(2, dim=0)[1].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_one_position_in_a_tuple_gives_one_gradient(way):
+    x, y, w = Tensor([2.0]), Tensor([5.0]), ms.Parameter(Tensor([3.0]), name="w")
+
+    def product(a, b):
+        return a * b * w
+
+    assert way(ms.grad(product, (1,)))(x, y).tolist() == [6.0]
+    by_argument, by_weight = way(ms.grad(product, (0,), [w]))(x, y)
+    assert (by_argument.tolist(), [g.tolist() for g in by_weight]) == ([15.0], [[10.0]])
+    assert [g.tolist() for g in way(ms.grad(product, (0, 1)))(x, y)] == [[15.0], [6.0]]
+    assert way(ms.value_and_grad(product, (0,)))(x, y)[1].tolist() == [15.0]
+    assert ms.jacrev(product, (0,))(x, y).shape == ms.jacfwd(product, (0,))(x, y).shape == (1, 1)
+    assert isinstance(way(ops.GradOperation(get_all=True)(lambda a: a * a))(x), tuple)
+
+
+NAN = float("nan")
+AT = Tensor([NAN, 1.0, 2.0, 2.0]), Tensor([1.0, NAN, 2.0, 3.0])
+SLOPES = {
+    "maximum": ([1.0, 1.0, 0.5, 0.0], [1.0, 1.0, 0.5, 1.0]),
+    "minimum": ([1.0, 1.0, 0.5, 1.0], [1.0, 1.0, 0.5, 0.0]),
+    "fmax": ([0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]),
+}
+"""MindSpore 2.10's gradients at AT."""
+
+
+@pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", SLOPES)
+def test_gradients_of_extremes_beside_nan_and_at_ties(name, way):
+    found = way(ms.grad(getattr(ops, name), (0, 1)))(*AT)
+    assert tuple(g.tolist() for g in found) == SLOPES[name]
+
+
+def test_answers_of_mindspore():
+    """Each as MindSpore 2.10 answers."""
+    rows = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    assert ops.diag(rows).shape == ops.Diag()(rows).shape == rows.diag().shape == (2, 3, 2, 3)
+    np.testing.assert_array_equal(ops.diag(rows).asnumpy().reshape(6, 6), np.diag(np.arange(6.0)))
+    assert ops.inv(Tensor([2, 1, -1], ms.int32)).tolist() == [0, 1, -1]
+    assert ops.Inv()(Tensor([2], ms.int32)).dtype is ms.int32
+    assert ops.multinomial(Tensor([0.0, 10.0, 3.0]), 2).dtype is ms.int32
+    for found in (ops.max(rows, None, True), ops.min(rows, None, True), rows.argmax_with_value(None, True)):
+        assert [x.shape for x in found] == [(), ()]
+    assert ops.ReduceSum()(rows, Tensor([], ms.int64)).item() == 15.0
+    assert ops.Dropout2D(keep_prob=1.0)(ops.ones((1, 1, 2, 2)))[0].sum().item() == 4.0
+    logits, target = Tensor(np.log([[0.3, 0.7], [0.5, 0.5]]).astype(np.float32)), Tensor([[-1.0, 1.0], [0.0, -1.0]])
+    np.testing.assert_allclose(ops.kl_div(logits, target, "none").asnumpy(), [[0, 0.35667494], [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(ops.KLDivLoss("batchmean")(logits, target).item(), 0.178337, rtol=1e-5)
+
+
+def test_slices_are_added_in_either_order_of_arguments_and_locked_or_not():
+    x, at = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Tensor([0, 2], ms.int32)
+    source = Tensor([[0.5, 1.0], [1.0, 1.5]])
+    assert x.index_add(1, at, source).tolist() == [[1.5, 2, 4], [5, 5, 7.5]]
+    assert x.index_add(at, source, 1).tolist() == [[1.5, 2, 4], [5, 5, 7.5]]
+    assert x.index_add(at, source, axis=1).tolist() == [[1.5, 2, 4], [5, 5, 7.5]]
+    assert x.index_add(indices=at, y=source, axis=1).tolist() == [[1.5, 2, 4], [5, 5, 7.5]]
+    w = Parameter([1.0, 2.0], name="w")
+    assert ops.ScatterAdd(use_locking=True)(w, Tensor([1], ms.int32), Tensor([3.0])).tolist() == [1, 5]
+    assert ops.ScatterUpdate(use_locking=False)(w, Tensor([0], ms.int32), Tensor([3.0])).tolist() == [3, 5]
+
+
+def test_small_functions_at_the_top():
+    assert ms.frombuffer(bytearray([1, 2, 3]), dtype=ms.uint8).tolist() == [1, 2, 3]
+    assert ms.is_tensor(Tensor(1))
+    assert ms.dtype_to_pytype(ms.float16) is float
+    assert ms.get_py_obj_dtype(1) is ms.int64
+    parts = [Parameter(Tensor([1.0, 2.0]), name="w"), Parameter(Tensor([3.0]), name="w")]
+    assert ms.merge_sliced_parameter(parts).tolist() == [1, 2, 3]
+    rows = ms.RowTensor(Tensor([0]), Tensor([[1.0, 2.0]]), (3, 2))
+    assert (rows.indices.tolist(), rows.values.tolist(), rows.dense_shape) == ([0], [[1, 2]], (3, 2))
+    assert Tensor([[1.0, 2.0, 3.0]]).std(dim=1, correction=1).tolist() == [1]
+    assert Tensor([-4.0]).remainder(divisor=3).tolist() == [2]

@@ -7,7 +7,7 @@ from scipy import stats
 import mycelia as ms
 from mycelia import nn, ops
 from mycelia.common import initializer as init
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, CallError, ShapeError
 
 
 def numbers(*shape, seed=0):
@@ -181,3 +181,9 @@ def test_initializers_go_by_name(name):
 def test_mistakes_are_told_in_words(wrong, words):
     with pytest.raises((ArgumentError, ShapeError), match=words):
         wrong()
+
+
+@pytest.mark.parametrize("name", ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d"])
+def test_a_mistake_of_a_padding_names_it_and_its_word(name):
+    with pytest.raises(CallError, match=f"value of {name} is a number"):
+        getattr(nn, name)(1, "x")

@@ -64,6 +64,24 @@ def test_copies_have_their_own_buffers_and_hooks():
     assert list(pickle.loads(pickle.dumps(Net())).state_dict()) == list(Net().state_dict())
 
 
+@pytest.mark.parametrize(
+    ("given", "named", "prefix"),
+    [
+        ((), {}, ""),
+        ((), {"prefix": "a."}, "a."),
+        (("b.",), {}, "b."),
+        (("b.", True), {}, "b."),
+        (("b.",), {"prefix": "a."}, "a."),
+    ],
+)
+def test_a_state_is_asked_for_in_the_old_order_too(given, named, prefix):
+    net, held = nn.Dense(2, 1), {"more": 1}
+    with pytest.warns(FutureWarning, match="by name"):
+        found = net.state_dict(held, *given, **named)
+    assert found is held
+    assert list(found) == ["more", f"{prefix}weight", f"{prefix}bias"]
+
+
 @pytest.mark.parametrize("kind", ["pre", "hook"])
 def test_hooks_on_the_way_back_work_in_compiled_programs(kind):
     def gradient(way):

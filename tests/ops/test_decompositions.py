@@ -172,7 +172,7 @@ def test_degenerate_matrices_have_the_right_limits():
 def test_mistakes_are_told():
     with pytest.raises(ShapeError, match="det takes square matrices"):
         ops.det(Tensor(TALL))
-    with pytest.raises(DTypeError, match="inverse takes float32 or float64, not int64"):
+    with pytest.raises(DTypeError, match="inverse takes float32, float64, complex64 or complex128, not int64"):
         ops.inverse(Tensor([[1]]))
     with pytest.raises(ShapeError, match="is none"):
         ops.svd(Tensor([1.0]))

@@ -291,3 +291,57 @@ def test_what_is_no_probability_is_a_mistake(wrong):
             run(Tensor([0.5, wrong]), Tensor([1.0, 0.0]))
     assert np.isnan(loss(Tensor([0.5, NAN]), Tensor([1.0, 0.0])).item())
     assert loss(Tensor([0.0, 1.0]), Tensor([0.0, 1.0])).item() == 0.0
+
+
+WHOLE = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "floor_divide": np.floor_divide,
+    "remainder": np.remainder, "fmod": np.fmod, "maximum": np.maximum, "minimum": np.minimum,
+    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "equal": np.equal, "less": np.less, "less_equal": np.less_equal, "logical_xor": np.logical_xor,
+    "gcd": np.gcd, "lcm": np.lcm,
+}  # fmt: skip
+OF_ONE = {"abs": np.abs, "neg": np.negative, "sign": np.sign, "square": np.square, "logical_not": np.logical_not}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+def test_whole_numbers_at_the_edges_of_their_type(dtype):
+    """Overflow wraps around and what is divided by zero is zero, eagerly and in one program, as in NumPy."""
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), int(limits.max)
+    few = {0, 1, 2, 3, 7, high, high - 1, low, low + 1, high // 2, high // 2 + 1, *((-1, -2, -7) if low else ())}
+    a, b = (m.ravel() for m in np.meshgrid(*[np.array(sorted(few), dtype)] * 2))
+
+    def every(x, y):
+        return [getattr(ops, n)(x, y) for n in WHOLE] + [getattr(ops, n)(x) for n in OF_ONE]
+
+    want = [f(a, b) for f in WHOLE.values()] + [f(a) for f in OF_ONE.values()]
+    for way in WAYS.values():
+        for name, got, expected in zip([*WHOLE, *OF_ONE], way(every)(Tensor(a), Tensor(b)), want, strict=True):
+            np.testing.assert_array_equal(got.asnumpy(), expected, name, strict=True)
+
+
+@every_way
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_nan_is_put_behind_all_numbers(way, dtype):
+    numbers = [3.0, NAN, 1.0, -INF, 2.0, NAN, 0.0, -0.0, 5.0]
+    x = Tensor(numbers).astype(getattr(ms, dtype))
+
+    def every(x):
+        return *ops.sort(x), ops.topk(x, 3)[0], ops.unique(x)[0]
+
+    values, places, largest, different = (t.astype(ms.float32).asnumpy() for t in way(every)(x))
+    np.testing.assert_array_equal(places, np.argsort(numbers, kind="stable"))
+    np.testing.assert_array_equal(values, np.sort(numbers))
+    np.testing.assert_array_equal(largest, [NAN, NAN, 5.0])
+    np.testing.assert_array_equal(different, [3.0, NAN, 1.0, -INF, 2.0, 0.0, 5.0])
+
+
+@every_way
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_a_factor_beyond_the_range_of_the_type_does_no_harm(way, dtype):
+    powers = [-140, -128, 0, 3, 128, 200] if dtype != "float16" else [-20, -3, 0, 15, 20]
+    x, e = (m.ravel() for m in np.meshgrid(np.array([64, -128, 2.0**-10, 0, INF, 1], dtype), powers))
+    want = np.ldexp(x.astype("float64"), e).astype(dtype)
+    kept = (want == 0) | (np.abs(want) >= np.finfo(dtype).tiny)
+    got = way(ops.ldexp)(Tensor(x), Tensor(e.astype(dtype))).asnumpy()
+    np.testing.assert_array_equal(got[kept], want[kept])

@@ -28,6 +28,7 @@ from mycelia.mint.nn.simple import (
     SELU,
     BCEWithLogitsLoss,
     Dropout,
+    Fold,
     Hardshrink,
     Hardsigmoid,
     Hardswish,
@@ -40,6 +41,7 @@ from mycelia.mint.nn.simple import (
     Softmax,
     Softshrink,
     Threshold,
+    Unfold,
 )
 from mycelia.names import missing_in as _missing_in
 from mycelia.nn import (
@@ -109,6 +111,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "Flatten",
+    "Fold",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
@@ -145,6 +148,7 @@ __all__ = [
     "SyncBatchNorm",
     "Tanh",
     "Threshold",
+    "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from mycelia import ops
 from mycelia.checks import only
 from mycelia.mint.covers import conv2d as conv2d
-from mycelia.mint.covers import softmax as softmax
+from mycelia.names import missing_in
 from mycelia.ops import adaptive_avg_pool2d as adaptive_avg_pool2d
 from mycelia.ops import binary_cross_entropy as binary_cross_entropy
 from mycelia.ops import cross_entropy as cross_entropy
@@ -59,6 +60,16 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     [[2.0]]
     """
     return ops.dense(input, weight, bias)
+
+
+def softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Any:
+    """Exponentials along an axis that add up to one; without an axis along the first of 0, 1 and 3 axes, else the next.
+
+    >>> softmax(ops.zeros((2,), "float32")).tolist()
+    [0.5, 0.5]
+    """
+    place = (0 if input.ndim in (0, 1, 3) else 1) if dim is None else dim
+    return ops.softmax(input if dtype is None else input.astype(dtype), place)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
@@ -133,3 +144,17 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     0.5
     """
     return ops.smooth_l1_loss(input, target, beta, reduction)
+
+
+RARER = (
+    "adaptive_avg_pool1d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d",
+    "avg_pool2d", "avg_pool3d", "batch_norm", "conv1d", "conv3d", "conv_transpose2d", "cosine_embedding_loss", "elu_",
+    "fold", "grid_sample", "group_norm", "hardtanh", "hardtanh_", "interpolate", "max_unpool2d", "relu_", "sigmoid_",
+    "soft_margin_loss", "threshold", "threshold_", "unfold", "upsample",
+)  # fmt: skip
+"""Names of `mycelia.mint.nn.rarer`."""
+_missing = missing_in(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(import_module("mycelia.mint.nn.rarer"), name) if name in RARER else _missing(name)

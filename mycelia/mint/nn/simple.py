@@ -272,3 +272,35 @@ class SmoothL1Loss(Cell):
         if self.beta == 0:
             return ops.l1_loss(input, target, self.reduction)
         return ops.smooth_l1_loss(input, target, self.beta, self.reduction)
+
+
+class Fold(Cell):
+    """Columns of patches put back where they lie in a picture, added up where they overlap.
+
+    >>> Fold((2, 2), (2, 2))(ops.ones((1, 4, 1))).shape
+    (1, 1, 2, 2)
+    """
+
+    def __init__(
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    ) -> None:
+        super().__init__()
+        self.settings = (output_size, kernel_size, dilation, padding, stride)
+
+    def construct(self, input: Tensor) -> Tensor:
+        return ops.fold(input, *self.settings)
+
+
+class Unfold(Cell):
+    """The patches of a picture, as columns.
+
+    >>> Unfold((2, 2))(ops.ones((1, 1, 2, 2))).shape
+    (1, 4, 1)
+    """
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        super().__init__()
+        self.settings = (kernel_size, dilation, padding, stride)
+
+    def construct(self, input: Tensor) -> Tensor:
+        return ops.unfold(input, *self.settings)

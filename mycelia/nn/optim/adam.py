@@ -41,10 +41,11 @@ class MomentOptimizer(Optimizer):
 
     def remember(self, index: int, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """The two means, moved towards this gradient."""
-        mean = self.moment1[index] * self.beta1 + gradient * (1.0 - self.beta1)
-        square = self.moment2[index] * self.beta2 + gradient * gradient * (1.0 - self.beta2)
-        assign(self.moment1[index], mean)
-        assign(self.moment2[index], square)
+        first, second, beta1, beta2 = self.moment1[index], self.moment2[index], self.beta1, self.beta2
+        mean = first * beta1 + gradient * (1.0 - beta1)
+        square = second * beta2 + gradient * gradient * (1.0 - beta2)
+        assign(first, mean)
+        assign(second, square)
         if self.amsgrad:
             square = ops.maximum(self.vhat[index], square)
             assign(self.vhat[index], square)

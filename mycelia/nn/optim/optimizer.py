@@ -127,14 +127,19 @@ class Optimizer(Cell):
         decays = [self._decay(decay) for decay in self.decays]
         shared = self.shared(cast(self.global_step, float32) + 1.0)
         assign(self.global_step, self.global_step + 1)
-        for index, (weight, gradient, own) in enumerate(zip(self.parameters, given, self.choices, strict=True)):
-            decay = (decays[own.decay],) if self.decay_flags[index] else ()
-            gradient = gradient if self.loss_scale == 1.0 else gradient * (1.0 / self.loss_scale)
-            for share in () if self.decoupled else decay:
-                gradient = gradient + weight * share
+        scale, decoupled, update = self.loss_scale, self.decoupled, self.update
+        each = zip(self.parameters, given, self.choices, self.decay_flags, strict=True)
+        for index, (weight, gradient, own, decays_too) in enumerate(each):
+            if scale != 1.0:
+                gradient = gradient * (1.0 / scale)
+            if decays_too and not decoupled:
+                gradient = gradient + weight * decays[own.decay]
             if own.centralize and weight.ndim > 1:
                 gradient = gradient - ops.mean(gradient, tuple(range(1, weight.ndim)), True)
-            self.update(index, weight, gradient, rates[own.rate], shared, *(decay if self.decoupled else ()))
+            if decays_too and decoupled:
+                update(index, weight, gradient, rates[own.rate], shared, decays[own.decay])
+            else:
+                update(index, weight, gradient, rates[own.rate], shared)
         return True
 
     def shared(self, step: Tensor) -> Any:
@@ -162,7 +167,8 @@ class Optimizer(Cell):
                     f"parameter {weight.name} of shape {weight.shape} was given a gradient of shape {gradient.shape}",
                     hint="give the gradients in the order of optimizer.parameters",
                 )
-        return [cast(g, w.dtype) for w, g in zip(self.parameters, gradients, strict=True)]
+        pairs = zip(self.parameters, gradients, strict=True)
+        return [g if g.dtype is w.dtype else cast(g, w.dtype) for w, g in pairs]
 
     # ------------------------------------------------------------------------------------------------------- to read
 
@@ -179,6 +185,24 @@ class Optimizer(Cell):
         """
         now = [rate(self.global_step) for rate in self.rates]
         return now[0] if len(now) == 1 else tuple(now[own.rate] for own in self.choices)
+
+    @property
+    def target(self) -> str:
+        """Where parameters are updated: there is one place.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")]).target
+        'CPU'
+        """
+        return "CPU"
+
+    @property
+    def unique(self) -> bool:
+        """Whether each row of a sparse gradient counts once: gradients are dense here.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")]).unique
+        True
+        """
+        return True
 
     def get_weight_decay(self) -> Any:
         """The decay of weights; a tuple with one for each parameter, if there are groups.
