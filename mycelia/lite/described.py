@@ -10,6 +10,7 @@ from mycelia import primitives as p
 from mycelia.capture.capturing import capture
 from mycelia.capture.holding import there
 from mycelia.capture.program import New, Result
+from mycelia.capture.sizing import Naming
 from mycelia.capture.slots import DATA, CallRoot
 from mycelia.capture.statements import Exit
 from mycelia.capture.values import Break
@@ -43,7 +44,7 @@ class CFunction:
 
 
 def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFunction:
-    """`fn` at arguments like these. Nothing is run, and nothing changes."""
+    """`fn` at arguments like these, for C. Nothing is run, and nothing changes."""
     if not all(isinstance(a, Tensor) for a in args):
         raise ArgumentError(
             f"{name} is exported with tensors as arguments",
@@ -52,10 +53,18 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
         )
     if len({id(a) for a in args}) < len(args):
         raise ArgumentError(f"{name} is exported with different tensors as arguments", hint="give each one of its own")
+    return written_down(name, fn, args, args)
+
+
+def written_down(
+    name: str, fn: Callable[..., Any], args: Sequence[Any], tensors: Sequence[Tensor], naming: Naming | None = None,
+    own: Callable[[Any], Any] = p.stop_gradient,
+) -> CFunction:  # fmt: skip
+    """`fn` at arguments like these, in which these tensors are; `own` makes a result a tensor of its own."""
     inner = getattr(fn, "__captured__", fn)
-    call = CallRoot(lambda *given: leaves(inner(*given)), tuple(args), {})
+    call = CallRoot(lambda *given: leaves(inner(*given), own), tuple(args), {})
     try:
-        program = capture(call, frozenset())
+        program = capture(call, frozenset(), naming)
     except Break as reason:
         raise ArgumentError(
             f"{name} cannot be exported, because Python would have to run a part of it: {reason.why}", at=reason.at,
@@ -67,7 +76,7 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
         for r in world.reads
         if isinstance(r, Read) and r.slot == DATA and isinstance(r.expect, Array)
     }
-    places = {id(a): i for i, a in enumerate(args)}
+    places = {id(a): i for i, a in enumerate(tensors)}
     inputs: list[tuple[str, Any]] = []
     for i in ending.inputs:
         owner = owners.get(i)
@@ -89,12 +98,12 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
             )
         writes.append((tensor, value.place))
     return CFunction(
-        name, ending.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in args),
+        name, ending.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in tensors),
         _results(name, ending), tuple(writes), ending.flags, ending.asking,
     )  # fmt: skip
 
 
-def leaves(nest: Any) -> tuple[Any, ...]:
+def leaves(nest: Any, own: Callable[[Any], Any] = p.stop_gradient) -> tuple[Any, ...]:
     """What a function returns, one after the other, as tensors of their own: C gets numbers, and no aliases.
 
     >>> [x.tolist() for x in leaves([Tensor([1.0]), {"a": Tensor([2.0])}])]
@@ -105,9 +114,9 @@ def leaves(nest: Any) -> tuple[Any, ...]:
     if isinstance(nest, tuple | list):
         found: tuple[Any, ...] = ()
         for part in nest:
-            found = found + leaves(part)
+            found = found + leaves(part, own)
         return found
-    return (p.stop_gradient(nest),) if isinstance(nest, Tensor) else (nest,)
+    return (own(nest),) if isinstance(nest, Tensor) else (nest,)
 
 
 def _results(name: str, ending: Any) -> tuple[int, ...]:
