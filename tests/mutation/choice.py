@@ -18,6 +18,7 @@ from tests.mutation.reach import Reach, function_of
 LOCKS = "tests/test_locks.py"  # reads texts: no test comes to a race
 UNKNOWN = 0.5  # seconds of a test like which none was ever run
 RELATED = 10.0  # what such a test and a fault have in common at least: a rare word or two, or the package
+MIRROR = 20.0  # what a test in the folder of the package of a fault has in common with it for that
 AGAIN = 0.25  # by how much a further choice of parameters of one test seems dearer
 
 
@@ -73,12 +74,14 @@ class Likely:
         strong = words(f"{fault.path} {fault.function}")
         weak = words(" ".join(lines[max(fault.line - 3, 0) : fault.line + 3]))
         module = fault.path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+        mirror = f"tests/{fault.package}/"
         seen = self.caught.get(fault.path, Counter[str]())
 
         def common(name: str) -> float:
             mine, text = self.names[name], self.texts[name]
             worth = 3 * self.worth(strong & mine) + 1.5 * self.worth(strong & text)
             worth += 0.5 * self.worth(weak & (mine | text))
+            worth += MIRROR * _file(name).startswith(mirror)
             worth += max([30 if m == module else 15 for m in _imports(_file(name)) if module.startswith(m)], default=0)
             worth += 5 * min(seen[_file(name)], 2) + 5 * min(seen[function_of(name)], 2)
             return worth + 30 * name.startswith(fault.path)

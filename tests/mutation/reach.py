@@ -173,7 +173,7 @@ class Reach:
         self.seconds: dict[str, float] = {}
         rows = []
         for file in sorted(folder.glob("tests.*.jsonl")):
-            for line in file.read_text().splitlines():
+            for line in file.read_text().split("\n")[:-1]:  # behind the last one is what is being written
                 told = json.loads(line)
                 if told["test"] not in self.seconds:
                     self.seconds[told["test"]] = told["seconds"]

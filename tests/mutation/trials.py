@@ -55,7 +55,7 @@ class Trials:
         if report.failed and not self.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             said = crash.message.splitlines()[0] if crash and crash.message else report.longreprtext.strip()[-200:]
-            self.failed = report.nodeid, said[:200]
+            self.failed = report.nodeid, ENDLESS if "took too long" in said else said[:200]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
