@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 # a mistake of our own that a slower way makes good is an error here
@@ -43,6 +44,21 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     marks = getattr(obj, "pytestmark", [])
     left_out = isinstance(marks, list) and any(getattr(m, "name", "") in ("slow", "peer") for m in marks)
     return [] if left_out and not asked else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A process beside others tells of a test what it came to, and of what was before and after it only what is wrong:
+    each report takes as long as many a test. Whoever asks how long each part took is told everything.
+    """
+    asked = item.config.option.durations or item.config.option.xmlpath
+    if asked or not hasattr(item.config, "workerinput"):
+        return None  # as pytest does
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def pytest_collection_finish() -> None:

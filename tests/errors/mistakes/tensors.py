@@ -101,7 +101,7 @@ def an_attribute_that_nobody_has(x):
 
 @mistake(X)
 def a_method_that_only_mindspore_has(x):
-    return x.eigvals()
+    return x.delete_()
 
 
 @mistake(X)
