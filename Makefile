@@ -3,7 +3,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 RUN := $(VENV)/bin/python
-PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
+# of what is installed, Python compiles what is imported: pip would compile all of it, one file after the other
+PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --no-compile
 WORKERS ?= 2
 BENCH_HOME ?= ../shared/bench
 

@@ -124,10 +124,10 @@ def trained(name: str, run: int, times: dict[str, list[float]]) -> dict[str, flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Training in 32 and in 16 bits.")
-    parser.add_argument("cases", nargs="*", default=list(CASES), choices=[*CASES, []])
+    parser.add_argument("cases", nargs="*", metavar="case", help=", ".join(CASES))
     parser.add_argument("--runs", type=int, default=5)
     asked = parser.parse_args()
-    for name in asked.cases:
+    for name in asked.cases or CASES:
         times: dict[str, list[float]] = {way: [] for way in WAYS}
         ended = [trained(name, run, times) for run in range(asked.runs)]
         took = {way: float(np.median(times[way])) for way in WAYS}
@@ -135,7 +135,10 @@ def main() -> None:
             off = [end[way] / end["float32"] - 1 for end in ended]
             loss = np.mean([end[way] for end in ended])
             told = f"loss {loss:.4f}  {np.mean(off):+.2%} ({min(off):+.2%} to {max(off):+.2%})"
-            print(f"{name:6} {way:20} {took[way] * 1e3:8.3f} ms  {took[way] / took['float32']:.2f} of float32   {told}")
+            print(
+                f"{name:6} {way:20} {took[way] * 1e3:8.3f} ms  {took[way] / took['float32']:.2f} of float32   {told}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def forward(fn, mode, args):
 
 def forward_and_back(fn, mode, args, ct):
     """The result and the gradients of all arguments."""
-    f = compiled(ms.value_and_grad(fn, tuple(range(len(args))), sens_param=True), mode)
+    f = compiled(ms.value_and_grad(fn, range(len(args)), sens_param=True), mode)
     return lambda: f(*args, ct)[1][0].reshape(-1)[0]
 
 

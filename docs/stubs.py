@@ -1,8 +1,9 @@
-"""What editors and type checkers see of names that are made while Mycelia is loaded: writes two stubs from what exists.
+"""What editors and type checkers see of names that are made while Mycelia is loaded: writes stubs from what exists.
 
     python docs/stubs.py     write mycelia/eager/methods.pyi (methods of tensors), mycelia/ops/classes.pyi (operations)
+                             and mycelia/dataset/readers/__init__.pyi (readers of published datasets)
 
-Both are read under TYPE_CHECKING only: nothing of them exists when a program runs. A test holds them to what is there.
+They are read by type checkers only: nothing of them exists when a program runs. A test holds them to what is there.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import builtins
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1] / "mycelia"
-FILES = {"methods": ROOT / "eager" / "methods.pyi", "classes": ROOT / "ops" / "classes.pyi"}
+FILES = {
+    "methods": ROOT / "eager" / "methods.pyi",
+    "classes": ROOT / "ops" / "classes.pyi",
+    "readers": ROOT / "dataset" / "readers" / "__init__.pyi",
+}
 HEAD = '"""{}; written by docs/stubs.py."""\n\n'
 IMPORTS = """from builtins import bool as _bool
 from builtins import dict as _dict
@@ -38,6 +44,33 @@ KNOWN = {
     "bool", "dict", "float", "int", "list", "object", "str", "tuple", "Callable", "Iterable", "Sequence", "Any",
     "Tensor", "DType",
 }  # fmt: skip
+READERS = """from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+
+from mycelia.dataset.caches.cache import DatasetCache
+from mycelia.dataset.plan.samplers import Sampler, Shuffle
+from mycelia.dataset.readers.hub import HubDataset as HubDataset
+from mycelia.dataset.sources.memory import MappableDataset
+"""
+TAKES = {  # what the parameters of readers may be
+    **dict.fromkeys(("annotation_file", "dataset_file"), "str"),
+    **dict.fromkeys(("background", "compat", "decode", "extra_metadata", "small"), "bool | None"),
+    **dict.fromkeys(("base_seed", "num_classes", "num_images", "scale"), "int"),
+    **dict.fromkeys(("downgrade", "quality_mode", "release", "task"), "str"),
+    **dict.fromkeys(("image_set", "name", "target_type", "test_set", "usage", "valid_set"), "str | None"),
+    **dict.fromkeys(("num_parallel_workers", "num_samples", "num_shards", "shard_id"), "int | None"),
+    "cache": "DatasetCache | None",
+    "class_indexing": "Mapping[str, int] | None",
+    "classes": "str | Sequence[str] | None",
+    "dataset_dir": "str | PathLike[str]",
+    "dataset_files": "str | Sequence[str]",
+    "decrypt": "Callable[[str], bytes] | None",
+    "extensions": "Sequence[str] | None",
+    "image_size": "Sequence[int]",
+    "language_pair": "Sequence[str] | None",
+    "sampler": "Sampler | Iterable[int] | None",
+    "shuffle": "bool | Shuffle | None",
+}
 WORDS = {"Axis": "int | Sequence[int] | None", "Shape": "tuple[int, ...]", "None": "None"}
 
 
@@ -138,6 +171,28 @@ def _class(name: str, kind: Any) -> str:
     )
 
 
+def readers() -> str:
+    """The stub of the readers of published datasets, whose signatures are told in words."""
+    module = import_module("mycelia.dataset.readers")
+    rows = [HEAD.format("Readers of datasets, from local folders in the formats they were published in"), READERS]
+    for name in module.__all__:
+        kind = getattr(module, name)
+        if "words" in dir(kind):
+            doc = kind.__doc__.split("\n")[0]
+            inside = ", ".join(["self", *map(_taken, inspect.signature(kind).parameters.values())])
+            begin = f"    def __init__({inside}) -> None: ...\n"
+            rows.append(f'\nclass {name}(MappableDataset):\n    """{doc}"""\n\n{begin}')
+    return "".join(rows)
+
+
+def _taken(parameter: inspect.Parameter) -> str:
+    kind, value = TAKES[parameter.name], parameter.default
+    if value is parameter.empty:
+        return f"{parameter.name}: {kind.removesuffix(' | None')}"
+    kind = f"{kind} | None" if value is None and "None" not in kind else kind
+    return f"{parameter.name}: {kind} = {'...' if isinstance(value, Enum) else repr(value)}"
+
+
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function)
 
@@ -157,9 +212,9 @@ def _typed(parameter: str) -> str:
 
 
 def main() -> None:
-    """Write both."""
+    """Write all."""
     for name, path in FILES.items():
-        path.write_text({"methods": methods, "classes": classes}[name]())
+        path.write_text({"methods": methods, "classes": classes, "readers": readers}[name]())
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from pathlib import Path
 import markdown2
 
 DOCS = Path(__file__).resolve().parent
-FIRST = ("quickstart", "from_pytorch", "from_mindspore", "from_keras", "from_numpy", "tensors", "autodiff", "jit",
-         "data", "training", "debugging", "performance")  # fmt: skip
+FIRST = ("quickstart", "from_pytorch", "from_mindspore", "from_keras", "from_numpy", "science", "tensors",
+         "autodiff", "jit", "data", "training", "debugging", "performance")  # fmt: skip
 EXTRAS = {"fenced-code-blocks": {"cssclass": "code"}, "tables": None, "header-ids": None}
 
 STYLE = """

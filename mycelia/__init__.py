@@ -50,6 +50,7 @@ from mycelia.api import (
 from mycelia.api.jit import jit
 from mycelia.degradations import report
 from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, default_generator, from_numpy, tensor
+from mycelia.eager import own_operators as _own_operators
 from mycelia.types import (
     bfloat16,
     bool_,
@@ -70,6 +71,8 @@ from mycelia.types import (
 
 __version__ = "0.1.0"
 
+_own_operators.of_tensors.notice()  # all of ours stand on the classes now
+_own_operators.of_parameters.notice()
 _tracebacks.install()
 _names.explain_modules()
 _names.know_paths()

@@ -34,9 +34,14 @@ CACHE = 64 << 20  # bytes of a last-level cache that one program may count on: o
 BLAS_UP_TO = 1 << 27
 
 # Multiplications of a product, and rows, columns and terms, from which code that is told its sizes when it runs is as
-# fast as code that was made for them (0.8 to 1.1 of its time; of small matrices, or few rows, up to twice).
+# fast as code that was made for them (0.8 to 1.1 of its time; of small matrices, or few rows, up to twice). Where the
+# right operand lies in columns: if there are so many times as many of them as terms (0.7 to 0.9; fewer: up to 1.8).
 GENERAL_FROM = 1 << 23
 GENERAL_SIDE = 32
+GENERAL_COLUMNS = 16
+
+# The same for one matrix of a batch, where the left operand lies in columns (0.5 to 1.2; smaller: up to 2.8).
+GENERAL_IN_COLUMNS = 1 << 16
 
 # Multiplications from which a call of the library is shared between threads: some ten microseconds of one. It is the
 # same on every machine, because the library is asked when a program is bound, far from the target it was written for.

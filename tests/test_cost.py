@@ -11,6 +11,7 @@ import pytest
 import mycelia
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.codegen import processor
 from mycelia.codegen.driver import emit_program
 from mycelia.codegen.processor import host
 from mycelia.cost import (
@@ -106,6 +107,19 @@ def test_the_machine_at_hand_tells_its_caches():
     here = host()
     assert 8 << 10 <= here.l1 <= here.l2 <= here.l3
     assert here.registers in (16, 32)
+
+
+def test_caches_are_as_large_as_the_system_says(tmp_path, monkeypatch):
+    told = [("1", "48K", "Data"), ("1", "64K", "Instruction"), ("2", "2048K", "Unified"), ("3", "36M", "Unified"),
+            ("4", "9K", "Unified")]  # fmt: skip
+    for i, texts in enumerate(told):
+        folder = tmp_path / f"index{i}"
+        folder.mkdir()
+        for name, text in zip(("level", "size", "type"), texts, strict=True):
+            (folder / name).write_text(text + "\n")
+    (tmp_path / "index9").mkdir()  # it does not tell
+    monkeypatch.setattr(processor, "CACHES", tmp_path)
+    assert processor._caches() == (48 << 10, 2048 << 10, processor.USUAL[3])
 
 
 def test_no_threshold_hides_in_the_compiler():

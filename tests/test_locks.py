@@ -75,12 +75,18 @@ def touches(node: ast.AST, function: str = "", held: frozenset[str] = frozenset(
         yield from touches(child, function, held)
 
 
+def classes(file: Path) -> list[ast.ClassDef]:
+    text = file.read_text()
+    return [c for c in ast.walk(ast.parse(text)) if isinstance(c, ast.ClassDef)] if "with self." in text else []
+
+
 @cache
-def with_locks() -> list[ast.ClassDef]:
+def with_locks() -> list[tuple[Path, ast.ClassDef]]:
     """The classes of the package that take a lock of their own."""
-    texts = [file.read_text() for file in PACKAGE.rglob("*.py")]
-    classes = [c for t in texts if "with self." in t for c in ast.walk(ast.parse(t)) if isinstance(c, ast.ClassDef)]
-    return [c for c in classes if any(ast.unparse(lock.value) == "self" for n in ast.walk(c) for lock in locks(n))]
+    found = [(file, c) for file in PACKAGE.rglob("*.py") for c in classes(file)]
+    return [
+        (file, c) for file, c in found if any(ast.unparse(k.value) == "self" for n in ast.walk(c) for k in locks(n))
+    ]
 
 
 def names(owner: ast.ClassDef) -> set[str]:
@@ -90,19 +96,22 @@ def names(owner: ast.ClassDef) -> set[str]:
     return functions | {n.attr for n in inner if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"}
 
 
-@pytest.mark.parametrize("owner", with_locks(), ids=lambda c: c.name)
-def test_what_a_lock_guards_is_touched_under_it(owner):
+@pytest.mark.parametrize(
+    ("file", "name"), [(file, c.name) for file, c in with_locks()], ids=[c.name for _, c in with_locks()]
+)
+def test_what_a_lock_guards_is_touched_under_it(file, name):
+    owner = next(c for c in classes(file) if c.name == name)  # as it stands there now
     found = [g for g in GUARDED if names(owner) >= {g.lock, *g.what, *g.but}]
     assert found or names(owner) & set(ELSEWHERE), "say in the table above what the lock guards"
     for guarded in found:
-        for function, whose, name, *held in touches(owner):
-            if whose == "self" and name in guarded.what and function not in ("__init__", *guarded.but):
-                assert f"self.{guarded.lock}" in held, f"{function} touches {name}, and another thread may, too"
+        for function, whose, touched, *held in touches(owner):
+            if whose == "self" and touched in guarded.what and function not in ("__init__", *guarded.but):
+                assert f"self.{guarded.lock}" in held, f"{function} touches {touched}, and another thread may, too"
 
 
 @pytest.mark.parametrize("guarded", GUARDED, ids=lambda g: "-".join((g.lock, *g.what)))
 def test_every_line_of_the_table_is_about_a_class(guarded):
-    assert any(names(owner) >= {guarded.lock, *guarded.what, *guarded.but} for owner in with_locks())
+    assert any(names(owner) >= {guarded.lock, *guarded.what, *guarded.but} for _, owner in with_locks())
 
 
 def test_a_program_that_writes_in_place_holds_the_lock_that_readers_wait_for():

@@ -17,7 +17,7 @@ from mycelia.names import listening
 @listening
 def grad(
     fn: Callable[..., Any],
-    grad_position: int | tuple[int, ...] | None = 0,
+    grad_position: int | Sequence[int] | None = 0,
     weights: Weights = None,
     has_aux: bool = False,
     return_ids: bool = False,
@@ -25,8 +25,10 @@ def grad(
 ) -> Callable[..., Any]:
     """The function that gives the gradient of `fn`, with respect to arguments by position, parameters, or both.
 
-    Where `fn` returns several tensors, their gradients are added; with `has_aux` only the first is differentiated,
-    and the others come back beside the gradient. With `sens_param` the last argument is the cotangent of the result.
+    A tuple of one position gives its gradient, as in MindSpore, one of several a tuple of them; a list or a range gives
+    a tuple always. Where `fn` returns several tensors, their gradients are added; with `has_aux` only the first is
+    differentiated, and the others come back beside the gradient. With `sens_param` the last argument is the cotangent
+    of the result.
 
     >>> grad(lambda x: x * x * x)(Tensor(2.0))
     Tensor(shape=[], dtype=Float32, value= 12)
@@ -45,7 +47,7 @@ def grad(
 @listening
 def value_and_grad(
     fn: Callable[..., Any],
-    grad_position: int | tuple[int, ...] | None = 0,
+    grad_position: int | Sequence[int] | None = 0,
     weights: Weights = None,
     has_aux: bool = False,
     return_ids: bool = False,
@@ -68,6 +70,7 @@ def value_and_grad(
             hint="give grad_position (an argument, 0 is the first) or weights (parameters)",
         )
     positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else grad_position
+    positions = tuple(positions) if isinstance(positions, list | range) else positions
 
     def both(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         sens = None
@@ -89,7 +92,7 @@ def _listed(sens: Any) -> list[Any]:
 def _arranged(
     by_position: list[Any],
     by_weight: list[Any],
-    grad_position: int | tuple[int, ...] | None,
+    grad_position: int | Sequence[int] | None,
     positions: Sequence[int],
     weights: Weights,
     return_ids: bool,
@@ -100,7 +103,8 @@ def _arranged(
     if return_ids:
         by_position = list(zip(positions, by_position, strict=True))
         by_weight = [(w.name, g) for w, g in zip(named, by_weight, strict=True)]
-    arguments: Any = by_position[0] if isinstance(grad_position, int) else tuple(by_position)
+    alone = isinstance(grad_position, int) or (isinstance(grad_position, tuple) and len(positions) == 1)
+    arguments: Any = by_position[0] if alone else tuple(by_position)
     parameters: Any = by_weight[0] if isinstance(weights, Parameter) else tuple(by_weight)
     if weights is None:
         return arguments
@@ -149,7 +153,7 @@ class GradOperation:
 
         def gradient(*args: Any, **kwargs: Any) -> Any:
             count = len(args) - self.sens_param
-            position = tuple(range(count)) if self.get_all else None if self.get_by_list else 0
+            position = range(count) if self.get_all else None if self.get_by_list else 0
             return grad(fn, position, weights if self.get_by_list else None, sens_param=self.sens_param)(
                 *args, **kwargs
             )

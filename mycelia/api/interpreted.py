@@ -17,8 +17,9 @@ from mycelia.capture.pieces import CALLERS, NOT_RUN, UNFIT, FailedRun, Suite, fr
 from mycelia.capture.program import CapturedProgram
 from mycelia.capture.source import definition, is_resumed
 from mycelia.capture.statements import Exit
-from mycelia.degradations import Subject, concerning, fault
+from mycelia.degradations import Instead, Subject, concerning, degrade, fault
 from mycelia.eager import Parameter, Tensor
+from mycelia.eager.own_operators import of_parameters, of_tensors
 from mycelia.errors import CaptureError, MyceliaError
 from mycelia.options import NOTHING_ASKED, Wishes
 from mycelia.primitives import replaying
@@ -43,6 +44,8 @@ class Interpreted:
     ) -> Any:
         """The result of a call."""
         call = CallRoot(fn, args, kwargs)
+        if not of_tensors.stand() or not of_parameters.stand():
+            return self.with_others_operators(call)
         key = len(args), tuple(kwargs)
         ways = self.ways.get(key)
         if ways is None:
@@ -92,6 +95,15 @@ class Interpreted:
             with replaying(out.past):
                 return self.by_python(call)
         return out.value
+
+    def with_others_operators(self, call: CallRoot) -> Any:
+        """A call while operators of somebody else stand on `Tensor`: no program knows them."""
+        why = "operators that are not Mycelia's stand on Tensor"
+        if not self.fallback:
+            raise CaptureError(f"this cannot be compiled: {why}", hint="with fallback=True Python runs the function")
+        with concerning(self.subject):
+            degrade(Instead.PYTHON, why, warn=True)
+        return self.by_python(call)
 
     def by_python(self, call: CallRoot) -> Any:
         self.python += 1

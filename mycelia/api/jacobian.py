@@ -122,7 +122,8 @@ def _columns(run: linearized) -> list[list[Tensor]]:
 
 
 def _arranged(shaped: list[list[Tensor]], grad_position: Any, run: linearized, has_aux: bool) -> Any:
-    rows: list[Any] = [row[0] if isinstance(grad_position, int) else tuple(row) for row in shaped]
+    alone = isinstance(grad_position, int) or len(grad_position) == 1
+    rows: list[Any] = [row[0] if alone else tuple(row) for row in shaped]
     jacobian = rows[0] if len(rows) == 1 else tuple(rows)
     if not has_aux:
         return jacobian

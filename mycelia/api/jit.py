@@ -163,7 +163,7 @@ class Jitted:
             given = signature if isinstance(signature, tuple | list) else (signature,)
             self.described = Described.of(fn, tuple(given), {})
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         fn = self.__captured__
         if mode.capturing:
             return fn(*args, **kwargs)
@@ -275,7 +275,7 @@ class _Bound:
     def __captured__(self) -> Any:
         return self.__func__.__captured__.__get__(self.__self__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
 
     def explain(self) -> str:

@@ -17,6 +17,7 @@ from mycelia.eager.whole import NoWay, pull_back_whole
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
 from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
+from mycelia.types import bool_
 
 Weights = Parameter | Sequence[Parameter] | None
 LISTS = (tuple, list)  # a union of types would take ten times as long to ask for
@@ -156,6 +157,8 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         try:
             flowing = pull_back_whole(tape, start, self.stop, seeds, list(found), again)
         except NoWay as error:
+            if all(x.dtype is bool_ for x in found.values()):  # a truth does not move
+                return {}
             raise error.told([x.name for x in found.values() if isinstance(x, Parameter)]) from None
         cut = [None if ct is None else eager.cast(ct, x.dtype) for ct, x in zip(flowing, found.values(), strict=True)]
         return dict(zip(found, cut, strict=True))

@@ -388,8 +388,8 @@ def mapped_call(
             lanes = [one.tensor(v) for v in params[:-1]]
             given = rebuilt(machine, structure, lanes)
             with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
-                result = machine.joined(machine.call(each, given, {}))
-            found, shape = flattened(machine, result)
+                result = machine.call(each, given, {})
+            found, shape = flattened(machine, result, as_one=True)
             outs = [machine.value(x) if is_tensor(x) else x for x in found]
             if not all(is_tensor(x) or (is_plain(x) and type(x) is not Sym) for x in found):
                 machine.refuse("each example has a text, a number or an object of its own")

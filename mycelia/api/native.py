@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,15 +21,16 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.eager.writing import writing
-from mycelia.errors import MyceliaError
+from mycelia.errors import CaptureError, MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
 from mycelia.loops.status import Stopped
 from mycelia.options import ALL_KEPT, NOTHING_ASKED, Wishes
 from mycelia.primitives import replaying, writing_down
 from mycelia.runtime.arena import Arena
-from mycelia.runtime.reference import answered
+from mycelia.runtime.reference import interpreted
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.seen import Seen, taker
+from mycelia.sizes import NeedsSize
 from mycelia.transforms import Parts, depends, jvp, nothing, parted, placed, saves, vjp
 from mycelia.types import Array, Type
 
@@ -50,7 +52,7 @@ def executor(
         if backend.name != "CPU":
             raise
         fault("a function is interpreted, because it could not be compiled", error)
-        return lambda *arrays: tuple(answered(interpret(sized(fn, sizes_of(fn, arrays)), *arrays), asks))
+        return lambda *arrays: tuple(interpreted(fn, asks, arrays))
 
 
 class Native:
@@ -168,15 +170,32 @@ class Native:
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
         backend = self.backend or current()  # it comes back from where it went
         held = tuple(x._data for x in tensors)
-        step = recorded(self.function, wrt, backend, self.wishes)
-        if not step.sized:
-            step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend, self.wishes)
+        with undecided():
+            step = recorded(self.function, wrt, backend, self.wishes)
+            if not step.sized:
+                step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend, self.wishes)
         self._recorded[wrt] = step
         with writing_down() as past:
             out, kept = step.forward(held)
         place = put(tape, TapeCall(step, kept, tuple(past)), tensors, held, out)
         live = zip(out, step.live, strict=True)
         return [wrap(o, tape, place + i if moves or tape.whole else -1) for i, (o, moves) in enumerate(live)]
+
+
+class Undecided(CaptureError):
+    """The derivative of a program depends on a size that comes out of data in another way than as a number."""
+
+
+@contextmanager
+def undecided() -> Iterator[None]:
+    """Inside the block, a size that must be known and is not is a mistake that can be told."""
+    try:
+        yield
+    except NeedsSize as reason:
+        raise Undecided(
+            f"a derivative cannot be part of a compiled program: {reason}, and it comes out of data",
+            hint="differentiate the function without jit",
+        ) from None
 
 
 def _owns(array: Array) -> bool:
@@ -252,7 +271,8 @@ class TapeCall:
     def push(self, tangents: Sequence[Tensor | None], inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """Tangents of the results, as tensors that can be differentiated again."""
         moving = tuple(t is not None for t in tangents)
-        step = pushed(self.step.function, moving, self.step.backend, self.step.wishes)
+        with undecided():
+            step = pushed(self.step.function, moving, self.step.backend, self.step.wishes)
         smooth = [t.differentiable for t in self.step.function.result_types]
         with replaying(self.past):
             return placed(smooth, step.apply([*inputs, *[t for t in tangents if t is not None]]))

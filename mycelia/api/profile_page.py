@@ -62,7 +62,7 @@ def page(profile: TimeProfile) -> str:
             (f"{s.runs}", s.runs),
             (f"{s.nbytes / 2**20:.2f}", s.nbytes),
             (f"{s.products / 1e6:.2f}", s.products),
-            (f"{s.share:.1%}", s.share),
+            (s.of_peak, s.share),
             (s.kind, None),
             (s.name + ("" if s.outermost else " (inside)"), None),
             ("; ".join(dict.fromkeys(s.lines)), None),

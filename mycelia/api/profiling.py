@@ -46,6 +46,11 @@ class StepTime:
     share: float
     outermost: bool
 
+    @property
+    def of_peak(self) -> str:
+        """The share in words: what moved faster than memory can came out of a cache."""
+        return "cached" if self.share > 1 and not self.products else f"{self.share:.1%}"
+
 
 @dataclass(frozen=True)
 class LineTime:
@@ -202,7 +207,7 @@ class TimeProfile:
         total = sum(s.seconds for s in self.steps if s.outermost) or 1.0
         for s in self.steps:
             inside = "" if s.outermost else "  (inside)"
-            told = f"{_time(s.seconds)} {s.seconds / total:6.1%} {s.runs:6} {_bytes(s.nbytes)} {s.share:7.1%}"
+            told = f"{_time(s.seconds)} {s.seconds / total:6.1%} {s.runs:6} {_bytes(s.nbytes)} {s.of_peak:>7}"
             lines.append(f"{told}  {s.kind}: {_short(s.name)}{inside}")
         lines += ["", f"{'time':>9} {'share':>6}  line"]
         lines += [f"{_time(line.seconds)} {line.share:6.1%}  {line.line}" for line in self.lines]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from mycelia.api.native import Native
+from mycelia.api.native import Native, Undecided
 from mycelia.backends import Backend
 from mycelia.capture.capturing import Piece
 from mycelia.capture.holding import dies_aloud
@@ -16,6 +16,7 @@ from mycelia.capture.slots import DATA, fetch, restore
 from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
 from mycelia.capture.world import Array, Read
+from mycelia.degradations import Instead, concerning, degrade
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.tape import open_tapes, recording
 from mycelia.eager.views import root_of
@@ -201,7 +202,14 @@ class Way:
         """What the native function gives; NOT_RUN if it cannot."""
         if recording():
             tensors = [wrap(a) if n is None else objects[n] for n, a in zip(self.parents, inputs, strict=True)]
-            return [x if x._tape is not None else x._data for x in self.native.apply(tensors)]
+            try:
+                return [x if x._tape is not None else x._data for x in self.native.apply(tensors)]
+            except Undecided as reason:
+                if self.native.subject.strict:
+                    raise
+                with concerning(self.native.subject):
+                    degrade(Instead.PYTHON, str(reason).splitlines()[0])
+                return NOT_RUN
         if self.idle:
             return ()
         try:

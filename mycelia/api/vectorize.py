@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
-from mycelia.capture.holding import written_in
+from mycelia.api.seeming import must_run_once
 from mycelia.eager import REFUSED, Tensor, as_value, default_generator, wrap
 from mycelia.eager.dispatch import mode, must
 from mycelia.eager.random import furthest
@@ -63,27 +62,6 @@ def undoing_draws() -> Iterator[None]:
         raise
     finally:
         mode.drawn = before
-
-
-def mentions_print(fn: Any, depth: int = 3) -> bool:
-    """Whether a function, or one that it knows by name, seems to print: then each example has its turn."""
-    fn = getattr(fn, "construct", fn)
-    fn = getattr(fn, "__func__", fn)
-    if fn is print:
-        return True
-    if not isinstance(fn, FunctionType) or written_in(fn).startswith("mycelia.") or not depth:
-        return False
-    names = set(_names(fn.__code__))
-    held = [c.cell_contents for c in fn.__closure__ or () if c != CellType()]
-    known = [fn.__globals__[n] for n in names if n in fn.__globals__]
-    return "print" in names or any(mentions_print(f, depth - 1) for f in (*held, *known) if callable(f))
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names(inner)
 
 
 def _one_each(functions: tuple[Callable[..., Any], ...], in_axes: Axes, out_axes: Axes) -> Callable[..., Any]:
@@ -171,7 +149,7 @@ def vmap(
                 given=kwargs,
                 hint="give them without their names, or bind them first: vmap(lambda x: f(x, k=1))",
             )
-        if not mode.capturing and mentions_print(fn):
+        if not mode.capturing and must_run_once(fn):
             try:
                 return whole(*args)
             except (CaptureError, NeedsSize):

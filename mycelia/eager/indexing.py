@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -20,7 +21,7 @@ from mycelia.eager.dispatch import mode
 from mycelia.eager.operators import operand
 from mycelia.eager.tape import open_tapes, tape_of
 from mycelia.eager.tensor import Tensor, cast, wrap
-from mycelia.eager.views import linked
+from mycelia.eager.views import linked, put_back
 from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
 from mycelia.ir import Value
@@ -46,9 +47,9 @@ def getitem(x: Tensor, index: Any) -> Tensor:
         except IndexError as error:
             raise _out_of_bounds(x, error) from None
         parts = index if index.__class__ is tuple else (index,)
-        return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), taken_from=data)
+        return linked(x, out, partial(_taken, parts), partial(_written, parts), data)
     if any(isinstance(i, Tensor) for i in (index if isinstance(index, tuple) else (index,))):
-        return _taken(x, _parts(index))
+        return _taken(_parts(index), x)
     return getpart(x, index)
 
 
@@ -69,32 +70,16 @@ def _is_plain(index: Any) -> bool:
 def getpart(x: Tensor, index: Any) -> Tensor:
     """`x[index]`, where tensors without axes in the index stand for numbers that only a program knows."""
     parts, data = _parts(index), x._data
-    out = _taken(x, parts)
-    fixed = _fixed(parts)
-    if fixed is None:
-        return out
-    return linked(x, out, lambda x: _taken(x, parts), lambda x, part: _written(x, parts, part), fixed, data)
+    out = _taken(parts, x)
+    return linked(x, out, partial(_taken, parts), partial(_written, parts), data) if _is_view(parts) else out
 
 
-def _fixed(parts: tuple[Any, ...]) -> bool | None:
-    """Whether an index that takes a part of memory is known already; None if it chooses elements."""
-    known = True
-    for i in parts:
-        kind = i.__class__
-        if kind is int or i is None or i is Ellipsis:
-            continue
-        if kind is slice:
-            known = known and not any(b.__class__ is Sym for b in (i.start, i.stop, i.step))
-        elif isinstance(i, Tensor):
-            if i.ndim or not i.dtype.is_integer:
-                return None
-            known = known and i._data.__class__ is not Value
-        else:
-            known = known and not isinstance(i, Sym)
-    return known
+def _is_view(parts: tuple[Any, ...]) -> bool:
+    """Whether an index takes a part of memory: it does not choose elements."""
+    return not any(isinstance(i, Tensor) and (i.ndim or not i.dtype.is_integer) for i in parts)
 
 
-def _taken(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
+def _taken(parts: tuple[Any, ...], x: Tensor) -> Tensor:
     if _concrete(parts) and x._data.__class__ is not Value and tape_of((x,)) is None:
         return wrap(np.asarray(_numpy(x, parts)))
     out = _read(x, parts)
@@ -118,7 +103,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     if now and mode.lift is None:
         _write_now(x, parts, new)
     else:
-        x.become(_written(x, parts, new))
+        x.become(_written(parts, x, new))
 
 
 # ------------------------------------------------------------------------------------------------- what an index says
@@ -478,7 +463,7 @@ def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
         x.spread()
 
 
-def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
+def _written(parts: tuple[Any, ...], x: Tensor, new: Tensor) -> Tensor:
     """X with `new` at an index, as a new tensor."""
     if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_ and new.size == 1:
         mask = p.reshape(parts[0], (*parts[0].shape, *(1,) * (x.ndim - parts[0].ndim)))
@@ -491,6 +476,8 @@ def _written(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
         if all(s == 1 for s in steps) and not backwards:
             update = p.reshape(_fitted(new, shape), [b - a for a, b in zip(starts, stops, strict=True)])
             return p.dynamic_update(x, update, [p.full(s, int64, ()) for s in starts])
+        if not is_static(x.shape):
+            return put_back(partial(_taken, parts), x, _fitted(new, shape))
     table = wrap(np.arange(x.size).reshape(x.shape))
     positions = np.asarray(_numpy(table, parts))
     values = p.reshape(_fitted(new, positions.shape), (-1,))
@@ -507,7 +494,7 @@ def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
     axes = _spread(x, parts)
     if any(s != FULL for s in axes.slices):
         whole = tuple([FULL if isinstance(i, slice) else i for i in parts])
-        return _written(x, axes.slices, _written_at(_sliced(x, axes.slices), whole, new))
+        return _written(axes.slices, x, _written_at(_sliced(x, axes.slices), whole, new))
     indexed = [axis for axis, _ in axes.arrays]
     flat = linear([i for _, i in axes.arrays], [x.shape[a] for a in indexed])
     shape = flat.shape

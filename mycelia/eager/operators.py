@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
@@ -242,16 +243,32 @@ def _power(self: Any, other: Any) -> Any:
     return p.power(x, y)
 
 
+@dataclass(frozen=True)
+class Straight:
+    """An operator that is one op, where its operands are of one floating type."""
+
+    op: Any
+    methods: tuple[tuple[str, Any], ...]  # as they were put on Tensor, where somebody may have put others
+
+    def holds(self) -> bool:
+        """Whether the operator of tensors is still this one."""
+        return all(getattr(Tensor, name) is method for name, method in self.methods)
+
+
+STRAIGHT: dict[str, Straight] = {}
+
+
 def _install() -> None:
     """Put the operators on Tensor."""
+    ops = {"add": p.Add(), "sub": p.Subtract(), "mul": p.Multiply(), "truediv": p.Divide()}
     add = long_way(_logical(p.logical_or, p.add))
     multiply = long_way(_logical(p.logical_and, p.multiply))
     subtract, divide, product = long_way(p.subtract), long_way(p.divide, floating), long_way(p.matmul)
     binary = {
-        "add": (short_way(np.add, p.Add(), add), add),
-        "sub": (short_way(np.subtract, p.Subtract(), subtract), subtract),
-        "mul": (short_way(np.multiply, p.Multiply(), multiply), multiply),
-        "truediv": (short_way(np.true_divide, p.Divide(), divide, _divisible), divide),
+        "add": (short_way(np.add, ops["add"], add), add),
+        "sub": (short_way(np.subtract, ops["sub"], subtract), subtract),
+        "mul": (short_way(np.multiply, ops["mul"], multiply), multiply),
+        "truediv": (short_way(np.true_divide, ops["truediv"], divide, _divisible), divide),
         "pow": (_power, _power),
         "matmul": (short_way(np.matmul, p.Contract("MK", "KN", "MN"), product, _matrices), product),
     }
@@ -268,6 +285,9 @@ def _install() -> None:
     for name, (method, slow) in binary.items():
         setattr(Tensor, f"__{name}__", method)
         setattr(Tensor, f"__r{name}__", swapped(slow))
+    for name, op in ops.items():
+        both = (f"__{name}__", f"__r{name}__")
+        STRAIGHT[name] = Straight(op, tuple([(n, getattr(Tensor, n)) for n in both]))
     comparisons = {
         "lt": p.less,
         "le": p.less_equal,

@@ -18,13 +18,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.eager.tape import tape_of
 from mycelia.eager.tensor import Tensor, wrap
-from mycelia.ir import Value
+from mycelia.errors import ArgumentError
 from mycelia.names.keywords import handing_on
-from mycelia.sizes import Sym
+from mycelia.sizes import is_static, known_equal
+from mycelia.types import int64
 
-How = Callable[[Tensor], Tensor]  # from a tensor to a part of it
-Put = Callable[[Tensor, Tensor], Tensor]  # from a tensor and a new part to the tensor with that part
+# Partial functions: what they were given can be looked at, and be given again with numbers in the place of sizes.
+How = functools.partial[Tensor]  # from a tensor to a part of it
+Put = functools.partial[Tensor]  # from a tensor and a new part to the tensor with that part
 F = TypeVar("F", bound=Callable[..., Any])
 _LINKING = threading.RLock()  # threads take views of the same parameter
 
@@ -32,12 +35,10 @@ _LINKING = threading.RLock()  # threads take views of the same parameter
 class Kin:
     """What a tensor is a part of, how, and the parts of it that somebody holds."""
 
-    __slots__ = ("base", "fixed", "how", "known", "put", "views")
+    __slots__ = ("base", "how", "known", "put", "views")
 
-    def __init__(
-        self, base: Tensor | None = None, how: How | None = None, put: Put | None = None, fixed: bool = True
-    ) -> None:
-        self.base, self.how, self.put, self.fixed = base, how, put, fixed
+    def __init__(self, base: Tensor | None = None, how: How | None = None, put: Put | None = None) -> None:
+        self.base, self.how, self.put = base, how, put
         self.views: list[weakref.ref[Tensor]] = []
         self.known = 8  # views, after which it is looked for those that are gone
 
@@ -57,7 +58,7 @@ def shares(x: Tensor) -> bool:
     """Whether somebody holds another tensor that shares memory with this one.
 
     >>> x = Tensor([1, 2])
-    >>> y = linked(x, wrap(x.numbers()[:1]), lambda x: x[:1])
+    >>> y = linked(x, wrap(x.numbers()[:1]), functools.partial(lambda x: x[:1]))
     >>> shares(x), shares(y), shares(Tensor([1]))
     (True, True, False)
     """
@@ -77,13 +78,11 @@ def root_of(x: Tensor) -> Tensor:
     return x
 
 
-def linked(
-    base: Tensor, view: Tensor, how: How, put: Put | None = None, fixed: bool = True, taken_from: Any = None
-) -> Tensor:
-    """The view, which shares memory with `base` from now on. It is `fixed` unless `how` needs values of a graph. It was
-    `taken_from` this data, and is taken again if another thread has written since.
+def linked(base: Tensor, view: Tensor, how: How, put: Put | None = None, taken_from: Any = None) -> Tensor:
+    """The view, which shares memory with `base` from now on. It was `taken_from` this data, and is taken again if
+    another thread has written since.
     """
-    view._kin = Kin(base, how, put, fixed)  # before the base knows of it: another thread may write meanwhile
+    view._kin = Kin(base, how, put)  # before the base knows of it: another thread may write meanwhile
     with _LINKING:
         kin = kin_of(base)
         if kin is None:
@@ -122,14 +121,57 @@ def _hand_down(x: Tensor) -> None:
 def put_back(how: How, base: Tensor, part: Tensor) -> Tensor:
     """`base` with a new part, where that part is taken by `how`.
 
-    >>> put_back(lambda x: x.T[1], Tensor([[1, 2], [3, 4]]), Tensor([7, 8])).tolist()
+    >>> put_back(functools.partial(lambda x: x.T[1]), Tensor([[1, 2], [3, 4]]), Tensor([7, 8])).tolist()
     [[1, 7], [3, 8]]
     """
-    places = how(wrap(np.arange(base.size).reshape(base.shape)))
-    flat = p.reshape(base, (base.size,))
-    changed = flat.alias()
-    changed[p.reshape(places, (places.size,))] = p.reshape(part, (part.size,))
+    if _repeats(how) and not (how.func is _only and known_equal(part.size, base.size)):
+        return _put_back_once(how, base, part)
+    size = base.size
+    every = wrap(np.arange(size) if is_static(base.shape) else p.iota(int64, (size,), 0))
+    places = p.reshape(how(p.reshape(every, base.shape)), (part.size,))
+    changed = p.reshape(base, (size,)).alias()
+    changed[places] = p.reshape(part, (part.size,))
     return p.reshape(changed, base.shape)
+
+
+class Repeated(ArgumentError):
+    """A part that has elements more than once is written to where numbers are not known."""
+
+
+def _repeats(how: How) -> bool:
+    """Whether a part may have elements of the whole more than once."""
+    return any(a in REPEATING if callable(a) else isinstance(a, tuple) and any(map(_is_repeating, a)) for a in how.args)
+
+
+def _is_repeating(how: Any) -> bool:
+    return isinstance(how, functools.partial) and _repeats(how)
+
+
+def _put_back_once(how: How, base: Tensor, part: Tensor) -> Tensor:
+    """The same where elements come more than once: what was written is what has changed, the last if there are several,
+    as in memory.
+    """
+    if tape_of((base, part)) is not None or any(x._data.__class__ is not np.ndarray for x in (base, part)):
+        raise Repeated(
+            "a part that repeats elements is written to, while a gradient is taken or a program is written",
+            given={"part": part.shape, "whole": base.shape},
+            hint="write to a copy of it: x.broadcast_to(shape).copy()",
+        )
+    places = how(wrap(np.arange(base.size).reshape(base.shape))).numbers().reshape(-1)
+    old, new = (np.ascontiguousarray(x.numbers()).reshape(-1) for x in (how(base.alias()), part))
+    changed = (old.view(np.uint8) != new.view(np.uint8)).reshape(len(new), -1).any(1)  # bit by bit: nan, -0
+    flat = base.numbers().reshape(-1).copy()
+    flat[places[changed]] = new[changed]
+    return wrap(flat.reshape(base.shape))
+
+
+REPEATING: set[Callable[..., Any]] = set()  # functions that give such parts
+
+
+def repeating_view(fn: F) -> F:
+    """A decorator: as `view`, where elements may come more than once."""
+    REPEATING.add(fn)
+    return view(fn)
 
 
 def view(fn: F) -> F:
@@ -147,33 +189,34 @@ def view(fn: F) -> F:
             args = args[1:]
         else:
             del kwargs[first]
-        fixed = True
         for a in args:
             if a.__class__ is not int:
                 args = tuple([_kept(b) for b in args])  # as they are now
-                fixed = all(map(_is_fixed, args))
                 break
         if kwargs:
             kwargs = {k: _kept(a) for k, a in kwargs.items()}
-            fixed = fixed and all(map(_is_fixed, kwargs.values()))
         if out.__class__ is tuple:
-
-            def nth(i: int, x: Tensor) -> Any:
-                return fn(x, *args, **kwargs)[i]
-
             for i, part in enumerate(out):
-                _link(x, data, part, functools.partial(nth, i), fixed)
+                _link(x, data, part, functools.partial(_nth, fn, args, kwargs, i))
         else:
-            _link(x, data, out, lambda x: fn(x, *args, **kwargs), fixed)
+            _link(x, data, out, functools.partial(_only, fn, args, kwargs))
         return out
 
     handing_on.add(taken.__code__)  # type: ignore[attr-defined]  # a function, though wraps does not say so
     return taken  # type: ignore[return-value]  # it has the signature of the function
 
 
-def _link(x: Tensor, data: Any, out: Any, how: How, fixed: bool) -> None:
+def _only(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], x: Tensor) -> Tensor:
+    return fn(x, *args, **kwargs)  # type: ignore[no-any-return]  # what gives one view
+
+
+def _nth(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], i: int, x: Tensor) -> Tensor:
+    return fn(x, *args, **kwargs)[i]  # type: ignore[no-any-return]  # what gives several
+
+
+def _link(x: Tensor, data: Any, out: Any, how: How) -> None:
     if out.__class__ is Tensor and out is not x and kin_of(out) is None:
-        linked(x, out, how, None, fixed, data)
+        linked(x, out, how, None, data)
 
 
 def _kept(a: Any) -> Any:
@@ -181,13 +224,6 @@ def _kept(a: Any) -> Any:
     if a.__class__ is tuple or a.__class__ is list:
         return tuple([x if x.__class__ is int else _kept(x) for x in a])
     return a.alias() if isinstance(a, Tensor) else a
-
-
-def _is_fixed(a: Any) -> bool:
-    """Whether an argument is the same outside of the graph that is being written."""
-    if a.__class__ is tuple:
-        return all(x.__class__ is int or _is_fixed(x) for x in a)
-    return not isinstance(a, Sym) and not (isinstance(a, Tensor) and a._data.__class__ is Value)
 
 
 setattr(Tensor, "spread", spread)  # noqa: B010  # the class cannot know who comes after it

@@ -76,6 +76,8 @@ def _repeated(step: Any, tensors: list[Tensor], moving: list[bool], dtypes: list
     function = getattr(step, "whole", None)  # a compiled function, see `api.native`
     if function is None:
         raise NoWay("a function whose derivative is given, or that Python computes")
+    if not function.static:
+        raise NoWay("a compiled function in which a size comes out of data")
     return replayed(function, tensors, moving)
 
 

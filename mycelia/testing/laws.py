@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from mycelia.errors import GradientError, MyceliaError
-from mycelia.ir import Function, Op, Sample, interpret, verify
+from mycelia.ir import Function, Lowered, Op, Sample, interpret, verify
 from mycelia.ir.text import parse, show
 from mycelia.primitives.family import Shaped
+from mycelia.primitives.pairing import has_complex
 from mycelia.testing.executors import EXECUTORS
 from mycelia.testing.numeric import numeric_jvp, numeric_vjp
 from mycelia.testing.samples import arrays, as_dtype, function_of, outputs, rolled
@@ -86,20 +87,53 @@ def every_claimed_dtype_works(sample: Sample) -> None:
     """The op runs on all element types it claims, and says of what type the result is."""
     if not sample.inputs:
         return
-    for dtype in getattr(sample.op, "dtypes", ()):
-        other = as_dtype(sample, dtype)
-        if arrays(other)[-1].dtype != arrays(sample)[-1].dtype or other.op.name == "select":
-            infer_tells_the_type(other)
-            _executors_agree(other)
+    found = [as_dtype(sample, dtype) for dtype in getattr(sample.op, "dtypes", ())]
+    own = arrays(sample)[-1].dtype
+    others = [other for other in found if arrays(other)[-1].dtype != own or other.op.name == "select"]
+    for other in others:
+        infer_tells_the_type(other)
+    for together in strangers(others):
+        _executors_agree(*together)
 
 
-def _executors_agree(sample: Sample) -> None:
-    inputs = arrays(sample)
-    want = outputs(sample.op.reference(*inputs))
-    scale = 1.0 if sample.op.native else 0.0  # a sum in another order is exact in relation to its terms
+def strangers(samples: Sequence[Sample]) -> list[list[Sample]]:
+    """Samples by programs that compute them at once, with the very kernels that each would have in its own: their types
+    have nothing in common that could be read or written together, and no library has a part in them.
+
+    >>> from mycelia.primitives import Contract, Exp
+    >>> from mycelia.types import float32, float64
+    >>> both = [[as_dtype(next(op.samples()), d) for d in (float32, float64)] for op in (Exp, Contract)]
+    >>> [len(strangers(samples)) for samples in both], len(strangers(both[0][:1] * 2))
+    ([1, 2], 2)
+    """
+    alone: list[list[Sample]] = []
+    groups: list[tuple[list[Sample], set[Type]]] = []
+    for sample in samples:
+        fn = function_of(sample)
+        ours = type(sample.op).element is not Op.element or sample.op.native is Lowered.FOLD
+        if not ours or has_complex(fn):
+            alone.append([sample])
+            continue
+        types = {v.type for v in (*fn.params, *fn.results)}
+        for group, met in groups:
+            if met.isdisjoint(types):
+                group.append(sample)
+                met |= types
+                break
+        else:
+            groups.append(([sample], types))
+    return alone + [group for group, _ in groups]
+
+
+def _executors_agree(*samples: Sample) -> None:
+    """Of samples that run as one program."""
+    fn = function_of(*samples)
+    inputs = [x for sample in samples for x in arrays(sample)]
+    want = [(sample, y) for sample in samples for y in outputs(sample.op.reference(*arrays(sample)))]
     for name, run in EXECUTORS.items():
-        for got, reference in zip(run(function_of(sample), *inputs), want, strict=True):
+        for got, (sample, reference) in zip(run(fn, *inputs), want, strict=True):
             assert np.asarray(got).dtype == reference.dtype, f"{sample} {name}: {np.asarray(got).dtype}"
+            scale = 1.0 if sample.op.native else 0.0  # a sum in another order is exact in relation to its terms
             close(got, reference, TOLERANCE.get(dtype_of(reference), 0.0), f"{sample} {name}", scale)
 
 

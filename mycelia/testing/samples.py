@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives
-from mycelia.ir import Function, Mistake, Op, Sample, registry
+from mycelia.ir import Function, Mistake, Op, Sample, Value, registry
 from mycelia.primitives.family import takes_complex
 from mycelia.types import Array, DType, complex64, complex128, type_of
 
@@ -35,13 +35,23 @@ def all_mistakes(*ops: type[Op]) -> Iterator[tuple[type[Op], Mistake]]:
         yield from ((op, mistake) for mistake in op.mistakes())
 
 
-def function_of(sample: Sample) -> Function:
-    """The function that applies the op of a sample to parameters of the types of its inputs.
+def function_of(*samples: Sample) -> Function:
+    """The function that applies the op of each sample to parameters of the types of its inputs.
 
-    >>> str(function_of(next(all_samples(primitives.Exp))).types[0])
-    'f32[]'
+    >>> exp = next(all_samples(primitives.Exp))
+    >>> [str(t) for t in function_of(exp, exp).types]
+    ['f32[]', 'f32[]']
     """
-    return Function.build(sample.op, *[type_of(np.asarray(x)) for x in sample.inputs])
+    if len(samples) == 1:
+        (sample,) = samples
+        return Function.build(sample.op, *[type_of(x) for x in arrays(sample)])
+
+    def every(*given: Value) -> tuple[Value, ...]:
+        left = iter(given)
+        made = [sample.op(*[next(left) for _ in sample.inputs]) for sample in samples]
+        return tuple(y for m in made for y in (m if isinstance(m, tuple) else (m,)))
+
+    return Function.build(every, *[type_of(x) for sample in samples for x in arrays(sample)])
 
 
 def arrays(sample: Sample) -> list[Array]:
@@ -83,6 +93,8 @@ def complex_samples(op: type[Op], most: int = 4) -> list[Sample]:
 def _converted(x: Array, dtype: DType) -> Array:
     if dtype.kind == "b":
         return np.asarray(x > 0)
+    if x.dtype.kind == "c" and not dtype.is_complex:
+        x = x.real
     if dtype.is_complex:  # with something beside the real part
         other = np.random.default_rng(x.shape).uniform(-1.0, 1.0, x.shape)
         return np.asarray(x + 1j * other).astype(dtype.numpy)

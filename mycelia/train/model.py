@@ -457,10 +457,12 @@ def _steps_of(dataset: Dataset) -> int:
 
 def _check_run(epoch: int, initial_epoch: int, sinks: bool) -> None:
     if type(epoch) is not int or epoch < 1:
-        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}")
+        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}", hint="give an int, such as 1")
     if type(initial_epoch) is not int or initial_epoch < 0:
-        raise ArgumentError(f"initial_epoch is a whole number from 0, not {initial_epoch!r}")
+        raise ArgumentError(f"initial_epoch is a whole number from 0, not {initial_epoch!r}", hint="give an int")
     if initial_epoch >= epoch:
-        raise ArgumentError(f"training ends with epoch {epoch}, and begins after epoch {initial_epoch}")
+        raise ArgumentError(
+            f"training ends with epoch {epoch}, and begins after epoch {initial_epoch}", hint="train on"
+        )
     if not isinstance(sinks, bool):
-        raise ArgumentError(f"dataset_sink_mode is True or False, not {sinks!r}")
+        raise ArgumentError(f"dataset_sink_mode is True or False, not {sinks!r}", hint="give one of them")

@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 from mycelia import checks
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.names import listening
+from mycelia.names import listening, missing_in
 from mycelia.nn import Cell, Optimizer
 from mycelia.plainfiles import content_of
 from mycelia.train import ckpt
@@ -282,7 +282,11 @@ def _check_fit(name: str, parameter: Parameter, new: Any, strict: bool) -> None:
 
 
 def _is_padded(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether a shape is the wanted one with ones at its end, as some devices save them."""
+    """Whether a shape is the wanted one with ones at its end, as some devices save them.
+
+    >>> [_is_padded(shape, (2, 3)) for shape in ((2, 3, 1), (2, 3, 1, 1), (2, 3), (2, 1, 3), (2, 3, 2))]
+    [True, True, False, False, False]
+    """
     return len(shape) > len(wanted) and shape == wanted + (1,) * (len(shape) - len(wanted))
 
 
@@ -302,6 +306,8 @@ def _place(name: Name, format: str) -> tuple[Path, str]:
     path = Path(name)
     if path.suffix[1:] in FORMATS:
         return path, path.suffix[1:]
+    if path.name.endswith(FORMATS):  # as in MindSpore, which asks for the letters only
+        return path, next(f for f in FORMATS if path.name.endswith(f))
     return path.with_name(f"{path.name}.{format}"), format
 
 
@@ -507,3 +513,6 @@ def _converted(
 
     with ThreadPoolExecutor(processes) as pool:
         list(pool.map(convert, files))
+
+
+__getattr__ = missing_in(__name__)

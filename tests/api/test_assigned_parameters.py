@@ -178,3 +178,33 @@ def test_nothing_flows_into_a_parameter_that_is_made_inside(compiled):
 
     gradient = ms.grad(loss)
     assert (ms.jit(gradient) if compiled else gradient)(Tensor([2.0])).item() == 6.0
+
+
+UPDATES = {
+    "AssignAdd": (lambda w, v: ops.AssignAdd()(w, v), [15.0, 79.0]),
+    "AssignSub": (lambda w, v: ops.AssignSub()(w, v), [-9.0, -71.0]),
+    "assign_add": (ops.assign_add, [15.0, 79.0]),
+    "IndexAdd": (lambda w, v: ops.IndexAdd(0)(w, Tensor([1, 0], ms.int32), v), [48.0, 28.0]),
+    "index_add": (lambda w, v: ops.index_add(w, Tensor([1, 0], ms.int32), v, 0), [48.0, 28.0]),
+    "Assign": (lambda w, v: ops.Assign()(w, v), [4.0, 25.0]),
+}
+READ_AGAIN = {"AssignAdd": [7.0, 29.0], "IndexAdd": [28.0, 8.0], "Assign": [4.0, 25.0]}
+"""What MindSpore 2.10 answers, in both of its modes, for x = [2, 5] and a parameter that is [3, 4]."""
+
+
+@pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("name", UPDATES)
+def test_what_an_update_gives_is_differentiated_as_it_was_computed(name, way):
+    update, slope = UPDATES[name]
+    for again, wanted in ((False, slope), (True, READ_AGAIN.get(name))):
+        if wanted is None:
+            continue
+        w = Parameter(Tensor([3.0, 4.0]), name="w")
+
+        def net(x, w=w, again=again):
+            given = update(w, x * x)
+            return (w if again else given) * x
+
+        by_x, by_w = way(ms.grad(net, 0, w))(Tensor([2.0, 5.0]))
+        assert by_x.tolist() == wanted
+        assert by_w.tolist() == [2.0, 5.0]

@@ -1,14 +1,18 @@
 """A profile tells what ran, for which line, and changes nothing."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import mycelia as ms
 from mycelia import dataset, nn, ops
-from mycelia.api.profiling import recording
-from mycelia.errors import ArgumentError
+from mycelia.api import profiling
+from mycelia.api.profile_page import timeline
+from mycelia.api.profiling import StepTime, recording
+from mycelia.errors import ArgumentError, Location
+from mycelia.runtime.clocked import AboutProgram, AboutStep, ClockedCall
 
 
 @ms.jit
@@ -27,13 +31,13 @@ def test_every_step_is_timed_and_says_what_it_does_and_for_which_line():
     (product,) = [s for s in seen.steps if s.kind == "library"]
     (kernel,) = [s for s in seen.steps if s.kind == "kernel"]
     assert product.products == 64**3
-    assert product.lines == ("test_profile.py:16  z = x @ y",)
+    assert product.lines == ("test_profile.py:20  z = x @ y",)
     assert {"exp", "max", "sum", "divide"} <= set(kernel.name.split(", "))
-    assert all(line.startswith("test_profile.py:17") for line in kernel.lines)
+    assert all(line.startswith("test_profile.py:21") for line in kernel.lines)
     assert product.nbytes == 3 * 64 * 64 * 4
     assert all(s.runs == seen.calls >= 2 and s.seconds > 0 for s in seen.steps)
     assert abs(sum(line.share for line in seen.lines) - 1) < 1e-6
-    assert {line.line.split("  ")[0] for line in seen.lines} == {"test_profile.py:16", "test_profile.py:17"}
+    assert {line.line.split("  ")[0] for line in seen.lines} == {"test_profile.py:20", "test_profile.py:21"}
 
 
 def test_it_gives_the_same_numbers_while_it_is_measured():
@@ -139,3 +143,59 @@ def test_the_trace_is_that_of_chrome_and_the_page_needs_nothing_else(tmp_path):
     assert "x @ y" in page
     with pytest.raises(ArgumentError, match=r"\.json or an \.html"):
         seen.save(str(tmp_path / "x.txt"))
+
+
+def test_what_moves_faster_than_memory_came_out_of_a_cache():
+    def took(products, share):
+        return StepTime("p", "s", "kernel", (), 1, 1.0, products, 8, share, True)
+
+    assert [took(0, 0.5).of_peak, took(0, 6.4).of_peak, took(3, 1.01).of_peak] == ["50.0%", "cached", "101.0%"]
+
+
+def test_clocks_that_are_known_give_times_that_are_known(monkeypatch, tmp_path):
+    """Two calls of two steps, on two threads: a cycle is half a nanosecond."""
+    monkeypatch.setattr(profiling, "bandwidth", lambda: 4e9)
+    here = Location("a.py", 3)
+    steps = (
+        AboutStep("product", "library", (here,), 600, 40, True),
+        AboutStep("sum", "kernel", (here, Location("a.py", 4)), 0, 8000, True),
+        AboutStep("never", "kernel", (), 0, 8, True),
+    )
+    program = AboutProgram("f", steps, 64)
+
+    def call(begin: int) -> ClockedCall:
+        clock = [[2 * begin + 20, 4000, 2], [2 * begin + 4020, 8000, 1], [0, 0, 0]]
+        return ClockedCall(program, begin, begin + 6100, np.array(clock, np.int64))
+
+    heard = profiling.ProfileRecording([call(1000), call(2_001_000)], [], 0, 3_000_000, [1, 2])
+    seen = profiling.TimeProfile(heard)
+    assert (seen.cycle, seen.calls, seen.memory) == (0.5, 2, 64)
+    np.testing.assert_allclose([seen.seconds, seen.wall], [12.2e-6, 3e-3])
+    lanes = profiling.options().threads * profiling.options().target.vector_bytes / 4
+    np.testing.assert_allclose(seen.peak.products, 2 * lanes * 2e9)
+    by_name = {s.name: s for s in seen.steps}
+    assert set(by_name) == {"product", "sum"}
+    product, total = by_name["product"], by_name["sum"]
+    np.testing.assert_allclose([product.seconds, total.seconds], [4e-6, 8e-6])
+    assert (product.runs, total.runs) == (4, 2)
+    np.testing.assert_allclose([product.share, total.share], [600e6 / seen.peak.products, 8000 * 2 / 8e-6 / 4e9])
+    np.testing.assert_allclose([x.seconds for x in seen.lines], [8e-6, 4e-6])  # the sum is for both, half and half
+    np.testing.assert_allclose([x.share for x in seen.lines], [2 / 3, 1 / 3])
+    events = seen.trace()["traceEvents"]
+    assert [(e["name"], e["ts"], e["dur"], e["tid"]) for e in events] == [
+        ("f", 1.0, 6.1, 1), ("product", 1.0, 2.0, 1), ("sum", 3.0, 4.0, 1),
+        ("f", 2001.0, 6.1, 2), ("product", 2001.0, 2.0, 2), ("sum", 2003.0, 4.0, 2),
+    ]  # fmt: skip
+    picture = timeline(events)  # as wide as 1000
+    places = [tuple(map(float, found)) for found in re.findall(r"<rect x='(.*?)' y='(.*?)' width='(.*?)'", picture)]
+    whole = 2006.1
+    np.testing.assert_allclose(
+        places,
+        [(1000 * (e["ts"] - 1) / whole, y, max(1000 * e["dur"] / whole, 0.3))
+         for e, y in zip(events, (2, 24, 24, 46, 68, 68), strict=True)],
+        atol=0.006,
+    )  # fmt: skip
+    seen.save(str(tmp_path / "a" / "b" / "x.json"))  # folders are made
+    assert json.loads((tmp_path / "a" / "b" / "x.json").read_text())["traceEvents"] == events
+    assert profiling.ProfileRecording([call(1000)], [], 0, 1, [1]).cycle() == 6100 / 12000
+    assert profiling.ProfileRecording([], [], 0, 1).cycle() == 0

@@ -170,3 +170,20 @@ def test_a_counter_is_returned_as_it_was_made():
     counted = vmap(lambda x: Counter("aab"))(Tensor([1.0, 2.0]))
     assert type(counted) is Counter
     assert counted == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize("run", [vmap, lambda f: jit(vmap(f))])
+def test_what_a_branching_function_notes_is_noted_once(run):
+    """The function must not run up to its branch, and then once more in another way."""
+    noted = []
+
+    def f(x):
+        noted.append(1)
+        if x.sum() > 0.0:
+            return x, {"twice": x * 2.0}
+        return -x, {"twice": x}
+
+    first, others = run(f)(Tensor([[1.0, 2.0], [-1.0, -3.0]]))
+    assert noted == [1]
+    assert first.tolist() == [[1.0, 2.0], [1.0, 3.0]]
+    assert others["twice"].tolist() == [[2.0, 4.0], [-1.0, -3.0]]

@@ -201,3 +201,12 @@ def test_branches_and_loops_are_followed(fn, compiled):
     found = (ms.jit(outer) if compiled in ("gradient", "both") else outer)(Tensor([2, 3, 5], ms.int32))
     assert found.dtype is ms.int32
     assert found.tolist() == real.asnumpy().astype(np.int32).tolist()
+
+
+def test_a_mask_that_decides_a_size_has_no_gradient():
+    """MaskedSelect with gradients of all its arguments, as MindSpore answers."""
+    by = ops.GradOperation(get_all=True, sens_param=True)(ms.jit(ops.masked_select))
+    x, mask = Tensor([1.0, 2.0, 3.0]), Tensor([True, False, True])
+    given, none = by(x, mask, Tensor([5.0, 7.0]))
+    assert given.tolist() == [5, 0, 7]
+    assert none.tolist() == [False, False, False]

@@ -10,8 +10,8 @@ import pytest
 import mycelia as ms
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("quickstart", "from_pytorch", "from_mindspore", "from_keras", "from_numpy", "tensors", "autodiff", "jit",
-         "debugging", "performance")  # fmt: skip
+PAGES = ("quickstart", "from_pytorch", "from_mindspore", "from_keras", "from_numpy", "science", "tensors",
+         "autodiff", "jit", "debugging", "performance")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)

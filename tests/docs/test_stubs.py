@@ -1,4 +1,4 @@
-"""What editors see of tensors and operations is what there is."""
+"""What editors see of tensors, operations and readers is what there is."""
 
 import importlib.util
 import os
@@ -26,7 +26,7 @@ def _load() -> ModuleType:
 stubs = _load()
 
 
-@pytest.mark.parametrize("name", ["methods", "classes"])
+@pytest.mark.parametrize("name", ["methods", "classes", "readers"])
 def test_the_stub_is_up_to_date(name: str) -> None:
     assert stubs.FILES[name].read_text() == getattr(stubs, name)(), "python docs/stubs.py writes it anew"
 
@@ -41,6 +41,7 @@ def test_a_stub_holds_what_users_type() -> None:
 
 PROGRAM = """
 import mycelia as ms
+import mycelia.dataset as ds
 from mycelia import Tensor, nn, ops
 
 
@@ -58,12 +59,15 @@ x = Tensor([[1.0, 2.0, 3.0, 4.0]])
 reveal_type(x.sum(1))
 reveal_type(ops.Concat(axis=1)((x, x)))
 x.transposed()
+ds.MnistDataset("folder", usage="train", suffle=True)
+ds.MnistDataset("folder", num_samples="ten")
+reveal_type(ds.MnistDataset("folder", usage="train", shuffle=False).batch(3).take(2))
 ops.Softmax(axis=-1, dim=2)
 """
 
 
 @pytest.mark.slow
-def test_a_type_checker_sees_tensors_and_operations(tmp_path: Path) -> None:
+def test_a_type_checker_sees_tensors_operations_and_readers(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     told = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", "program.py"],
@@ -72,4 +76,7 @@ def test_a_type_checker_sees_tensors_and_operations(tmp_path: Path) -> None:
     assert told.count('Revealed type is "mycelia.eager.tensor.Tensor"') == 2
     assert '"Tensor" has no attribute "transposed"' in told
     assert 'Unexpected keyword argument "dim" for "Softmax"' in told
-    assert told.count("error:") == 2
+    assert 'Unexpected keyword argument "suffle" for "MnistDataset"' in told
+    assert 'Argument "num_samples" to "MnistDataset" has incompatible type "str"' in told
+    assert 'Revealed type is "mycelia.dataset.dataset.Dataset"' in told
+    assert told.count("error:") == 4

@@ -59,8 +59,6 @@ def test_gradients_along_the_tape_equal_the_transform(sample):
     rng = np.random.default_rng(0)
     like = [np.empty(t.shape, t.dtype.numpy) for t, m in zip(fn.result_types, live, strict=True) if m]
     cts = [drawn(rng, x) for x in like]
-    with np.errstate(all="ignore"):
-        wanted = interpret(transforms.vjp(fn), *sample.inputs, *cts)[len(fn.results) :]
     inputs = [Tensor(x) for x in sample.inputs]
     positions = [i for i, m in enumerate(smooth) if m]
 
@@ -71,6 +69,14 @@ def test_gradients_along_the_tape_equal_the_transform(sample):
         return tuple(y for y, m in zip(as_list(sample.op(*given)), live, strict=True) if m)
 
     floats = [inputs[i] for i in positions]
+    try:
+        back = transforms.vjp(fn)
+    except GradientError as reason:  # of the op itself: the tape says so, too
+        with pytest.raises(GradientError, match=re.escape(str(reason).split("\n")[0])):
+            vjp(run, *floats)[1](*map(Tensor, cts))
+        return
+    with np.errstate(all="ignore"):
+        wanted = interpret(back, *sample.inputs, *cts)[len(fn.results) :]
     first = vjp(run, *floats)[1](*map(Tensor, cts))
 
     def again(*floats):  # inside another gradient every step is recorded

@@ -9,7 +9,7 @@ import pytest
 
 import mycelia.ops  # noqa: F401  # methods
 from mycelia import types
-from mycelia.eager import Parameter, ParameterTuple, Tensor, as_dtype, assign
+from mycelia.eager import Generator, Parameter, ParameterTuple, Tensor, as_dtype, assign
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 
 NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
@@ -47,6 +47,14 @@ def test_element_types_meet_as_in_mindspore():
     for a, row in zip(NAMES, PRODUCTS.split("\n")[1:], strict=False):
         for b, wanted in zip(NAMES, row.split(), strict=True):
             assert repr((ones(a) * ones(b)).dtype) == wanted, (a, b)
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_numbers_of_two_types_are_compared_in_the_type_of_their_sum(name):
+    x, y = Tensor(np.array([2**24 + 1], np.int32)), Tensor(np.array([2**24], np.float32))  # as float32 they are equal
+    compare = getattr(Tensor, f"__{name}__")
+    assert (x + y).dtype is types.float32
+    assert compare(x, y).item() is compare(y, x).item() is (name in ("eq", "le", "ge"))
 
 
 @pytest.mark.parametrize("name", WITH_NUMBERS)
@@ -171,6 +179,7 @@ def test_attributes():
     assert (x.shape, x.ndim, x.size, x.itemsize, x.nbytes, x.strides) == ((2, 3), 2, 6, 4, 24, (12, 4))
     assert (x.dim(), x.numel(), len(x), x.T.shape) == (2, 6, 2, (3, 2))
     assert Tensor(1.0).strides == ()
+    assert {type(n) for n in x.strides} == {int}
 
 
 def test_numbers_out_of_tensors():
@@ -299,3 +308,18 @@ def test_numpys_reductions_take_tensors(name):
     for axis in (None, 0, 1):
         got = getattr(np, name)(Tensor(array), axis=axis)
         np.testing.assert_allclose(np.asarray(got), getattr(np, name)(array, axis=axis), rtol=1e-5)
+
+
+def test_a_seed_is_a_whole_number_of_64_bits_and_a_state_may_lie_anywhere():
+    g = Generator()
+    for seed in (-1, 2**64, 1.0, "1"):
+        with pytest.raises(ArgumentError, match="a seed is a whole number"):
+            g.manual_seed(seed)
+    assert g.manual_seed(2**64 - 1).initial_seed() == 2**64 - 1
+    state = g.get_state().asnumpy().view(np.uint8)
+    other = Generator()
+    other.set_state(Tensor(np.repeat(state, 2))[::2])
+    assert other.get_state().tolist() == g.get_state().tolist()
+    for number in (-1, 1.5):
+        with pytest.raises(ArgumentError, match="whole number of streams"):
+            g.split(number)

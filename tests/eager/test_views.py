@@ -328,3 +328,53 @@ def test_adding_makes_a_new_tensor():
     y = x[0]
     y += 9.0
     assert x.tolist() == START.tolist()
+
+
+def expanded(x):
+    return ops.broadcast_to(x[0], (3, 3)), x
+
+
+@pytest.mark.parametrize("row", range(3))
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_written_to_one_of_many_equal_rows_is_written_to_all(row, compiled):
+    """As in memory, and in MindSpore 2.10, which was asked."""
+    rows, x = (ms.jit(expanded) if compiled else expanded)(Tensor([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]]))
+    rows[row, :2] = 7.0
+    np.testing.assert_array_equal(rows.asnumpy(), [[7, 7, 3]] * 3)
+    np.testing.assert_array_equal(x.asnumpy(), [[7, 7, 3], [4, 5, 6]])
+
+
+def test_a_program_that_writes_to_one_of_many_equal_rows_is_right():
+    def written(x):
+        rows = x.expand_as(ops.zeros((3, 2)))
+        rows[0] = 5.0
+        return rows * 1, x * 2
+
+    for run in (written, ms.jit(written)):
+        rows, twice = run(Tensor([1.0, 2.0]))
+        assert (rows.tolist(), twice.tolist()) == ([[5.0, 5.0]] * 3, [10.0, 10.0])
+
+
+def test_writing_to_repeated_elements_while_a_gradient_is_taken_is_an_error():
+    def loss(x):
+        rows = ops.broadcast_to(x, (3, 2))
+        rows[0] = x * 2
+        return rows.sum()
+
+    with pytest.raises(ValueError, match="repeats elements"):
+        ms.grad(loss)(Tensor([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("start", [1.0, -1.0])
+@pytest.mark.parametrize("take", [lambda x: x[0].reshape(3, 1), lambda x: ops.broadcast_to(x[0], (3, 3)).T])
+def test_a_part_of_a_part_of_one_of_two_tensors_shares_memory_with_the_one_that_it_is(start, take):
+    def part(x):
+        if x.sum() > 0:
+            x = x + 7.0
+        return take(x), x
+
+    x = Tensor(np.full((2, 3), start, "f"))
+    view, whole = ms.jit(part)(x)
+    view[1] = 50.0
+    assert whole.tolist()[0][1] == 50.0
+    assert (whole is x) == (start < 0)

@@ -30,6 +30,23 @@ SMALL = {
 }  # fmt: skip
 
 
+SCIENCE = {
+    "fit_ode": "rates", "gaussian_process": "noise", "heat": "misfit", "kalman": "in truth", "molecules": "molecules",
+    "spectral": "highest",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCIENCE)
+def test_a_program_of_science_runs_quickly(name, capsys):
+    assert {path.stem for path in (EXAMPLES / "science").glob("*.py")} == set(SCIENCE)
+    spec = importlib.util.spec_from_file_location(f"science_{name}", EXAMPLES / "science" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(["--quick"])
+    assert SCIENCE[name] in capsys.readouterr().out.splitlines()[-1]
+
+
 def test_every_example_has_a_test():
     alone = {"digits", "generate", "images", "lenet"}
     assert {path.stem for path in EXAMPLES.glob("*.py")} == alone | set(SMALL)

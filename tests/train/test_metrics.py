@@ -153,3 +153,9 @@ def test_another_number_of_classes_is_told():
     metric.update(np.eye(3), np.arange(3))
     with pytest.raises(ms.errors.ArgumentError, match="3 classes before, and now of 2"):
         metric.update(np.eye(2), np.arange(2))
+
+
+@pytest.mark.parametrize("beta", [True, "2", None, 0, -1.0, float("nan")])
+def test_beta_is_a_number_above_0(beta):
+    with pytest.raises(ms.errors.ArgumentError, match="beta is a number above 0"):
+        train.Fbeta(beta)

@@ -1,6 +1,7 @@
 """Model trains, evaluates and predicts as MindSpore does: the same moments, numbers, words and files."""
 
 import importlib.util
+import itertools
 import json
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import mycelia as ms
 import mycelia.dataset as ds
 from mycelia import nn, train
 from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.train.callback import monitors
+from mycelia.train.callback.base import InternalCallbackParam
 
 HERE = Path(__file__).parent / "recorded"
 
@@ -180,6 +183,28 @@ def test_mixed_precision_and_a_loss_scale_train(level):
     assert model.train_network.scale_sense.item() > 2**10
     assert model._manager.get_loss_scale() == model.train_network.scale_sense.item()
     assert {p.dtype for p in net.get_parameters()} == {ms.float32}
+
+
+@pytest.mark.parametrize(("steps", "size"), [(4, None), (4, 2), (0, 4), (-1, 4)])
+def test_epochs_and_their_steps_are_timed(monkeypatch, capsys, steps, size):
+    """The clock goes on by a second each time that it is looked at."""
+    clock = itertools.count()
+    monkeypatch.setattr(monitors, "perf_counter", lambda: float(next(clock)))
+    monitor = train.TimeMonitor(size, data_time=True)
+    run = train.RunContext(InternalCallbackParam(mode="train", batch_num=steps))
+    monitor.epoch_begin(run)  # 1
+    for _ in range(2):
+        monitor.on_train_step_begin(run)  # 2, 4: it waited one second each time
+        monitor.on_train_step_end(run)  # 3, 5
+    monitor.epoch_end(run)  # 6
+    assert capsys.readouterr().out == (
+        "Train epoch time: 5000.000 ms, per step time: 1250.000 ms (data time: 500.000 ms)\n"
+    )
+    if steps < 1:
+        alone = train.TimeMonitor()
+        alone.epoch_begin(run)
+        with pytest.raises(ArgumentError, match="does not tell how many steps"):
+            alone.epoch_end(run)
 
 
 def test_progress_is_told_in_lines_or_in_one(monkeypatch):

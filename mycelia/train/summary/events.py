@@ -137,6 +137,11 @@ def hyperparameters(chosen: Mapping[str, Any], measured: Sequence[str], time: fl
 
 
 def _kind(value: Any) -> int:
+    """The kind of a hyperparameter, as the plugin counts them.
+
+    >>> [_kind(value) for value in (True, 3, 0.5, "adam")]
+    [2, 3, 3, 1]
+    """
     return 2 if isinstance(value, bool) else 3 if isinstance(value, int | float) else 1
 
 
