@@ -12,7 +12,7 @@ from mycelia.capture.matching import Matching
 from mycelia.capture.numbers import LARGEST
 from mycelia.capture.slots import CONTENTS, DATA, ITEMS, Slot
 from mycelia.capture.store import Key, Store
-from mycelia.capture.values import POISON, Either, Number, UserError, alternatives, either
+from mycelia.capture.values import POISON, Either, HostNumber, Number, UserError, alternatives, either
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.ir import Value, fresh_params
@@ -27,7 +27,7 @@ class Carrying(Matching):
 
     def forked(self, run: Callable[[], Any]) -> Any:
         """What `run` gives, on a fork that stays if it ends, or raises an error of the user."""
-        base, around = self.store, innermost()
+        base, around, asked = self.store, innermost(), dict(self.positions)
         happened = len(around.effects) if around is not None else 0
         self.store = base.fork()
         try:
@@ -36,7 +36,7 @@ class Carrying(Matching):
             self.commit(base)
             raise
         except BaseException:
-            self.store = base
+            self.store, self.positions = base, asked
             if around is not None:
                 del around.effects[happened:]
             raise
@@ -81,14 +81,12 @@ class Carrying(Matching):
 
     def settle(self, base: Store, carried: dict[Key, Carried], kept: dict[Key, Any]) -> bool:
         """Whether something new is carried, or something otherwise."""
-        changed = False
-        for key, (obj, end) in kept.items():
-            if key not in carried:
-                carried[key] = self.first_carry(base, obj, key[1], end)
-                changed = True
+        new = {k: self.first_carry(base, obj, k[1], end) for k, (obj, end) in kept.items() if k not in carried}
+        changed = bool(new)
         for key, c in carried.items():
             if c.kind == "number" and c.type.dtype is int64:
-                changed |= self.widen(c, kept[key][1], base.peek(c.obj, c.slot))
+                changed |= self.widen(c, kept[key][1])
+        carried |= new
         return changed
 
     def first_carry(self, base: Store, obj: Any, slot: Slot, end: Any) -> Carried:
@@ -104,11 +102,20 @@ class Carrying(Matching):
             return Carried(obj, slot, "tensor", self.value(joined).type)
         kind = self.number_kind(joined)
         if kind is not None and not is_tensor(self.settled(end)):
-            low, high = self.bounds(joined)
+            low, high = self.first_bounds(joined)
             return Carried(obj, slot, "number", KINDS[kind], None, low, high)
         return Carried(obj, slot, "born", None)
 
-    def widen(self, c: Carried, end: Any, start: Any) -> bool:
+    def first_bounds(self, x: Any) -> tuple[int, int]:
+        """Between what a number lies that a loop begins with. One that changes between calls is small: a guard says so,
+        so that counting up or down from it is exact.
+        """
+        if isinstance(x, HostNumber) and type(x.sample) is int and is_small(x.sample):
+            self.store.world.constant(self.store.world.compute(is_small, x))
+            return -TURNS, TURNS
+        return self.bounds(x)
+
+    def widen(self, c: Carried, end: Any) -> bool:
         """Bounds of a whole number that grows by a constant in each turn; of others there are none."""
         end = self.settled(end)
         leaves = [self.bounds(v) for v in alternatives(end) if self.number_kind(v) is int]
@@ -280,6 +287,15 @@ class Carried:
     high: int = 0
     stand_in: Any = None  # the tensor of earlier turns
     source: Key | None = None  # the slot whose tensor of earlier turns it takes over
+
+
+def is_small(n: int) -> bool:
+    """Whether no loop counts from a number to one that is beyond 64 bits.
+
+    >>> is_small(-5), is_small(2**60)
+    (True, False)
+    """
+    return -TURNS < n < TURNS
 
 
 def mapped(value: Any, fn: Callable[[Any], Any]) -> Any:

@@ -14,15 +14,15 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.capture.carrying import TURNS
-from mycelia.capture.machine import Frame, Items
+from mycelia.capture.machine import KINDS, Frame, Items
 from mycelia.capture.numbers import LARGEST
 from mycelia.capture.rolling import Rolling, after, caught
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.statements import FALLS, Outcome
-from mycelia.capture.values import MISSING, Break, Either, Number
+from mycelia.capture.values import MISSING, POISON, Break, Either, HostNumber, Number
 from mycelia.capture.world import is_tensor
 from mycelia.ir import Value
-from mycelia.sizes import Sym
+from mycelia.sizes import Sym, known_less
 from mycelia.types import int64
 
 LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its counter allows it; beyond LONGEST it must be
@@ -31,6 +31,16 @@ LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its count
 @dataclass(frozen=True)
 class LateRange:
     """`range` of whole numbers that the program computes."""
+
+    start: Any
+    stop: Any
+    step: int
+    below: Any = None  # a number or a size that none of them reaches, if it is known
+
+
+@dataclass(frozen=True)
+class ChangingRange:
+    """`range` of whole numbers of which some change between calls."""
 
     start: Any
     stop: Any
@@ -58,29 +68,55 @@ class Loops(Rolling):
         return LateRange(start, stop, step)
 
     def do_For(self, stmt: ast.For, frame: Frame) -> Outcome:
-        over = self.settled(self.eval(stmt.iter, frame))
+        over = self.settled(self.iterated(stmt.iter, frame))
         if isinstance(over, Either):
             over = self.joined(over)
         if isinstance(over, Either):
             over = self.items_of_either(over)
+        if isinstance(over, ChangingRange):
+            below = over.stop if type(over.stop) in (int, Sym) and over.step > 0 else None
+            late = LateRange(self.late(over.start), self.late(over.stop), over.step, below)
+            try:
+                return self.forked(lambda: self.roll_range(stmt, late, frame))
+            except Break:  # its turns are those of this call, then
+                over = self.real(range, self.plain(over.start), self.plain(over.stop), over.step)
         if isinstance(over, LateRange):
             return self.roll_range(stmt, over, frame)
         if type(over) is range and len(over) >= LONG:
             try:
-                outcome = self.forked(lambda: self.roll_range(stmt, LateRange(over.start, over.stop, over.step), frame))
+                late = LateRange(over.start, over.stop, over.step, max(over.start, over.stop))
+                outcome = self.forked(lambda: self.roll_range(stmt, late, frame))
             except Break:
                 if len(over) > LONGEST:
                     raise
             else:
                 return outcome
         if is_tensor(over) and self.value(over).shape and self.is_long(self.value(over).shape[0]):
-            rows = LateRange(0, self.value(over).shape[0], 1)
             try:
-                return self.forked(lambda: self.roll_range(stmt, rows, frame, lambda i: self.get_part(over, i)))
+                return self.forked(lambda: self.roll_rows(stmt, over, frame))
             except Break:
                 pass
         at = self.cursor(over)
         return after(self.turns(0, at, stmt, frame))
+
+    def iterated(self, node: ast.expr, frame: Frame) -> Any:
+        """What a `for` goes over. A range of numbers that change between calls is not made: the program counts."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords):
+            return self.eval(node, frame)
+        if self.settled(self.eval(node.func, frame)) is not range:
+            return self.eval(node, frame)
+        args = tuple(map(self.settled, self.evals(node.args, frame)))
+        self.node = node
+        known = 0 < len(args) < 4 and all(self.number_kind(a) is int and not isinstance(a, Number) for a in args)
+        if known and any(type(a) is not int for a in args):
+            start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+            if step := self.plain(step):
+                return ChangingRange(start, stop, step)
+        return self.call(range, args, {})
+
+    def late(self, n: Any) -> Any:
+        """A number that changes between calls, as one that the program knows."""
+        return n if type(n) is int else Number(self.select(n, KINDS[int]), int, *self.first_bounds(n))
 
     @staticmethod
     def is_long(n: Any) -> bool:
@@ -121,8 +157,13 @@ class Loops(Rolling):
         return step
 
     def do_While(self, stmt: ast.While, frame: Frame) -> Outcome:
+        counted = True  # by the program, where numbers that change between calls decide how often it turns
+
         def test() -> Any:
-            return self.truth(self.eval(stmt.test, frame))
+            found = self.settled(self.eval(stmt.test, frame))
+            if isinstance(found, HostNumber) and counted:
+                return self.select(self.real(self.store.world.compute, bool, found), KINDS[bool])
+            return self.truth(found)
 
         def body() -> Outcome:
             return self.block(stmt.body, frame)
@@ -139,7 +180,13 @@ class Loops(Rolling):
             try:
                 truth = self.forked(lambda: known(test()))
             except Symbolic:
-                return self.roll(test, body, orelse)
+                try:
+                    return self.forked(lambda: self.roll(test, body, orelse))
+                except Break:
+                    if not counted:
+                        raise
+                    counted = False  # its turns are those of this call, then, if only numbers decide
+                    continue
             if not truth:
                 return orelse()
             try:
@@ -150,11 +197,42 @@ class Loops(Rolling):
                 return after(outcome)
         return self.refuse("a long loop")
 
-    def roll_range(
-        self, stmt: ast.For, over: LateRange, frame: Frame, item_at: Callable[[Any], Any] | None = None
+    def roll_range(self, stmt: ast.For, over: LateRange, frame: Frame) -> Outcome:
+        """A `for` over whole numbers."""
+
+        def turn(i: Any) -> Outcome:
+            self.assign(stmt.target, i, frame)
+            return self.block(stmt.body, frame)
+
+        return self.roll_counted(over, self.store.make(CellType()), turn, lambda: self.block(stmt.orelse, frame))
+
+    def roll_rows(self, stmt: ast.For, over: Any, frame: Frame) -> Outcome:
+        """A `for` over the rows of a tensor. A row is a part of it, which a loop cannot hand from turn to turn: its
+        variable is forgotten at the end of each, and after the loop it is the last row again.
+        """
+        cell = frame.cells.get(self.mangled(stmt.target.id, frame)) if isinstance(stmt.target, ast.Name) else None
+        count, counter = self.value(over).shape[0], self.store.make(CellType())
+
+        def turn(i: Any) -> Outcome:
+            row = self.get_part(over, i)
+            self.assign(stmt.target, row, frame)
+            outcome = self.block(stmt.body, frame)
+            if cell is not None and self.store.peek(cell, CONTENTS) is row:
+                self.store.write(cell, CONTENTS, POISON)
+            return outcome
+
+        rows = LateRange(0, self.late(count), 1, count)
+        outcome = self.roll_counted(rows, counter, turn, lambda: self.block(stmt.orelse, frame))
+        if cell is not None and known_less(0, count) and self.store.peek(cell, CONTENTS) is POISON:
+            last = self.select(self.binary("sub", self.read(counter, CONTENTS), 1), KINDS[int])
+            self.smaller[last] = count
+            self.assign(stmt.target, self.get_part(over, Number(last, int, 0, TURNS)), frame)
+        return outcome
+
+    def roll_counted(
+        self, over: LateRange, counter: CellType, turn: Callable[[Any], Outcome], orelse: Callable[[], Outcome]
     ) -> Outcome:
         """A `for` over whole numbers as a `while` with a hidden counter."""
-        counter = self.store.make(CellType())
         self.store.write(counter, CONTENTS, over.start)
         (start_low, start_high), (stop_low, stop_high) = self.bounds(over.start), self.bounds(over.stop)
         low, high = (start_low, stop_high - 1) if over.step > 0 else (stop_low + 1, start_high)
@@ -163,7 +241,11 @@ class Loops(Rolling):
 
         def item() -> Any:
             held = self.read(counter, CONTENTS)
-            return Number(held.value, int, low, high) if isinstance(held, Number) else held
+            if not isinstance(held, Number):
+                return held
+            if low >= 0 and over.below is not None:
+                self.smaller[held.value] = over.below
+            return Number(held.value, int, low, high)
 
         def test() -> Any:
             held = self.read(counter, CONTENTS)
@@ -172,14 +254,14 @@ class Loops(Rolling):
         def body() -> Outcome:
             now_ = item()
             self.store.write(counter, CONTENTS, self.binary("add", now_, over.step))
-            self.assign(stmt.target, now_ if item_at is None else item_at(now_), frame)
-            return self.block(stmt.body, frame)
+            return turn(now_)
 
+        first = None
         if isinstance(over.start, int) and isinstance(over.stop, int):
             first = len(range(over.start, over.stop, over.step)) > 0
-        else:
-            first = None
-        return self.roll(test, body, lambda: self.block(stmt.orelse, frame), first)
+        elif isinstance(over.start, int) and type(over.below) is Sym and known_less(over.start, over.below):
+            first = True
+        return self.roll(test, body, orelse, first)
 
     # --------------------------------------------------------------------------------------------------------- rolling
 

@@ -125,6 +125,7 @@ class Machine:
         # tensors that one way has made, and the other not: the condition, what they hold, what the others hold there:
         self.same_else: dict[int, tuple[Value, Value, Value]] = {}
         self.positions: dict[Position, Location | None] = {}
+        self.smaller: dict[Value, Any] = {}  # counters of loops from 0 on: the number or size that they never reach
         self.calls: list[Any] = []  # the functions that are being called
         self.found_in_classes: dict[Any, Any] = {}
         self.nodes = 0  # of syntax, visited
@@ -248,7 +249,7 @@ class Machine:
 
     def asked(self, index: Value, extent: Any) -> None:
         """Positions must exist where we are; without an extent, something must hold."""
-        if not exist_anyway(index, extent) and not known_to_exist(index, extent):
+        if not exist_anyway(index, extent, self.smaller) and not known_to_exist(index, extent):
             self.positions.setdefault((index, extent, tuple(self.path.items())), self.here())
 
     def check_effects(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mycelia import primitives as p
@@ -9,9 +10,11 @@ from mycelia.ir import Value, constant
 from mycelia.sizes import Sym, divided, known_equal, known_less
 
 
-def exist_anyway(index: Value, extent: Any) -> bool:
-    """Whether positions were found by looking for them, in something no larger than what they are looked up in."""
-    bound = below(index)
+def exist_anyway(index: Value, extent: Any, smaller: Mapping[Value, Any]) -> bool:
+    """Whether positions were found by looking for them, in something no larger than what they are looked up in, or are
+    counted by a loop that ends before (`smaller`: what its counters never reach).
+    """
+    bound = below(index, smaller)
     return bound is not None and extent is not None and (known_equal(bound, extent) or known_less(bound, extent))
 
 
@@ -26,15 +29,17 @@ def known_to_exist(index: Value, extent: Any) -> bool:
     return bool(within)
 
 
-def below(index: Value) -> Any:
-    """What positions that a mask gave are smaller than; None for others."""
+def below(index: Value, smaller: Mapping[Value, Any]) -> Any:
+    """What positions that a mask or a loop gave are smaller than; None for others."""
+    if index in smaller:
+        return smaller[index]
     if isinstance(index.op, p.Positions):
         return index.op.born.most
     if isinstance(index.op, p.Cast | p.Reshape) and index.inputs[0].dtype.kind == "i":
-        return below(index.inputs[0])
+        return below(index.inputs[0], smaller)
     if not isinstance(index.op, p.Remainder | p.FloorDivide):
         return None
-    whole, part = below(index.inputs[0]), size_of(index.inputs[1])
+    whole, part = below(index.inputs[0], smaller), size_of(index.inputs[1])
     if part is None:
         return None
     if whole is None or isinstance(index.op, p.Remainder):

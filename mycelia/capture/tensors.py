@@ -317,7 +317,7 @@ class Tensors(Joining):
             except IndexError:
                 return self.plain(i)
             return self.store.tensor(self.store.world.tensor_of(place, TensorType(int64, ())))
-        if isinstance(i, Number) and i.kind is int and size is not None and i.low >= 0 and i.high < size:
+        if isinstance(i, Number) and i.kind is int and size is not None and i.low >= 0:
             return self.store.tensor(i.value)
         return self.plain(i) if isinstance(i, HostNumber | Number) else i
 
