@@ -79,6 +79,7 @@ class Loops(Rolling):
             try:
                 return self.forked(lambda: self.roll_range(stmt, late, frame))
             except Break:  # its turns are those of this call, then
+                self.node = stmt.iter
                 over = self.real(range, self.plain(over.start), self.plain(over.stop), over.step)
         if isinstance(over, LateRange):
             return self.roll_range(stmt, over, frame)
