@@ -18,12 +18,13 @@ from llvmlite import ir
 from mycelia.codegen.code_key import code_key
 from mycelia.codegen.emitted_function import VOID, EmittedFunction, flush
 from mycelia.codegen.extents import numbers_of
+from mycelia.codegen.fourier import emit_fourier, fourier_name
 from mycelia.codegen.heap import Heap
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
 from mycelia.codegen.scalar import i32, i64, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.codegen.written import Written
-from mycelia.loops import Kernel, Procedure, Repeat, Runtime, TileKind, Unit
+from mycelia.loops import FourierKind, Kernel, Procedure, Repeat, Runtime, TileKind, Unit
 from mycelia.options import Options
 from mycelia.sizes import Atom, Dim, Name, Sym, low
 
@@ -46,8 +47,13 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     module.triple = options.target.triple
     driver = Driver(module, unit, options, name)
     driver.run()
-    tiles = [emit_tiles(kind, options) for kind in driver.tiles]
-    return Emitted((str(module), *driver.modules, *tiles), tuple(driver.numbers))
+    own = [_own(kind, options) for kind in driver.own]
+    return Emitted((str(module), *driver.modules, *own), tuple(driver.numbers))
+
+
+def _own(kind: TileKind | FourierKind, options: Options) -> str:
+    """The module of a function of ours."""
+    return emit_tiles(kind, options) if isinstance(kind, TileKind) else emit_fourier(kind, options)
 
 
 class Driver:
@@ -61,7 +67,7 @@ class Driver:
         self.heap = Heap(module, self.number_at)
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[str] = []
-        self.tiles: dict[TileKind, ir.Function] = {}
+        self.own: dict[TileKind | FourierKind, ir.Function] = {}
         self.numbers: list[Sym] = []
         self.born: dict[Name, ir.Function] = {}
         self.places: dict[tuple[Sym, ...], int] = {}
@@ -191,18 +197,19 @@ class Driver:
             return write()
         return _written.find((key, self.options.target, self.options.fast_math), write)
 
-    def tile_function(self, kind: TileKind) -> ir.Function:
-        """The function for products of this kind, which is a module of its own."""
-        if kind not in self.tiles:
-            self.tiles[kind] = ir.Function(self.module, tile_type(), tile_name(kind))
-        return self.tiles[kind]
+    def own_function(self, kind: TileKind | FourierKind) -> ir.Function:
+        """The function for products or transforms of this kind, which is a module of its own."""
+        if kind not in self.own:
+            name = tile_name(kind) if isinstance(kind, TileKind) else fourier_name(kind)
+            self.own[kind] = ir.Function(self.module, tile_type(), name)
+        return self.own[kind]
 
-    def share_tiles(self) -> ir.Function:
-        """The function that runs one thread's part of tiles; of a record (function, operands, sizes, threads)."""
-        found = self.module.globals.get("share.tiles")
+    def share_own(self) -> ir.Function:
+        """The function that runs one thread's part of such a one; of a record (function, operands, sizes, threads)."""
+        found = self.module.globals.get("share.own")
         if found is not None:
             return found
-        f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share.tiles")
+        f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share.own")
         f.linkage = "internal"
         b = ir.IRBuilder(f.append_basic_block("entry"))
         flush(b, self.module, self.options.fast_math.flush)

@@ -13,7 +13,7 @@ from mycelia.codegen.extents import numbers_of, span
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import pointer
-from mycelia.codegen.records import TIMES, Size
+from mycelia.codegen.records import HEAD, STAGE, TIMES, Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.cost import shared_from, worth
 from mycelia.loops import (
@@ -23,6 +23,8 @@ from mycelia.loops import (
     Buffer,
     Copy,
     Enter,
+    FourierCall,
+    FourierKind,
     Host,
     Invoke,
     Launch,
@@ -259,24 +261,40 @@ class EmittedFunction:
         if isinstance(step.call, Tiles):
             self._multiply(step.call.kind, self._pointers(places), self.pointed("call", number))
             return
+        if isinstance(step.call, FourierCall):
+            self._transform(step.call.kind, self._pointers(places), self.pointed("call", number))
+            return
         library = [self.pointed("set_handle"), self.pointed("execute")]
         given = [self.pointed("call", number), self._pointers(places), i64(len(operands)), *library]
         code = self.b.call(invoke(self.heap), given)
         self.b.store(self.b.or_(self.b.load(self.status, typ=i32), code), self.status)
 
     def _multiply(self, kind: TileKind, operands: ir.Value, sizes: ir.Value) -> None:
-        """Run a function of tiles, on several threads where the work is worth it."""
-        function = self.driver.tile_function(kind)
+        """Run a function of tiles."""
+        self._run_own(self.driver.own_function(kind), operands, sizes, Heap.get(self.b, sizes, Size.threads, i64))
+
+    def _transform(self, kind: FourierKind, operands: ir.Value, words: ir.Value) -> None:
+        """Run the stages of a Fourier transform, one after the other."""
+        function, threads = self.driver.own_function(kind), Heap.get(self.b, words, Size.threads, i64)
+
+        def stage(n: ir.Value) -> None:
+            place = self.b.add(i64(HEAD), self.b.mul(n, i64(STAGE)))
+            given = self.b.gep(words, [place], inbounds=True, source_etype=i64)
+            self._run_own(function, operands, given, threads)
+
+        count(self.b, Heap.get(self.b, words, 0, i64), stage)
+
+    def _run_own(self, function: ir.Function, operands: ir.Value, sizes: ir.Value, threads: ir.Value) -> None:
+        """Run a function of ours, on several threads where the work is worth it."""
         work = room(self.top, ir.ArrayType(i64, 4))
         run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
-        threads = Heap.get(self.b, sizes, Size.threads, i64)
         with self.b.if_else(self.b.icmp_signed("==", threads, i64(1))) as (alone, together):
             with alone:
                 self.b.call(function, [operands, sizes, i64(0), i64(1)])
             with together:
                 for n, value in enumerate((seen_as(function, pointer), operands, sizes, threads)):
                     Heap.set(self.b, work, n, value)
-                self.b.call(run, [seen_as(self.driver.share_tiles(), pointer), work, i32(0), i32(0)])
+                self.b.call(run, [seen_as(self.driver.share_own(), pointer), work, i32(0), i32(0)])
 
     @write.register
     def _(self, step: Copy, number: int) -> None:

@@ -71,3 +71,88 @@ def left_rows(kind: TileKind) -> int:
 def room_bytes(kind: TileKind, columns: int) -> int:
     """The same of one thread together, for whoever makes the room."""
     return (left_rows(kind) + columns) * TERMS * kind.out.itemsize
+
+
+class Stage(IntEnum):
+    """The numbers that a stage of a Fourier transform is given, in order. It has lines; of each line it transforms
+    columns, a block of as many as a vector has lanes at a time, or changes elements one by one (see `StageKind`).
+
+    A side (source, target) is one of the operands, some bytes further on; element `row` of column `lane` lies
+    `row * rows + lane * lanes` complex numbers into its line, and lines are `line` numbers apart. Panels are blocks
+    whose rows are vectors: real parts, then imaginary ones.
+    """
+
+    kind = 0
+    lines = auto()
+    columns = auto()
+    length = auto()  # of a transform; or the elements of a line that are read
+    source = auto()
+    source_bytes = auto()
+    source_line = auto()
+    source_rows = auto()
+    source_lanes = auto()
+    source_panels = auto()  # whether the source has panels
+    target = auto()
+    target_bytes = auto()
+    target_line = auto()
+    target_rows = auto()
+    target_lanes = auto()
+    target_panels = auto()  # 0, or how many panels each line of the target has, and then its columns:
+    target_columns = auto()
+    swap_source = auto()  # whether real and imaginary parts are exchanged as they are read, and written
+    swap_target = auto()
+    fill = auto()  # of columns that fill a block: how it is read (`Way`), and written
+    drain = auto()
+    rest_fill = auto()  # the same of the last block, if it has fewer columns
+    rest_drain = auto()
+    work = auto()  # where the working memory of threads begins in the room of the call, and its bytes for each
+    work_bytes = auto()
+    turns = auto()  # table: for each block, and for each row: by how much the first column is turned
+    lane_turns = auto()  # table: for each row: by how much more the columns after it are turned
+    table = auto()  # of factors, for elements one by one
+    passes = auto()  # how many follow, `Pass` words each
+
+
+class Pass(IntEnum):
+    """What a pass of a transform is given: y[s (r p + u) + q] = w[p, u] * the sum over t of x[s (p + m t) + q] e(t u / r)."""
+
+    code = 0  # which function computes it on a whole block, and on one with fewer columns
+    rest_code = auto()
+    blocks = auto()  # m, the range of p
+    side = auto()  # s, the range of q
+    factors = auto()  # table: w
+
+
+class Way(IntEnum):
+    """How columns come to the working memory, or from there: at once by the first or last pass, in squares that are
+    transposed, or element by element.
+    """
+
+    directly = 0
+    squares = auto()
+    elements = auto()
+
+
+class StageKind(IntEnum):
+    """What a stage does: transform columns, or give each element of the target from elements of the source."""
+
+    columns = 0
+    multiply = auto()  # source[k] * table[k]; zeros behind the last
+    widen = auto()  # a real number as a complex one
+    mirror = auto()  # of the first half of a transform of real numbers, all of it
+    halve = auto()  # the first numbers
+    narrow = auto()  # the real part
+    split = auto()  # of a transform of (even, odd) numbers as complex ones, the first half of that of all
+    join = auto()  # the other way
+
+
+HEAD = 8  # words before the first stage: how many there are, and at `Size.threads` the threads that share them
+PASSES = 24  # of a stage at most
+STAGE = len(Stage) + PASSES * len(Pass)
+
+RADICES = (8, 4, 5, 3, 2, 7, 11, 13)  # of butterflies, in the order in which a length is divided by them
+OUTER = (8, 4)  # of passes that read columns of lines themselves, or write them
+# Passes by their codes: "middle" and "last" go from panels to panels, "first" comes from lines, "final" goes to lines.
+# The first and those in the middle turn what they have.
+SORTS = {"middle": RADICES, "last": RADICES, "first": OUTER, "final": OUTER}
+CODES = {found: n for n, found in enumerate((sort, r) for sort, radices in SORTS.items() for r in radices)}

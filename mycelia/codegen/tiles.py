@@ -15,18 +15,18 @@ What is copied for rows and columns beyond the edge is that of the last one: it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from llvmlite import ir
 
 from mycelia.codegen import scalar
+from mycelia.codegen.loop_writer import LoopWriter, pointer
 from mycelia.codegen.records import TERMS, Size, left_rows
 from mycelia.codegen.scalar import i64, memory_type, register_type, splat
 from mycelia.loops import TileKind
 from mycelia.options import Options
 from mycelia.types import DType
 
-pointer = ir.PointerType()
 UNROLLED = 4  # terms of a tile's loop
 
 
@@ -49,59 +49,14 @@ def emit_tiles(kind: TileKind, options: Options) -> str:
     return f"; optimise\n{module}"
 
 
-class _Writer:
+class _Writer(LoopWriter):
     def __init__(self, module: ir.Module, kind: TileKind, options: Options) -> None:
         self.module, self.kind, self.fuse = module, kind, options.fast_math.fuse
         self.function = ir.Function(module, tile_type(), tile_name(kind))
         self.function.attributes.add("nounwind")
-        self.b = scalar.Builder(options.fast_math, self.function.append_basic_block("entry"))
+        super().__init__(scalar.Builder(options.fast_math, self.function.append_basic_block("entry")))
         self.element = register_type(kind.out)
         self.vector = register_type(kind.out, kind.lanes)
-
-    # -------------------------------------------------------------------------------------------- words
-
-    def at(self, base: ir.Value, offset: ir.Value, kind: ir.Type) -> ir.Value:
-        return self.b.gep(base, [offset], inbounds=True, source_etype=kind)
-
-    def load(self, base: ir.Value, offset: ir.Value, kind: ir.Type = i64) -> ir.Value:
-        size = kind.width // 8 if isinstance(kind, ir.IntType) else 8
-        return self.b.load(self.at(base, offset, kind), typ=kind, align=min(size, 8))
-
-    def least(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.b.select(self.b.icmp_signed("<", x, y), x, y)
-
-    def loop(self, first: ir.Value, end: ir.Value, step: ir.Value, body: Callable[[ir.Value], None]) -> None:
-        """`for i in range(first, end, step): body(i)`."""
-
-        def turn(i: ir.Value, _: Sequence[ir.Value]) -> list[ir.Value]:
-            body(i)
-            return []
-
-        self.carried(first, end, step, [], turn)
-
-    def carried(
-        self, first: ir.Value, end: ir.Value, step: ir.Value, start: Sequence[ir.Value],
-        body: Callable[[ir.Value, Sequence[ir.Value]], Sequence[ir.Value]],
-    ) -> list[ir.Value]:  # fmt: skip
-        """The same with values that each turn gives to the next; what the last one gives."""
-        b, before = self.b, self.b.block
-        head, inner, done = (b.append_basic_block(n) for n in ("head", "turn", "done"))
-        b.branch(head)
-        b.position_at_end(head)
-        i = b.phi(i64)
-        i.add_incoming(first, before)
-        held = [b.phi(s.type) for s in start]
-        for h, s in zip(held, start, strict=True):
-            h.add_incoming(s, before)
-        b.cbranch(b.icmp_signed("<", i, end), inner, done)
-        b.position_at_end(inner)
-        made = body(i, held)
-        i.add_incoming(b.add(i, step, flags=("nsw",)), b.block)
-        for h, m in zip(held, made, strict=True):
-            h.add_incoming(m, b.block)
-        b.branch(head)
-        b.position_at_end(done)
-        return held
 
     # -------------------------------------------------------------------------------------------- the nest
 

@@ -10,14 +10,14 @@ import numpy as np
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
-from mycelia.loops import Binding, LibraryCall, Tiles
+from mycelia.loops import Binding, FourierCall, LibraryCall, Tiles
 from mycelia.onednn.recorded import SET_THREADS, RecordedCalls, Told, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
 from mycelia.runtime.recipes import PreparedCall, bind, forget, prepared, team
 from mycelia.runtime.stages import scheduled, written
-from mycelia.runtime.tiles import Tiled
+from mycelia.runtime.tables import Tabled
 from mycelia.threads.openmp import at_most
 from mycelia.types import Array
 
@@ -32,7 +32,7 @@ class NumberedExecution:
 
 @dataclass(frozen=True)
 class StaticCall:
-    """A library call, as executions; or one of our own tiled products, as words and the tables that they point to."""
+    """A library call, as executions; or one of our own functions, as words and the tables that they point to."""
 
     executions: tuple[NumberedExecution, ...] = ()
     words: Array | None = None
@@ -74,9 +74,9 @@ def program(name: str, fn: Function, donated: Mapping[int, int], options: Option
 
 
 def _call(call: LibraryCall, threads: int, record: RecordedCalls) -> StaticCall:
-    if isinstance(call, Tiles):
+    if isinstance(call, Tiles | FourierCall):
         (made,) = prepared([call], threads)
-        assert isinstance(made, Tiled)
+        assert isinstance(made, Tabled)
         address = {t.ctypes.data: t for t in made.tables}
         tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
         return StaticCall(words=np.array(made.words), tables=tables)

@@ -22,7 +22,18 @@ from mycelia.loops.expr import (
 from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable, datum, index
 
 if TYPE_CHECKING:  # what only the compiler needs is loaded with it
-    from mycelia.loops.calls import Axis, ConvolutionCall, LibraryCall, Matmul, Moves, Strided, TileKind, Tiles
+    from mycelia.loops.calls import (
+        Axis,
+        ConvolutionCall,
+        FourierCall,
+        FourierKind,
+        LibraryCall,
+        Matmul,
+        Moves,
+        Strided,
+        TileKind,
+        Tiles,
+    )
     from mycelia.loops.equality import equal
     from mycelia.loops.kernel import Kernel, Store, Sweep, Update, mention, mention_index
     from mycelia.loops.parser import parse_kernel, parse_program
@@ -70,6 +81,8 @@ __all__ = [
     "Enter",
     "Expr",
     "Fold",
+    "FourierCall",
+    "FourierKind",
     "Host",
     "Index",
     "Invoke",
@@ -130,7 +143,10 @@ __all__ = [
 ]
 
 _LATER = {
-    "calls": ("Axis", "ConvolutionCall", "LibraryCall", "Matmul", "Moves", "Strided", "TileKind", "Tiles"),
+    "calls": (
+        "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "Strided",
+        "TileKind", "Tiles",
+    ),
     "equality": ("equal",),
     "kernel": ("Kernel", "Store", "Sweep", "Update", "mention", "mention_index"),
     "parser": ("parse_kernel", "parse_program"),

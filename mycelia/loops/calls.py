@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
-from mycelia.sizes import Dim
+from mycelia.sizes import Dim, hint
 from mycelia.types import DType, Shape
 
 Part = TypeVar("Part", bound=type)
@@ -131,4 +131,36 @@ class Tiles:
         return prod(axis.extent for axis in (*self.batch, *self.rows, *self.columns, *self.summed))
 
 
-LibraryCall = Matmul | ConvolutionCall | Tiles
+@described
+@dataclass(frozen=True)
+class FourierKind:
+    """What a function of Fourier transforms is written for: the type of real and imaginary parts, and the lanes of a
+    vector of them.
+    """
+
+    dtype: DType
+    lanes: int
+
+
+@described
+@dataclass(frozen=True)
+class FourierCall:
+    """out = the transform of each of `lines` of dense numbers, complex ones as pairs: our own function.
+
+    Of `sort` "complex", `length` numbers each; "real", of as many real ones the first half of the transform, and "half",
+    of such a half the real ones again, unscaled. `inverse` is the sign of the exponent, of complex ones.
+    """
+
+    kind: FourierKind
+    sort: str
+    lines: Dim
+    length: Dim
+    inverse: bool = False
+
+    @property
+    def multiplications(self) -> Dim:
+        """How many products it adds up, about."""
+        return self.lines * self.length * (2 * hint(self.length).bit_length())
+
+
+LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall

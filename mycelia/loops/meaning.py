@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mycelia.loops.calls import Axis, ConvolutionCall, Matmul, Strided, Tiles
+from mycelia.loops.calls import Axis, ConvolutionCall, FourierCall, Matmul, Strided, Tiles
 from mycelia.types import Array, DType
 
 
@@ -66,6 +66,24 @@ def _(call: Tiles, operands: Sequence[Array]) -> None:
     y = _along(rhs, (*call.batch, *call.summed, *call.columns), "rhs").astype(kind.out.numpy)
     total = np.einsum(x, [*batch, *rows, *summed], y, [*batch, *summed, *columns], [*batch, *rows, *columns])
     _along(out, (*call.batch, *call.rows, *call.columns), "out")[...] = total
+
+
+@called.register
+def _(call: FourierCall, operands: Sequence[Array]) -> None:
+    x, out = operands
+    lines, n, half = call.lines, call.length, call.length // 2 + 1
+    widths = {"complex": (2 * n, 2 * n), "real": (n, 2 * half), "half": (2 * half, n)}[call.sort]
+    x, out = (memory[: lines * w].reshape(lines, w) for memory, w in zip(operands, widths, strict=True))
+    wide_x = x.astype(np.float64)
+    if call.sort == "real":
+        total = np.fft.rfft(wide_x).view(np.float64)
+    elif call.sort == "half":
+        total = np.fft.irfft(wide_x.view(np.complex128), n, norm="forward")
+    else:
+        numbers = wide_x.view(np.complex128)
+        found = np.fft.ifft(numbers, norm="forward") if call.inverse else np.fft.fft(numbers)
+        total = found.view(np.float64)
+    out[...] = total
 
 
 def _along(memory: Array, axes: Sequence[Axis], operand: str) -> Array:

@@ -1,9 +1,9 @@
 """Graph to program: what is stored, what is computed where it is read, which call goes to a library."""
 
 from mycelia.ir import registry
-from mycelia.lowering import complete, contraction, control, convolution, epilogue, pooling, positions, updates
+from mycelia.lowering import complete, contraction, control, convolution, epilogue, fourier, pooling, positions, updates
 from mycelia.lowering.program import lower
 
-__all__ = ["complete", "contraction", "control", "convolution", "epilogue", "lower", "pooling", "positions", "updates"]
+__all__ = ["complete", "contraction", "control", "convolution", "epilogue", "fourier", "lower", "pooling", "positions", "updates"]
 
 complete.check(registry)

@@ -9,7 +9,7 @@ from mycelia.loops import Block, Branch, Buffer, Enter, Host, Procedure, Repeat,
 from mycelia.lowering.body import Body
 from mycelia.lowering.plain import add_kernel, copy, zero
 from mycelia.lowering.steps import lower_step, may_end
-from mycelia.primitives import AllReduce, Cond, Fourier, HostCall, Map, NamedCall, OfMatrices, Recurse, Scan, While
+from mycelia.primitives import AllReduce, Cond, HostCall, Map, NamedCall, OfMatrices, Recurse, Scan, While
 from mycelia.primitives.control import AddFrame, AddSequence, JoinBatch, MakeFrame, Null, OpenFrame, SplitBatch
 from mycelia.sizes import same
 from mycelia.types import TensorType, TupleType, Type, int64, row_major
@@ -203,11 +203,6 @@ def _(op: HostCall, v: Value, body: Body) -> None:
 @lower_step.register
 def _(op: AllReduce, v: Value, body: Body) -> None:
     body.steps.append(Host(op.exchange, (body.dense(v.inputs[0]),), (body.memory[v],)))
-
-
-@lower_step.register
-def _(op: Fourier, v: Value, body: Body) -> None:
-    body.steps.append(Host(op.host, (body.dense(v.inputs[0]),), (body.memory[v],)))
 
 
 @lower_step.register

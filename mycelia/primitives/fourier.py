@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.complexes import Complex
 from mycelia.primitives.family import check_dims, check_dtype, draw, mapping, names
-from mycelia.primitives.host import Callee
 from mycelia.primitives.pairs import as_complex, as_pairs, joined
 from mycelia.types import (
     COMPLEX,
@@ -49,11 +47,6 @@ class Fourier(Op, abstract=True):
     gives: ClassVar[bool] = True
     native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
-
-    @property
-    def host(self) -> Callee:
-        """The function that programs call."""
-        return _host(self)
 
     def infer(self, x: TensorType) -> TensorType:
         if self.paired:
@@ -102,11 +95,6 @@ class Fourier(Op, abstract=True):
         yield Mistake(lambda: op.infer(x.with_dtype(int32)), DTypeError, f"{cls.name} needs a")
         yield Mistake(lambda: cls(2).infer(x), ShapeError, "along an axis that")
         yield Mistake(lambda: cls(1).infer(x), ShapeError, "of no elements has no value")
-
-
-@cache
-def _host(op: Fourier) -> Callee:
-    return Callee(op.reference, str(op), raises=False)
 
 
 @dataclass(frozen=True)

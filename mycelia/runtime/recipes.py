@@ -16,9 +16,11 @@ from mycelia.cost import (
     GENERAL_SIDE,
     SHARED_CALL,
 )
-from mycelia.loops import ConvolutionCall, LibraryCall, Matmul, Strided, Tiles
+from mycelia.loops import ConvolutionCall, FourierCall, LibraryCall, Matmul, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
-from mycelia.runtime.tiles import Tiled, tiled
+from mycelia.runtime.fourier import transformed
+from mycelia.runtime.tables import Tabled
+from mycelia.runtime.tiles import tiled
 from mycelia.sizes import Hints, evaluated
 from mycelia.threads.openmp import at_most
 from mycelia.types import Array, DType
@@ -46,9 +48,12 @@ class PreparedCall:
         )
 
 
-def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | Tiled]:
+def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | Tabled]:
     """Calls made ready, each once for all programs: they take turns. It remembers how many threads it was made for."""
-    return [_tiled(call, threads) if isinstance(call, Tiles) else _bound(call, team(call, threads)) for call in calls]
+    return [
+        _tabled(call, threads) if isinstance(call, Tiles | FourierCall) else _bound(call, team(call, threads))
+        for call in calls
+    ]
 
 
 def team(call: Matmul | ConvolutionCall, threads: int) -> int:
@@ -56,7 +61,9 @@ def team(call: Matmul | ConvolutionCall, threads: int) -> int:
     return threads if call.multiplications >= SHARED_CALL else 1
 
 
-_tiled = lru_cache(maxsize=64)(tiled)  # the tables of a large product are megabytes
+@lru_cache(maxsize=64)  # the tables of a large product or transform are megabytes
+def _tabled(call: Tiles | FourierCall, threads: int) -> Tabled:
+    return tiled(call, threads) if isinstance(call, Tiles) else transformed(call, threads)
 
 
 @lru_cache(maxsize=256)  # of which code for its sizes takes 60 KB each; programs keep what they use

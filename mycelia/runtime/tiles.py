@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import gcd, prod
 
 import numpy as np
 
 from mycelia.codegen.records import Size, room_bytes
 from mycelia.loops import Axis, TileKind, Tiles
+from mycelia.runtime.tables import Tabled
 from mycelia.types import Array
 
 JOB_COLUMNS = 1024  # at most: the right panels of a thread stay in the last level of the cache
@@ -17,17 +17,8 @@ MANY = 4  # jobs for each thread, with which it does not matter that one has one
 WORTH_A_THREAD = 1 << 18  # multiplications: about ten microseconds, for which another thread is just awake
 
 
-@dataclass(frozen=True, eq=False)
-class Tiled:
-    """The sizes of one product, in the order of `Size`, with the tables whose addresses they hold."""
-
-    words: Array
-    tables: tuple[Array, ...]
-    room: int
-
-
-def tiled(call: Tiles, threads: int) -> Tiled:
-    """Sizes, tables and room of a product."""
+def tiled(call: Tiles, threads: int) -> Tabled:
+    """Sizes of a product in the order of `Size`, tables and room."""
     kind = call.kind
     batch, rows, columns, terms = (
         prod(a.extent for a in axes) for axes in (call.batch, call.rows, call.columns, call.summed)
@@ -53,7 +44,7 @@ def tiled(call: Tiles, threads: int) -> Tiled:
     for size, table in tables.items():
         sizes[size] = table.ctypes.data
     room = room_bytes(kind, job_columns) * threads
-    return Tiled(sizes, tuple(tables.values()), room)
+    return Tabled(sizes, tuple(tables.values()), room)
 
 
 def offsets(axes: Sequence[Axis], operand: str) -> Array:

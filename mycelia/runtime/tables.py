@@ -1,0 +1,16 @@
+"""A call of one of our own functions, made ready: the words that it is told, the tables they point to, its room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mycelia.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tabled:
+    """Words in the order that the function knows, with the tables, of 64-bit words, whose addresses they hold."""
+
+    words: Array
+    tables: tuple[Array, ...]
+    room: int
