@@ -35,11 +35,11 @@ class Complex:
         return Complex(self.b, re, im)
 
     def minus_i(self, y: Complex) -> Complex:
-        """x - i y."""
+        """X - i y."""
         return Complex(self.b, self._sum(self.re, y.im), self._difference(self.im, y.re))
 
     def plus_i(self, y: Complex) -> Complex:
-        """x + i y."""
+        """X + i y."""
         return Complex(self.b, self._difference(self.re, y.im), self._sum(self.im, y.re))
 
     def scaled(self, factor: float) -> Complex:
@@ -50,7 +50,7 @@ class Complex:
         return Complex(self.b, self._product(self.re, wide), self._product(self.im, wide))
 
     def swapped(self) -> Complex:
-        """i times the conjugate: what turns a transform into its inverse, done before and after it."""
+        """I times the conjugate: what turns a transform into its inverse, done before and after it."""
         return Complex(self.b, self.im, self.re)
 
     def conjugate(self) -> Complex:

@@ -13,6 +13,7 @@ columns. A batch of short ones is one stage, whose columns are the lines of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from llvmlite import ir
 
@@ -165,9 +166,7 @@ class _Pass(_Vectors):
 class _Stage(_Vectors):
     """Writes the function that runs one stage."""
 
-    def __init__(
-        self, module: ir.Module, kind: FourierKind, options: Options, passes: Sequence[ir.Function]
-    ) -> None:
+    def __init__(self, module: ir.Module, kind: FourierKind, options: Options, passes: Sequence[ir.Function]) -> None:
         super().__init__(module, kind, options, ir.Function(module, tile_type(), fourier_name(kind)))
         self.passes = passes
 
@@ -231,8 +230,7 @@ class _Stage(_Vectors):
         length, column = word[Stage.length], b.mul(block, i64(self.lanes))
         whole = b.icmp_signed("==", count, i64(self.lanes))
         source, target = (
-            self._side(base, line, column, s)
-            for base, s in ((self.source, Stage.source), (self.target, Stage.target))
+            self._side(base, line, column, s) for base, s in ((self.source, Stage.source), (self.target, Stage.target))
         )
         blocks = b.udiv(b.add(word[Stage.columns], i64(self.lanes - 1)), i64(self.lanes))
         panel_size = b.mul(length, i64(2 * self.lanes))
@@ -251,11 +249,13 @@ class _Stage(_Vectors):
             told = {p: self.load(record, i64(p)) for p in Pass}
             other = b.select(b.icmp_unsigned("==", held[0], halves[0]), halves[1], halves[0])
             into = b.select(b.and_(to_target, b.icmp_signed("==", n, last)), target, other)
-            swap = b.select(b.icmp_signed("==", n, last), self.is_swapped[Stage.swap_target], self.is_swapped[Stage.swap_source])
+            swap = b.select(
+                b.icmp_signed("==", n, last), self.is_swapped[Stage.swap_target], self.is_swapped[Stage.swap_source]
+            )
             code = b.select(whole, told[Pass.code], told[Pass.rest_code])
             factors = b.inttoptr(told[Pass.factors], pointer)
             given = [held[0], into, *steps, told[Pass.blocks], told[Pass.side], factors, swap]
-            self._choose(code, [lambda f=f: b.call(f, given) for f in self.passes])
+            self._choose(code, [partial(b.call, f, given) for f in self.passes])
             return [into]
 
         (found,) = self.carried(i64(0), word[Stage.passes], i64(1), [start], one)
@@ -372,7 +372,7 @@ class _Stage(_Vectors):
                 for base, step in ((self.source, Stage.source_line), (self.target, Stage.target_line))
             ]
             end = self.least(b.add(first, i64(CHUNK)), word[Stage.columns])
-            self.loop(first, end, i64(1), lambda k: one(*bases, k))
+            self.loop(first, end, i64(1), lambda k: one(bases[0], bases[1], k))
 
         self.loop(self.me, b.mul(word[Stage.lines], chunks), self.all, job)
 
@@ -415,7 +415,7 @@ class _Stage(_Vectors):
         self._put(Complex(b, x.re, im), target, None, k)
 
     def _split(self, source: ir.Value, target: ir.Value, k: ir.Value) -> None:
-        """z = even + i odd: its transform is the sum of theirs, of which one is even and the other odd under k -> -k."""
+        """Of even + i odd: the sum of both transforms, which are even and odd if k becomes -k and one conjugates."""
         b, h = self.b, self.word[Stage.length]
         at = b.select(b.icmp_signed("==", k, h), i64(0), k)
         back = b.select(b.icmp_signed("==", k, i64(0)), i64(0), b.sub(h, k))

@@ -114,7 +114,9 @@ class Stage(IntEnum):
 
 
 class Pass(IntEnum):
-    """What a pass of a transform is given: y[s (r p + u) + q] = w[p, u] * the sum over t of x[s (p + m t) + q] e(t u / r)."""
+    """What a pass of radix r is given: y[s (r p + u) + q] = w[p, u] * the sum over t of x[s (p + m t) + q] e(t u / r),
+    where e(a) = exp(-2 pi i a).
+    """
 
     code = 0  # which function computes it on a whole block, and on one with fewer columns
     rest_code = auto()

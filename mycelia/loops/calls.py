@@ -147,8 +147,8 @@ class FourierKind:
 class FourierCall:
     """out = the transform of each of `lines` of dense numbers, complex ones as pairs: our own function.
 
-    Of `sort` "complex", `length` numbers each; "real", of as many real ones the first half of the transform, and "half",
-    of such a half the real ones again, unscaled. `inverse` is the sign of the exponent, of complex ones.
+    Of `sort` "complex", `length` numbers each; "real", of as many real ones the first half of the transform, and
+    "half", of such a half the real ones again, unscaled. `inverse` is the sign of the exponent, of complex ones.
     """
 
     kind: FourierKind

@@ -4,6 +4,17 @@ from mycelia.ir import registry
 from mycelia.lowering import complete, contraction, control, convolution, epilogue, fourier, pooling, positions, updates
 from mycelia.lowering.program import lower
 
-__all__ = ["complete", "contraction", "control", "convolution", "epilogue", "fourier", "lower", "pooling", "positions", "updates"]
+__all__ = [
+    "complete",
+    "contraction",
+    "control",
+    "convolution",
+    "epilogue",
+    "fourier",
+    "lower",
+    "pooling",
+    "positions",
+    "updates",
+]
 
 complete.check(registry)

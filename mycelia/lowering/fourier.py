@@ -9,7 +9,7 @@ from mycelia.loops import FourierCall, FourierKind, Invoke, Operand
 from mycelia.lowering.body import Body
 from mycelia.lowering.steps import layout_of, lower_step
 from mycelia.primitives import Fft, Fourier, Irfft, Rfft
-from mycelia.sizes import Dim
+from mycelia.sizes import Dim, same
 from mycelia.types import Shape, TensorType, row_major
 
 
@@ -18,10 +18,10 @@ def _(op: Fourier, v: Value, body: Body) -> None:
     (x,) = v.inputs
     out = body.memory[v]
     assert op.paired, f"{op} has complex numbers, and programs have pairs"
-    assert out.strides == _along(op, out.type.shape, op.gives), f"{v} does not lie along its axis"
+    assert same(out.strides, _along(op, out.type.shape, op.gives)), f"{v} does not lie along its axis"
     kind = FourierKind(out.type.dtype, body.shared.options.target.vector_bytes // out.type.dtype.itemsize)
     sorts: dict[type, str] = {Fft: "complex", Rfft: "real", Irfft: "half"}
-    n = (x if isinstance(op, Rfft) else v).type.shape[op.axis]
+    n = (x if isinstance(op, Rfft) else v).shape[op.axis]
     lines = prod(d for i, d in enumerate(_without_pairs(x.shape, op.takes)) if i != op.axis)
     call = FourierCall(kind, sorts[type(op)], lines, n, isinstance(op, Fft) and op.inverse)
     read = body.dense(x, _along(op, x.shape, op.takes))
@@ -29,7 +29,7 @@ def _(op: Fourier, v: Value, body: Body) -> None:
 
 
 @layout_of.register
-def _(op: Fourier, result: int, type: TensorType) -> tuple[int, ...] | None:
+def _(op: Fourier, result: int, type: TensorType) -> tuple[Dim, ...] | None:
     return _along(op, type.shape, op.gives)
 
 

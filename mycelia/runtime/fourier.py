@@ -179,7 +179,7 @@ class _Plan:
         """A stage that transforms columns by passes of these radices; `outer` are those that touch lines directly."""
         n, s = prod(order), 1
         self.work = max(self.work, -(-4 * n * self.lanes * self.dtype.itemsize // LINE) * LINE)
-        passes = []
+        passes: list[tuple[int, ...]] = []
         for place, r in enumerate(order):
             m = n // (s * r)
             sort = "last" if place == len(order) - 1 else "middle"
@@ -227,7 +227,7 @@ def roots(n: int, k: Array) -> Array:
     quarters = (8 * k + n) // (2 * n)  # the nearest quarter of a circle, and what is left, at most an eighth
     angle = (4 * k - quarters * n) * (np.pi / (2 * n))
     turned = np.array([1, -1j, -1, 1j])[quarters % 4]
-    return (np.cos(angle) - 1j * np.sin(angle)) * turned
+    return np.asarray((np.cos(angle) - 1j * np.sin(angle)) * turned)
 
 
 @lru_cache(maxsize=16)
