@@ -16,45 +16,45 @@ from mycelia.codegen.scalar import freedoms
 
 
 @dataclass(frozen=True)
-class Complex:
+class Complexes:
     """Complex numbers, real and imaginary parts apart."""
 
     b: ir.IRBuilder
     re: ir.Value
     im: ir.Value
 
-    def __add__(self, y: Complex) -> Complex:
-        return Complex(self.b, self._sum(self.re, y.re), self._sum(self.im, y.im))
+    def __add__(self, y: Complexes) -> Complexes:
+        return Complexes(self.b, self._sum(self.re, y.re), self._sum(self.im, y.im))
 
-    def __sub__(self, y: Complex) -> Complex:
-        return Complex(self.b, self._difference(self.re, y.re), self._difference(self.im, y.im))
+    def __sub__(self, y: Complexes) -> Complexes:
+        return Complexes(self.b, self._difference(self.re, y.re), self._difference(self.im, y.im))
 
-    def __mul__(self, y: Complex) -> Complex:
+    def __mul__(self, y: Complexes) -> Complexes:
         re = self._difference(self._product(self.re, y.re), self._product(self.im, y.im))
         im = self._sum(self._product(self.re, y.im), self._product(self.im, y.re))
-        return Complex(self.b, re, im)
+        return Complexes(self.b, re, im)
 
-    def minus_i(self, y: Complex) -> Complex:
+    def minus_i(self, y: Complexes) -> Complexes:
         """X - i y."""
-        return Complex(self.b, self._sum(self.re, y.im), self._difference(self.im, y.re))
+        return Complexes(self.b, self._sum(self.re, y.im), self._difference(self.im, y.re))
 
-    def plus_i(self, y: Complex) -> Complex:
+    def plus_i(self, y: Complexes) -> Complexes:
         """X + i y."""
-        return Complex(self.b, self._difference(self.re, y.im), self._sum(self.im, y.re))
+        return Complexes(self.b, self._difference(self.re, y.im), self._sum(self.im, y.re))
 
-    def scaled(self, factor: float) -> Complex:
+    def scaled(self, factor: float) -> Complexes:
         """Times a real number."""
         kind = self.re.type
         lanes = kind.count if isinstance(kind, ir.VectorType) else 0
         wide = ir.Constant(kind, [factor] * lanes if lanes else factor)
-        return Complex(self.b, self._product(self.re, wide), self._product(self.im, wide))
+        return Complexes(self.b, self._product(self.re, wide), self._product(self.im, wide))
 
-    def swapped(self) -> Complex:
+    def swapped(self) -> Complexes:
         """I times the conjugate: what turns a transform into its inverse, done before and after it."""
-        return Complex(self.b, self.im, self.re)
+        return Complexes(self.b, self.im, self.re)
 
-    def conjugate(self) -> Complex:
-        return Complex(self.b, self.re, self.b.fneg(self.im))
+    def conjugate(self) -> Complexes:
+        return Complexes(self.b, self.re, self.b.fneg(self.im))
 
     def _sum(self, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.fadd(x, y, flags=freedoms(self.b))
@@ -66,7 +66,7 @@ class Complex:
         return self.b.fmul(x, y, flags=freedoms(self.b))
 
 
-def butterfly(xs: Sequence[Complex]) -> list[Complex]:
+def butterfly(xs: Sequence[Complexes]) -> list[Complexes]:
     """The transform of as many numbers as there are: 2, 4, 8 or an odd number."""
     match len(xs):
         case 2:
@@ -79,13 +79,13 @@ def butterfly(xs: Sequence[Complex]) -> list[Complex]:
             return _odd(xs)
 
 
-def _four(a: Complex, b: Complex, c: Complex, d: Complex) -> list[Complex]:
+def _four(a: Complexes, b: Complexes, c: Complexes, d: Complexes) -> list[Complexes]:
     even, difference = a + c, a - c
     odd, turned = b + d, b - d
     return [even + odd, difference.minus_i(turned), even - odd, difference.plus_i(turned)]
 
 
-def _eight(xs: Sequence[Complex]) -> list[Complex]:
+def _eight(xs: Sequence[Complexes]) -> list[Complexes]:
     """Of the even ones and of the odd ones; the latter are turned by an eighth for each place."""
     even, odd = _four(*xs[::2]), _four(*xs[1::2])
     half = sqrt(0.5)
@@ -96,7 +96,7 @@ def _eight(xs: Sequence[Complex]) -> list[Complex]:
     return [*low, *high]
 
 
-def _odd(xs: Sequence[Complex]) -> list[Complex]:
+def _odd(xs: Sequence[Complexes]) -> list[Complexes]:
     """exp(i a) and exp(-i a) share their cosine, and their sines differ in sign: so numbers from both ends meet."""
     r = len(xs)
     half = range(1, r // 2 + 1)

@@ -73,7 +73,7 @@ def room_bytes(kind: TileKind, columns: int) -> int:
     return (left_rows(kind) + columns) * TERMS * kind.out.itemsize
 
 
-class Stage(IntEnum):
+class StageWord(IntEnum):
     """The numbers that a stage of a Fourier transform is given, in order. It has lines; of each line it transforms
     columns, a block of as many as a vector has lanes at a time, or changes elements one by one (see `StageKind`).
 
@@ -101,7 +101,7 @@ class Stage(IntEnum):
     target_columns = auto()
     swap_source = auto()  # whether real and imaginary parts are exchanged as they are read, and written
     swap_target = auto()
-    fill = auto()  # of columns that fill a block: how it is read (`Way`), and written
+    fill = auto()  # of columns that fill a block: how it is read (`Passage`), and written
     drain = auto()
     rest_fill = auto()  # the same of the last block, if it has fewer columns
     rest_drain = auto()
@@ -125,7 +125,7 @@ class Pass(IntEnum):
     factors = auto()  # table: w
 
 
-class Way(IntEnum):
+class Passage(IntEnum):
     """How columns come to the working memory, or from there: at once by the first or last pass, in squares that are
     transposed, or element by element.
     """
@@ -150,7 +150,7 @@ class StageKind(IntEnum):
 
 HEAD = 8  # words before the first stage: how many there are, and at `Size.threads` the threads that share them
 PASSES = 24  # of a stage at most
-STAGE = len(Stage) + PASSES * len(Pass)
+STAGE = len(StageWord) + PASSES * len(Pass)
 
 RADICES = (8, 4, 5, 3, 2, 7, 11, 13)  # of butterflies, in the order in which a length is divided by them
 OUTER = (8, 4)  # of passes that read columns of lines themselves, or write them

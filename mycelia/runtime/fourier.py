@@ -15,7 +15,19 @@ from math import inf, prod
 
 import numpy as np
 
-from mycelia.codegen.records import CODES, HEAD, OUTER, PASSES, RADICES, STAGE, Pass, Size, Stage, StageKind, Way
+from mycelia.codegen.records import (
+    CODES,
+    HEAD,
+    OUTER,
+    PASSES,
+    RADICES,
+    STAGE,
+    Pass,
+    Passage,
+    Size,
+    StageKind,
+    StageWord,
+)
 from mycelia.loops import FourierCall
 from mycelia.runtime.tables import Tabled
 from mycelia.types import Array
@@ -27,7 +39,7 @@ LINE = 64  # bytes
 
 
 @dataclass(frozen=True)
-class Memory:
+class Stretch:
     """Where numbers lie: an operand, some bytes further on."""
 
     operand: int
@@ -39,7 +51,7 @@ def transformed(call: FourierCall, threads: int) -> Tabled:
     threads = threads if call.multiplications >= WORTH_A_THREAD else 1
     plan = _Plan(call.kind.dtype.numpy, call.kind.lanes, call.lines)
     n, h = call.length, call.length // 2
-    source, target = Memory(INPUT), Memory(OUTPUT)
+    source, target = Stretch(INPUT), Stretch(OUTPUT)
     match call.sort, n % 2:
         case "complex", _:
             plan.transform(n, source, target, call.inverse)
@@ -72,14 +84,14 @@ class _Plan:
     dtype: np.dtype[np.floating]
     lanes: int
     lines: int
-    stages: list[tuple[dict[Stage, int], list[tuple[int, ...]]]] = field(default_factory=list)
+    stages: list[tuple[dict[StageWord, int], list[tuple[int, ...]]]] = field(default_factory=list)
     tables: dict[int, Array] = field(default_factory=dict)  # by address
     room: int = 0
     work: int = 0  # bytes of the working memory of a thread
 
-    def memory(self, length: int) -> Memory:
+    def memory(self, length: int) -> Stretch:
         """Room for as many complex numbers of each line."""
-        found = Memory(ROOM, self.room)
+        found = Stretch(ROOM, self.room)
         self.room += -(-self.lines * length * 2 * self.dtype.itemsize // LINE) * LINE
         return found
 
@@ -98,28 +110,34 @@ class _Plan:
         words[0], words[Size.threads] = len(self.stages), threads
         for n, (told, passes) in enumerate(self.stages):
             stage = words[HEAD + n * STAGE :]
-            for word, number in {**told, Stage.work: self.room, Stage.work_bytes: self.work}.items():
+            for word, number in {**told, StageWord.work: self.room, StageWord.work_bytes: self.work}.items():
                 stage[word] = number
-            stage[Stage.passes] = len(passes)
-            stage[len(Stage) : len(Stage) + len(passes) * len(Pass)] = np.array(passes, np.int64).reshape(-1)
+            stage[StageWord.passes] = len(passes)
+            stage[len(StageWord) : len(StageWord) + len(passes) * len(Pass)] = np.array(passes, np.int64).reshape(-1)
         return Tabled(words, tuple(self.tables.values()), self.room + self.work * threads)
 
     # -------------------------------------------------------------------------------------------- stages
 
     def elements(
-        self, kind: StageKind, source: Memory, target: Memory, length: int, columns: int, steps: tuple[int, int],
+        self, kind: StageKind, source: Stretch, target: Stretch, length: int, columns: int, steps: tuple[int, int],
         factors: Array | None = None, swap: tuple[bool, bool] = (False, False),
     ) -> None:  # fmt: skip
         """A stage that gives elements one by one; lines are `steps` real numbers apart."""
         told = {
-            **_sides(source, target), Stage.kind: kind, Stage.lines: self.lines, Stage.columns: columns,
-            Stage.length: length, Stage.source_line: steps[0], Stage.target_line: steps[1],
-            Stage.swap_source: swap[0], Stage.swap_target: swap[1],
-            Stage.table: 0 if factors is None else self.factors(factors),
-        }  # fmt: skip
+            **_sides(source, target),
+            StageWord.kind: kind,
+            StageWord.lines: self.lines,
+            StageWord.columns: columns,
+            StageWord.length: length,
+            StageWord.source_line: steps[0],
+            StageWord.target_line: steps[1],
+            StageWord.swap_source: swap[0],
+            StageWord.swap_target: swap[1],
+            StageWord.table: 0 if factors is None else self.factors(factors),
+        }
         self.stages.append((told, []))
 
-    def transform(self, n: int, source: Memory, target: Memory, inverse: bool = False) -> None:
+    def transform(self, n: int, source: Stretch, target: Stretch, inverse: bool = False) -> None:
         """The stages of a transform of complex numbers."""
         if radices(n) is None:
             self.convolve(n, source, target, inverse)
@@ -128,18 +146,26 @@ class _Plan:
         else:
             self.short(n, source, target, inverse)
 
-    def short(self, n: int, source: Memory, target: Memory, inverse: bool) -> None:
+    def short(self, n: int, source: Stretch, target: Stretch, inverse: bool) -> None:
         """Each line in one lane."""
-        ways = {Stage.fill: Way.squares, Stage.rest_fill: Way.elements}
-        ways |= {Stage.drain: Way.squares, Stage.rest_drain: Way.elements}
+        ways = {StageWord.fill: Passage.squares, StageWord.rest_fill: Passage.elements}
+        ways |= {StageWord.drain: Passage.squares, StageWord.rest_drain: Passage.elements}
         told = {
-            **_sides(source, target), **ways, Stage.lines: 1, Stage.columns: self.lines, Stage.length: n,
-            Stage.source_rows: 1, Stage.source_lanes: n, Stage.target_rows: 1, Stage.target_lanes: n,
-            Stage.swap_source: inverse, Stage.swap_target: inverse,
-        }  # fmt: skip
+            **_sides(source, target),
+            **ways,
+            StageWord.lines: 1,
+            StageWord.columns: self.lines,
+            StageWord.length: n,
+            StageWord.source_rows: 1,
+            StageWord.source_lanes: n,
+            StageWord.target_rows: 1,
+            StageWord.target_lanes: n,
+            StageWord.swap_source: inverse,
+            StageWord.swap_target: inverse,
+        }
         self.columns(told, _ordered(n, first=True))
 
-    def long(self, n: int, source: Memory, target: Memory, inverse: bool) -> None:
+    def long(self, n: int, source: Stretch, target: Stretch, inverse: bool) -> None:
         """Columns of a matrix, then rows."""
         a = _parted(n, self.lanes)
         b, lanes = n // a, self.lanes
@@ -150,32 +176,48 @@ class _Plan:
         is_direct = len(first) > 1 and first[0] in OUTER
         self.columns(
             {
-                **_sides(source, between), Stage.lines: self.lines, Stage.columns: b, Stage.length: a,
-                Stage.source_line: n, Stage.source_rows: b, Stage.source_lanes: 1, Stage.swap_source: inverse,
-                Stage.fill: Way.directly if is_direct else Way.elements, Stage.rest_fill: Way.elements,
-                Stage.target_panels: panels, Stage.target_columns: b,
-                Stage.turns: self.factors(turns), Stage.lane_turns: self.factors_apart(lane_turns),
+                **_sides(source, between),
+                StageWord.lines: self.lines,
+                StageWord.columns: b,
+                StageWord.length: a,
+                StageWord.source_line: n,
+                StageWord.source_rows: b,
+                StageWord.source_lanes: 1,
+                StageWord.swap_source: inverse,
+                StageWord.fill: Passage.directly if is_direct else Passage.elements,
+                StageWord.rest_fill: Passage.elements,
+                StageWord.target_panels: panels,
+                StageWord.target_columns: b,
+                StageWord.turns: self.factors(turns),
+                StageWord.lane_turns: self.factors_apart(lane_turns),
             },
             first,
             {0: "first"} if is_direct else {},
-        )  # fmt: skip
+        )
         ends_directly = last[-1] in OUTER
         self.columns(
             {
-                **_sides(between, target), Stage.lines: self.lines, Stage.columns: a, Stage.length: b,
-                Stage.source_panels: 1, Stage.target_line: n, Stage.target_rows: a, Stage.target_lanes: 1,
-                Stage.drain: Way.directly if ends_directly else Way.elements, Stage.rest_drain: Way.elements,
-                Stage.swap_target: inverse,
+                **_sides(between, target),
+                StageWord.lines: self.lines,
+                StageWord.columns: a,
+                StageWord.length: b,
+                StageWord.source_panels: 1,
+                StageWord.target_line: n,
+                StageWord.target_rows: a,
+                StageWord.target_lanes: 1,
+                StageWord.drain: Passage.directly if ends_directly else Passage.elements,
+                StageWord.rest_drain: Passage.elements,
+                StageWord.swap_target: inverse,
             },
             last,
             {len(last) - 1: "final"} if ends_directly else {},
-        )  # fmt: skip
+        )
 
     def factors_apart(self, numbers: Array) -> int:
         """Keep rows of complex numbers as panels have them: real parts, then imaginary ones."""
         return self.table(np.concatenate([numbers.real, numbers.imag], 1).astype(self.dtype))
 
-    def columns(self, told: dict[Stage, int], order: list[int], outer: dict[int, str] | None = None) -> None:
+    def columns(self, told: dict[StageWord, int], order: list[int], outer: dict[int, str] | None = None) -> None:
         """A stage that transforms columns by passes of these radices; `outer` are those that touch lines directly."""
         n, s = prod(order), 1
         self.work = max(self.work, -(-4 * n * self.lanes * self.dtype.itemsize // LINE) * LINE)
@@ -188,9 +230,9 @@ class _Plan:
             passes.append((code, CODES[sort, r], m, s, self.factors(factors)))
             s *= r
         assert len(passes) <= PASSES, f"{len(passes)} passes for a transform of {n}"
-        self.stages.append(({**told, Stage.kind: StageKind.columns}, passes))
+        self.stages.append(({**told, StageWord.kind: StageKind.columns}, passes))
 
-    def convolve(self, n: int, source: Memory, target: Memory, inverse: bool) -> None:
+    def convolve(self, n: int, source: Stretch, target: Stretch, inverse: bool) -> None:
         """Bluestein: j k = (j^2 + k^2 - (k - j)^2) / 2, so a transform is a convolution with exp(i pi j^2 / n)."""
         size = _smooth(2 * n - 1)
         chirp = roots(2 * n, np.arange(n) ** 2)
@@ -207,11 +249,13 @@ class _Plan:
         self.elements(multiply, other, target, n, n, (2 * size, 2 * n), chirp, (True, inverse))
 
 
-def _sides(source: Memory, target: Memory) -> dict[Stage, int]:
+def _sides(source: Stretch, target: Stretch) -> dict[StageWord, int]:
     return {
-        Stage.source: source.operand, Stage.source_bytes: source.nbytes,
-        Stage.target: target.operand, Stage.target_bytes: target.nbytes,
-    }  # fmt: skip
+        StageWord.source: source.operand,
+        StageWord.source_bytes: source.nbytes,
+        StageWord.target: target.operand,
+        StageWord.target_bytes: target.nbytes,
+    }
 
 
 # ------------------------------------------------------------------------------------------------ numbers

@@ -1,4 +1,4 @@
-"""Fourier transforms by a function of our own: SciPy's values in more digits, of every way to plan one, in programs as text."""
+"""Fourier transforms by a function of our own: SciPy's values in more digits, for every way to plan one."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,8 @@ def test_a_transform_is_a_call_whose_unit_is_data_and_means_what_machine_code_co
 
     fn = in_pairs(Function.build(both, TensorType(complex64, (12, 3)), TensorType(float32, (4, 6))))
     text = str(lower(optimise(fn)))
-    assert "invoke FourierCall[" in text and "host" not in text
+    assert "invoke FourierCall[" in text
+    assert "host" not in text
     assert unit_of(fn).binding.recipes
     check_meaning(fn, numbers((12, 3, 2), float32), numbers((4, 6), float32))
 
