@@ -1,6 +1,8 @@
 """Threads that capture, train and read the same parameters: as if one did it after the other."""
 
 import functools
+import itertools
+import signal
 import sys
 import threading
 import time
@@ -280,3 +282,112 @@ def test_a_turn_is_taken_again_by_whoever_has_it():
     with turn.reading, turn, turn.reading:
         assert turn.mine()
     assert not turn.mine()
+
+
+def test_a_step_ends_when_those_who_read_have_their_turn():
+    turn, order = Turn(), []
+
+    def take(name, mine):
+        with mine:
+            order.append(name)
+
+    asked = ("step", turn), ("one", turn.reading), ("two", turn.reading)
+    threads = [threading.Thread(target=take, args=args, daemon=True) for args in asked]
+    with turn:
+        for i, t in enumerate(threads):
+            t.start()
+            while len(turn._waiting) + len(turn._ahead) <= i:
+                time.sleep(0.001)
+        turn.let_readers_pass()
+        assert order[:1] == ["one"]  # and two has the turn
+        assert not turn._ahead
+        assert not turn.mine()
+    for t in threads:
+        t.join(10)
+    assert order == ["one", "two", "step"]
+    assert turn.taken()
+
+
+def test_a_handler_of_a_signal_may_take_the_turn_for_which_its_thread_waits():
+    turn, found, waits = Turn(), [], threading.Event()
+
+    def handler(*_):
+        with turn.reading:
+            found.append("handler")
+
+    def step():
+        with turn:
+            waits.set()
+            while not turn._waiting:
+                time.sleep(0.001)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+            time.sleep(0.05)
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        thread = threading.Thread(target=step, daemon=True)
+        thread.start()
+        waits.wait()
+        with turn:
+            found.append("program")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert found == ["handler", "program"]
+    assert not turn.mine()
+
+
+def test_signals_that_raise_anywhere_neither_lose_the_turn_nor_give_it_to_two():
+    class Hit(Exception):
+        pass
+
+    turn, inside, armed, rounds = Turn(), [], [False], [0] * 4
+    end = time.monotonic() + 1.0
+
+    def handler(*_):
+        if armed[0]:
+            raise Hit
+
+    def body():
+        inside.append(1)
+        assert len(inside) == 1
+        assert turn.mine()
+        inside.pop()
+
+    def life(i):
+        while time.monotonic() < end:
+            with turn.of(i % 2 == 0):
+                body()
+                turn.let_readers_pass()
+            rounds[i] += 1
+
+    def interrupted():
+        """Not a thread: signals come to this one only."""
+        for n in itertools.count():
+            if time.monotonic() > end:
+                return
+            try:
+                armed[0] = True
+                with turn.of(n % 3 == 0):
+                    armed[0] = False
+                    body()
+                    armed[0] = True
+                armed[0] = False
+            except Hit:
+                armed[0] = False
+                turn.settle()
+
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-3, 3e-4)
+        threads = [threading.Thread(target=life, args=(i,), daemon=True) for i in range(4)]
+        for t in threads:
+            t.start()
+        interrupted()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    for t in threads:
+        t.join(60)
+        assert not t.is_alive()
+    assert all(rounds)
+    assert turn.taken()
