@@ -14,6 +14,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import GradientError, ShapeError
 from mycelia.ir import Cotangents, Sample, Several, Value
+from mycelia.primitives import lapack_library
 from mycelia.primitives.family import draw
 from mycelia.primitives.matrices import (
     OfMatrices,
@@ -50,7 +51,7 @@ class Cholesky(OfMatrices, Several):
         return TupleType((x, flags(x)))
 
     def computed(self, x: Array) -> tuple[Array, ...]:  # type: ignore[override]  # of one operand
-        (lower,), found = of_batch(np.linalg.cholesky, hermitian_part(x))
+        (lower,), found = of_batch(lapack_library.cholesky, x)
         return lower, found
 
     def vjp(self, ct: Any, out: Any, x: Value) -> Cotangents:
@@ -80,7 +81,7 @@ class Solve(OfMatrices, Several):
         return TupleType((b, flags(a)))
 
     def computed(self, a: Array, b: Array) -> tuple[Array, ...]:  # type: ignore[override]  # of two operands
-        (x,), found = of_batch(np.linalg.solve, a, b)
+        (x,), found = of_batch(lapack_library.solve, a, b)
         return x, found
 
     def vjp(self, ct: Any, out: Any, a: Value, b: Value) -> Cotangents:
@@ -231,8 +232,11 @@ class Svd(OfMatrices, Several):
         values = TensorType(x.dtype.part, (*batch, k))
         return TupleType((x.with_shape((*batch, *u)), values, x.with_shape((*batch, *v)), flags(x)))
 
+    def _of_one(self, x: Array) -> tuple[Array, ...]:
+        return tuple(np.linalg.svd(x, True)) if self.full else lapack_library.svd(x)
+
     def computed(self, x: Array) -> tuple[Array, ...]:  # type: ignore[override]  # of one operand
-        (u, s, vh), found = of_batch(lambda a: tuple(np.linalg.svd(a, self.full)), x)
+        (u, s, vh), found = of_batch(self._of_one, x)
         if x.dtype.kind == "c":
             k, turns = s.shape[-1], np.conj(np.swapaxes(largest_real(u), -1, -2))
             vh[..., :k, :] *= turns[..., :k, :]
