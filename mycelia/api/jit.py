@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, overload
 from mycelia.api.described import Described
 from mycelia.backends import NATIVE, Backend, usable
 from mycelia.degradations import RECORD, Subject
+from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
 from mycelia.options import NOTHING_ASKED, Memory, Wishes
 from mycelia.passes import check_names
+from mycelia.tree import flatten
 
 if TYPE_CHECKING:
     from mycelia.api.profiling import TimeProfile
@@ -161,6 +163,13 @@ class Jitted:
         self.described: Described | None = None  # see `enable_dynamic`
         if (signature := settings.get("input_signature")) is not None:
             given = signature if isinstance(signature, tuple | list) else (signature,)
+            stray = [leaf for leaf in flatten(tuple(given))[0] if not isinstance(leaf, Tensor)]
+            if stray or not given:
+                raise ArgumentError(
+                    "input_signature describes each argument by a tensor, or a nest of tensors",
+                    given={"input_signature": signature},
+                    hint="for example input_signature=Tensor(shape=(None, 3), dtype=ms.float32)",
+                )
             self.described = Described.of(fn, tuple(given), {})
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:

@@ -374,6 +374,7 @@ def mapped_call(
     axes = machine.real(
         vectorize._matched, in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes"
     )
+    alike, leaves, axes = vectorize._apart(leaves, axes)
     tensors = [x if is_tensor(x) else machine.native(Tensor, (x,), {}) for x in leaves]
     values = [machine.value(x) for x in tensors]
     size = machine.real(vectorize._size, [ShapeStandIn(v) for v in values], axes)
@@ -386,7 +387,7 @@ def mapped_call(
     try:
         with forked(machine) as one:
             lanes = [one.tensor(v) for v in params[:-1]]
-            given = rebuilt(machine, structure, lanes)
+            given = rebuilt(machine, structure, vectorize._together(alike, lanes))
             with region() as inside, vectorize.in_lane(randomness, Tensor(params[-1])):
                 result = machine.call(each, given, {})
             found, shape = flattened(machine, result, as_one=True)

@@ -112,6 +112,7 @@ def vmap(
     def mapped(*args: Any) -> Any:
         leaves, structure = flatten(args)
         axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+        plain, leaves, axes = _apart(leaves, axes)
         arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
         size = _size(arguments, axes)
         fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
@@ -124,7 +125,7 @@ def vmap(
         def each(*flat: Tensor) -> Any:
             before = [x._data for x in flat]
             with in_lane(randomness, flat[-1]), collecting_conditions() as asked:
-                out = fn(*unflatten(structure, flat[:-1]))
+                out = fn(*unflatten(structure, _together(plain, flat[:-1])))
             changed[:] = [i for i, x in enumerate(flat) if x._data is not before[i]]
             wrong = tuple([wrap(p.reduce_any(p.logical_not(v))) for v in asked])
             return out, wrong, tuple([flat[i].detached() for i in changed])
@@ -177,6 +178,7 @@ def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_ax
     """What `vmap` means: one example after the other. Only where something goes wrong it is computed so."""
     leaves, structure = flatten(args)
     axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+    plain, leaves, axes = _apart(leaves, axes)
     arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
     fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
     examples = [[_example(x, a, i) for x, a in zip(fronts, axes, strict=True)] for i in range(_size(arguments, axes))]
@@ -184,13 +186,30 @@ def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_ax
     for i, one in enumerate(examples):
         default_generator.set_state(start)  # examples draw at the same time: what tells them apart is the lane
         with in_lane(randomness, wrap(np.asarray(i, np.uint32))):
-            found.append(flatten(fn(*unflatten(structure, one))))
+            found.append(flatten(fn(*unflatten(structure, _together(plain, one)))))
         ends.append(default_generator.counter.alias())
     default_generator.counter.become(furthest(p.concat([p.reshape(e, (1, 2)) for e in ends], 0)))
     wanted = _matched(out_axes, found[0][1], "out_axes")
     columns = zip(*[out for out, _ in found], strict=True)
     made = [_stacked(c, a) if isinstance(c[0], Tensor) else c[0] for c, a in zip(columns, wanted, strict=True)]
     return unflatten(found[0][1], made)
+
+
+def _apart(leaves: Sequence[Any], axes: Sequence[int | None]) -> tuple[dict[int, Any], list[Any], list[int | None]]:
+    """Python's numbers and texts that all examples share, by their places: they stay what they are, so that they can
+    be an axis or a mode; and the other leaves, with their axes.
+    """
+    plain = {
+        i: x for i, (x, a) in enumerate(zip(leaves, axes, strict=True)) if a is None and type(x) in (bool, int, str)
+    }
+    others = [i for i in range(len(leaves)) if i not in plain]
+    return plain, [leaves[i] for i in others], [axes[i] for i in others]
+
+
+def _together(plain: dict[int, Any], others: Sequence[Any]) -> list[Any]:
+    """All leaves in their order: what `_apart` took apart."""
+    rest = iter(others)
+    return [plain[i] if i in plain else next(rest) for i in range(len(plain) + len(others))]
 
 
 def _of_each(axis: int | None) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import Any, TypeVar
 
+from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.eager.convert import scalar
 from mycelia.eager.operators import together
@@ -50,12 +51,14 @@ def floated(x: Any) -> Tensor:
     return cast(x, floating(x.dtype))
 
 
-def number(n: float | int | bool, like: Tensor) -> Tensor:
-    """A Python number as a tensor without axes, of the element type of another.
+def number(n: float | int | bool | Tensor, like: Tensor) -> Tensor:
+    """A Python number as a tensor without axes, of the element type of another; so is a tensor of one element.
 
     >>> number(2, Tensor([1.0]))
     Tensor(shape=[], dtype=Float32, value= 2)
     """
+    if isinstance(n, Tensor):
+        return cast(p.reshape(n, ()), like.dtype)
     return wrap(scalar(n, like.dtype.numpy))
 
 

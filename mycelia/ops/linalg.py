@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast, common
@@ -269,7 +270,8 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Sequence[int] = (-2, -1), keepdi
     sums = p.reduce_sum(p.abs(x), (summed,), True)
     extreme = p.reduce_max if ord > 0 else p.reduce_min
     out = extreme(sums, (kept,), True)
-    return out if keepdims else p.reshape(out, [e for a, e in enumerate(x.shape) if a not in (rows, columns)])
+    kept_too = checks.truth("matrix_norm", "keepdims", keepdims)
+    return out if kept_too else p.reshape(out, [e for a, e in enumerate(x.shape) if a not in (rows, columns)])
 
 
 def _singular_norm(x: Tensor, ord: Any, rows: int, columns: int, keepdims: bool) -> Tensor:
@@ -280,7 +282,7 @@ def _singular_norm(x: Tensor, ord: Any, rows: int, columns: int, keepdims: bool)
     last = (values.ndim - 1,)
     reduce = p.reduce_sum if ord == "nuc" else p.reduce_max if ord > 0 else p.reduce_min
     out = cast(reduce(values, last), x.dtype.part)
-    return p.expand_dims(out, sorted((rows, columns))) if keepdims else out
+    return p.expand_dims(out, sorted((rows, columns))) if checks.truth("matrix_norm", "keepdims", keepdims) else out
 
 
 # ------------------------------------------------------------------------------------------------------------- einsum

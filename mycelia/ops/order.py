@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, created, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
@@ -109,7 +110,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     middle = (x.shape[place] - 1) // 2
     positions = p.cast(_first(order_of(x, place, False), middle + 1, place, middle), int64)
     values = gather_elements(x, place, positions)
-    if keepdims:
+    if checks.truth("median", "keepdims", keepdims):
         return values, positions
     shape = tuple(e for a, e in enumerate(x.shape) if a != place)
     return p.reshape(values, shape), p.reshape(positions, shape)

@@ -17,6 +17,7 @@ from mycelia.eager.tensor import cast, created
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, per_axis, tensor
 from mycelia.ops.choice import gather_elements
+from mycelia.ops.convolution import Padding
 from mycelia.ops.resizing import cubic
 from mycelia.sizes import is_static
 from mycelia.types import Array, float64, int64
@@ -49,17 +50,21 @@ def batch_of(name: str, x: Tensor, rank: int) -> tuple[Tensor, bool]:
     return x, False
 
 
-def _ceiled(
-    space: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...]
-) -> list[int]:
+def _ceiled(space: tuple[int, ...], window: tuple[int, ...], strides: tuple[int, ...], pads: Padding) -> list[int]:
     """How much more is needed behind, so that the last window that begins inside is whole."""
     more = []
-    for e, k, s, q in zip(space, window, strides, pads, strict=True):
-        count = -(-(e + 2 * q - k) // s) + 1
-        if (count - 1) * s >= e + q:
+    for e, k, s, (before, after) in zip(space, window, strides, pads, strict=True):
+        whole = before + e + after
+        count = -(-(whole - k) // s) + 1
+        if (count - 1) * s >= before + e:
             count -= 1  # it would begin in the padding
-        more.append(max(0, (count - 1) * s + k - e - 2 * q))
+        more.append(max(0, (count - 1) * s + k - whole))
     return more
+
+
+def _reaching(around: Padding, more: list[int]) -> Padding:
+    """Padding, with more of it behind."""
+    return tuple((before, after + m) for (before, after), m in zip(around, more, strict=True))
 
 
 def _max_pool(
@@ -80,8 +85,9 @@ def _max_pool(
     reach = tuple((k - 1) * d + 1 for k, d in zip(window, apart, strict=True))
     if any(e + 2 * q < r for e, q, r in zip(batch.shape[2:], pads, reach, strict=True)):
         raise ShapeError(f"{name}: a window of {reach} does not fit into space {batch.shape[2:]} with padding {pads}")
-    more = _ceiled(batch.shape[2:], reach, strides, pads) if ceil_mode else [0] * rank
-    around = tuple((q, q + m) for q, m in zip(pads, more, strict=True))
+    around: Padding = tuple((q, q) for q in pads)
+    if ceil_mode:
+        around = _reaching(around, _ceiled(batch.shape[2:], reach, strides, around))
     if indices or reach != window:
         out, places = _largest_of(batch, window, strides, around, apart)
     else:
@@ -167,17 +173,32 @@ def _avg_pool(
     batch, single = batch_of(name, floated(x), rank)
     window, pads = per_axis("kernel_size", kernel_size, rank), per_axis("padding", padding, rank, 0)
     strides = per_axis("stride", stride, rank)
-    more = _ceiled(batch.shape[2:], window, strides, pads) if ceil_mode else [0] * rank
-    around = tuple((q, q + m) for q, m in zip(pads, more, strict=True))
-    if divisor_override:
-        whole = p.avg_pool(batch, window, strides, around, True)
-        out = whole * (float(np.prod(window)) / divisor_override)
-    elif any(more) and count_include_pad:
-        padded = p.pad(batch, (0, 0, *pads), (0, 0, *pads))
-        out = p.avg_pool(padded, window, strides, tuple((0, m) for m in more), False)
-    else:
-        out = p.avg_pool(batch, window, strides, around, count_include_pad)
+    around = tuple((q, q) for q in pads)
+    out = averages(batch, window, strides, around, ceil_mode, count_include_pad, divisor_override)
     return p.reshape(out, out.shape[1:]) if single else out
+
+
+def averages(
+    x: Tensor, window: tuple[int, ...], strides: tuple[int, ...], around: Padding, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: int,
+) -> Tensor:  # fmt: skip
+    """The means of the windows of a batch with padding around; what `ceil_mode` adds behind is no padding, and is not
+    counted. A divisor takes the place of the count.
+    """
+    more = _ceiled(x.shape[2:], window, strides, around) if ceil_mode else [0] * len(window)
+    if divisor_override:
+        whole = p.avg_pool(x, window, strides, _reaching(around, more), True)
+        return whole * (float(np.prod(window)) / divisor_override)
+    if any(more) and count_include_pad:
+        lows, highs = ((0, 0, *side) for side in zip(*around, strict=True))
+        return p.avg_pool(p.pad(x, lows, highs), window, strides, tuple((0, m) for m in more), False)
+    return p.avg_pool(x, window, strides, _reaching(around, more), count_include_pad)
+
+
+def largest(x: Tensor, window: tuple[int, ...], strides: tuple[int, ...], around: Padding, ceil_mode: bool) -> Tensor:
+    """The largest elements of the windows of a batch with padding around."""
+    more = _ceiled(x.shape[2:], window, strides, around) if ceil_mode else [0] * len(window)
+    return p.max_pool(x, window, strides, _reaching(around, more))
 
 
 def avg_pool1d(

@@ -342,13 +342,38 @@ def _at(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda x, axis, output_type: function(x, axis).astype(output_type)
 
 
-def _three(pool: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def call(x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid") -> Tensor:
-        x = tensor(x)
-        window, steps = ((n, n, n) if isinstance(n, int) else tuple(n)[-3:] for n in (kernel_size, strides))
-        return pool(x, window, steps, convolution.paddings(pad_mode.lower(), 0, x.shape[2:], window, steps, (1, 1, 1)))
+Sides = tuple[tuple[int, ...], tuple[int, ...], convolution.Padding]
 
-    return call
+
+def _space(x: Tensor, kernel_size: Any, strides: Any, pad_mode: str, pad: Any) -> Sides:
+    """Windows, steps and padding along the three axes of space."""
+    window, steps = ((n, n, n) if isinstance(n, int) else tuple(n)[-3:] for n in (kernel_size, strides))
+    mode = checks.text("a pooling", "pad_mode", pad_mode).lower()
+    return window, steps, convolution.paddings(mode, pad, x.shape[2:], window, steps, (1, 1, 1))
+
+
+def _means_of_space(
+    x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int = 0,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of space."""
+    x = tensor(x)
+    ceiled, counted = (
+        checks.truth("AvgPool3D", name, flag)
+        for name, flag in (("ceil_mode", ceil_mode), ("count_include_pad", count_include_pad))
+    )
+    divisor = checks.whole("AvgPool3D", "divisor_override", divisor_override)
+    return pooling.averages(x, *_space(x, kernel_size, strides, pad_mode, pad), ceiled, counted, divisor)
+
+
+def _largest_of_space(
+    x: Any, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad_list: Any = 0,
+    ceil_mode: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The largest element of each window of space."""
+    x = tensor(x)
+    ceiled = ceil_mode is not None and checks.truth("MaxPool3D", "ceil_mode", ceil_mode)
+    return pooling.largest(x, *_space(x, kernel_size, strides, pad_mode, pad_list), ceiled)
 
 
 def _not_finite(x: Any) -> Tensor:
@@ -449,14 +474,14 @@ _define(
     _pooled(p.avg_pool, count_padding=False),
 )  # fmt: skip
 _define(
-    "MaxPool3D", "kernel_size=1, strides=1, pad_mode='VALID', pad_list=0!, ceil_mode=None!, data_format='NCDHW'!",
-    _three(p.max_pool),
+    "MaxPool3D", "kernel_size=1, strides=1, pad_mode='VALID', pad_list=0, ceil_mode=None, data_format='NCDHW'!",
+    _largest_of_space,
 )  # fmt: skip
 _define(
     "AvgPool3D",
-    "kernel_size=1, strides=1, pad_mode='valid', pad=0!, ceil_mode=False!, count_include_pad=True!, "
-    "divisor_override=0!, data_format='NCDHW'!",
-    _three(p.avg_pool),
+    "kernel_size=1, strides=1, pad_mode='valid', pad=0, ceil_mode=False, count_include_pad=True, "
+    "divisor_override=0, data_format='NCDHW'!",
+    _means_of_space,
 )
 _define("FloatStatus", "", _not_finite)
 _define("GatherV2", "", _gathered)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod as product
 from typing import Any
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast, common
@@ -173,6 +174,7 @@ def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tenso
 
 def _position(function: Any, x: Tensor, axis: int | None, keepdims: bool) -> Tensor:
     x = cast(x, int32) if x.dtype is bool_ else x
+    checks.truth("a position", "keepdims", keepdims)
     if axis is None:
         out = function(p.reshape(x, (x.size,)), 0)
         return p.reshape(out, (1,) * x.ndim) if keepdims else out

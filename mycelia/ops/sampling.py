@@ -179,14 +179,15 @@ def crop_and_resize(
     extrapolation_value: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Parts of images (N, H, W, C), brought to one size: each box (y1, x1, y2, x2), from 0 to 1, is one of the image
-    that `box_indices` names. Beyond the image there is `extrapolation_value`.
+    that `box_indices` names. Beyond the image there is `extrapolation_value`. "bilinear_v2" reads boxes of whole
+    pixels at the centres of their parts.
 
     >>> crop_and_resize(Tensor([[[[1.0], [3.0]]]]), Tensor([[0.0, 0.0, 0.0, 1.0]]), Tensor([0]), (1, 3)).tolist()
     [[[[1.0], [2.0], [3.0]]]]
     """
     x, corners = tensor(image), floated(boxes)
     which = cast(tensor(box_indices), int32)
-    choice("crop_and_resize", "method", method, ("bilinear", "nearest"))
+    choice("crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     beyond = number("crop_and_resize", "extrapolation_value", extrapolation_value)
     rows, columns = per_axis("crop_size", crop_size, 2)
     if x.ndim != 4 or corners.ndim != 2 or corners.shape[1] != 4 or which.shape != corners.shape[:1]:
@@ -195,28 +196,55 @@ def crop_and_resize(
             f"{corners.shape} and {which.shape}"
         )
     chosen = p.moveaxis(floated(p.gather(x, which, 0)), 3, 1)  # one image for each box
-    at = []
-    for first, last, extent, count in ((0, 2, x.shape[1], rows), (1, 3, x.shape[2], columns)):
-        low, high = (p.take(corners, 1, k, k + 1) for k in (first, last))
-        if count > 1:
-            steps = wrap(np.arange(count, dtype=corners.dtype.numpy) / (count - 1))
-            at.append((low + (high - low) * steps) * float(extent - 1))
-        else:
-            at.append((low + high) * (0.5 * (extent - 1)))
+    if method == "bilinear_v2":
+        around = [_along_pixels(corners, axis, x.shape[1 + axis], n) for axis, n in enumerate((rows, columns))]
+        return cast(p.moveaxis(_summed(chosen, _crossed(around, len(which), rows, columns)), 1, 3), float32)
+    at = [_along_box(corners, axis, x.shape[1 + axis], n) for axis, n in enumerate((rows, columns))]
     there = [
         p.logical_and(p.greater_equal(a, 0.0), p.less_equal(a, float(e - 1)))
         for a, e in zip(at, x.shape[1:3], strict=True)
     ]
-    grid = [p.broadcast(p.expand_dims(a, (d,)), (len(which), rows, columns)) for a, d in zip(at, (2, 1), strict=True)]
-    kind = "nearest" if method == "nearest" else "bilinear"
-    around = [_around(a, e, kind, "zeros", True) for a, e in zip(grid, x.shape[1:3], strict=True)]
-    out: Any = None
-    for corner in product(*around):
-        read = _read(chosen, [where for where, _, _ in corner]) * p.expand_dims(_weight(corner), (1,))
-        out = read if out is None else out + read
+    if method == "nearest":  # of two as near the later
+        at = [p.stop_gradient(p.floor(a + 0.5)) for a in at]
+    around = [_around(a, e, "bilinear", "zeros", True) for a, e in zip(at, x.shape[1:3], strict=True)]
+    out = _summed(chosen, _crossed(around, len(which), rows, columns))
     exists = p.logical_and(p.expand_dims(there[0], (2,)), p.expand_dims(there[1], (1,)))
     kept = p.select(p.broadcast(p.expand_dims(exists, (1,)), out.shape), out, out * 0.0 + beyond)
     return cast(p.moveaxis(kept, 1, 3), float32)
+
+
+def _along_box(corners: Tensor, axis: int, extent: int, count: int) -> Tensor:
+    """(boxes, count): places from one side of each box to the other, in elements; of one place, the middle."""
+    low, high = (p.take(corners, 1, k, k + 1) for k in (axis, axis + 2))
+    if count == 1:
+        return (low + high) * (0.5 * (extent - 1))
+    step = (high - low) * float(extent - 1) / float(count - 1)
+    return low * float(extent - 1) + step * wrap(np.arange(count, dtype=corners.dtype.numpy))
+
+
+def _along_pixels(corners: Tensor, axis: int, extent: int, count: int) -> list[tuple[Tensor, Tensor, Any]]:
+    """The pixels around places in boxes of whole pixels, and their weights: each of `count` parts of a box is read at
+    its centre, at the edge of the box its last pixel, and at that of the image the image's.
+    """
+    low, high = (p.stop_gradient(p.trunc(p.take(corners, 1, k, k + 1) * float(extent))) for k in (axis, axis + 2))
+    pixels = p.maximum(high - low + 1.0, 1.0)
+    centres = wrap(np.arange(count, dtype=corners.dtype.numpy) + corners.dtype.numpy.type(0.5))
+    at = p.minimum(p.maximum(centres * (pixels / float(count)) - 0.5, 0.0), pixels - 1.0)
+    below = p.floor(at)
+    far = at - below
+    found = []
+    for where, weight in ((below, 1.0 - far), (p.ceil(at), far)):
+        inside = p.minimum(p.maximum(where + low, 0.0), float(extent - 1))
+        found.append((cast(inside, int32), weight, p.equal(weight, weight)))
+    return found
+
+
+def _crossed(around: Any, boxes: int, rows: int, columns: int) -> Any:
+    """What lies along rows and along columns of boxes, for each place of a grid (boxes, rows, columns)."""
+    return [
+        [tuple(p.broadcast(p.expand_dims(t, (axis,)), (boxes, rows, columns)) for t in element) for element in along]
+        for along, axis in zip(around, (2, 1), strict=True)
+    ]
 
 
 def roi_align(

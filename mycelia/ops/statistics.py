@@ -250,7 +250,7 @@ def _quantile(name: str, input: Any, q: Any, axis: int | None, keepdims: bool, s
     empty = p.equal(count, 0) if skip else p.reduce_any(nans, (last,), True)
     out = p.select(empty, number(float("nan"), x), out)
     out = p.moveaxis(out, last, 0)  # (shares, others...)
-    if keepdims:
+    if truth(name, "keepdims", keepdims):
         shape = (1,) * rank if axis is None else tuple(1 if a == place else e for a, e in enumerate(x.shape))
         out = p.reshape(out, (shares.size, *shape))
     return p.reshape(out, (*shares.shape, *out.shape[1:]))
@@ -269,7 +269,7 @@ def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     count = p.reduce_sum(cast(p.logical_not(p.is_nan(x)), int64), (place,), True)
     middle = p.maximum(p.floor_divide(count - 1, p.full(2, int64, ())), p.full(0, int64, ()))
     out = tuple(gather_elements(t, place, middle) for t in (values, places))
-    if not keepdims:
+    if not truth("nanmedian", "keepdims", keepdims):
         shape = tuple(e for a, e in enumerate(x.shape) if a != place)
         out = tuple(p.reshape(t, shape) for t in out)
     return out[0], cast(out[1], int64)

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.checks import truth
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value, each_part, zero_gradient
 from mycelia.primitives import complex_formulas as formulas
@@ -368,7 +369,7 @@ def _over(op: type[Reduction], axes: tuple[int, ...]) -> Reduction:
 def _reduce(op: type[Reduction], x: Operand, dims: Dims, keepdims: bool) -> Operand:
     axes = axes_of(x, dims)
     out = _over(op, axes)(x) if axes else x
-    return p.expand_dims(out, axes) if keepdims else out
+    return p.expand_dims(out, axes) if keepdims is not False and truth("a reduction", "keepdims", keepdims) else out
 
 
 def reduce_sum(x: Operand, dims: Dims = None, keepdims: bool = False) -> Operand:

@@ -40,7 +40,9 @@ PACKAGES = (
     "mindspore.scipy.optimize", "mindspore.scipy.fft", "mindspore.common.initializer", "mindspore.amp",
     "mindspore.train", "mindspore.experimental.optim", "mindspore.experimental.optim.lr_scheduler",
     "mindspore.hal", "mindspore.runtime",
-    "mindspore.rewrite", "mindspore.boost", "mindspore.log", "mindspore.context",
+    "mindspore.rewrite", "mindspore.boost", "mindspore.log", "mindspore.context", "mindspore.communication",
+    "mindspore.communication.comm_func", "mindspore.parallel", "mindspore.profiler", "mindspore.mint.distributed",
+    "mindspore.utils", "mindspore.experimental", "mindspore.graph", "mindspore.device_context.cpu", "mindspore.tools",
 )  # fmt: skip
 APART = ("mindspore.numpy", "mindspore.scipy", "mindspore.nn.probability", "mindspore.train")
 """Packages that are counted apart."""
@@ -52,26 +54,43 @@ SECONDS, PATIENCE = 20, 240
 
 
 def collect() -> dict[str, dict[str, Any]]:
-    """The examples of every public name: its statements, in order, and where it is at home; equal examples once."""
+    """The examples of every public name, and of what public classes define: the statements, in order, where it is at
+    home, and by how many names it is met; equal examples once.
+    """
     found: dict[str, dict[str, Any]] = {}
-    seen: set[tuple[str, ...]] = set()
+    seen: dict[tuple[str, ...], str] = {}
     parser = doctest.DocTestParser()
     for package in PACKAGES:
         place = _place(package)
         if place is None:
             continue
-        names = getattr(place, "__all__", None) if isinstance(place, types.ModuleType) else None
-        for name in sorted(set(names or [n for n in dir(place) if not n.startswith("_")])):
-            thing = getattr(place, name, None)
+        for name, thing in _members(place):
             text = inspect.getdoc(thing) or ""
             try:
                 statements = [e.source for e in parser.get_examples(text)]
             except ValueError:
                 continue
-            if statements and tuple(statements) not in seen:
-                seen.add(tuple(statements))
-                home = getattr(thing, "__module__", None) or package
-                found[f"{package}.{name}"] = {"statements": statements, "home": home}
+            if not statements:
+                continue
+            first = seen.setdefault(tuple(statements), f"{package}.{name}")
+            home = getattr(thing, "__module__", None) or package
+            found.setdefault(first, {"statements": statements, "home": home, "names": []})["names"].append(
+                f"{package}.{name}"
+            )
+    return found
+
+
+def _members(place: Any) -> list[tuple[str, Any]]:
+    """What a module offers, with what its classes define; or what a class has."""
+    if not isinstance(place, types.ModuleType):
+        return [(n, getattr(place, n, None)) for n in sorted(dir(place)) if not n.startswith("_")]
+    offered = getattr(place, "__all__", None) or [n for n in dir(place) if not n.startswith("_")]
+    found = []
+    for name in sorted(set(offered)):
+        thing = getattr(place, name, None)
+        found.append((name, thing))
+        if inspect.isclass(thing):
+            found += [(f"{name}.{n}", getattr(thing, n, None)) for n in sorted(vars(thing)) if not n.startswith("_")]
     return found
 
 

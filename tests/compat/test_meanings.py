@@ -6,7 +6,7 @@ import pytest
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
 from mycelia.common.initializer import Initializer, initializer
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, MyceliaError, ShapeError
 
 M = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
 BOTH = pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
@@ -374,3 +374,44 @@ def test_small_functions_at_the_top():
     assert (rows.indices.tolist(), rows.values.tolist(), rows.dense_shape) == ([0], [[1, 2]], (3, 2))
     assert Tensor([[1.0, 2.0, 3.0]]).std(dim=1, correction=1).tolist() == [1]
     assert Tensor([-4.0]).remainder(divisor=3).tolist() == [2]
+
+
+def test_an_axis_or_a_mode_that_all_examples_share_stays_a_number_under_vmap():
+    x, i = Tensor(np.arange(24, dtype=np.float32).reshape(2, 3, 4)), Tensor(np.array([0, 2], np.int32))
+    for axis in (0, 1, -1):
+        want = np.stack([np.take(a, k, axis) for a, k in zip(x.asnumpy(), i.asnumpy(), strict=True)])
+        for run in (lambda f: f, ms.jit):
+            got = run(lambda x, i, axis=axis: ms.vmap(ops.Gather(), (0, 0, None))(x, i, axis))(x, i)
+            np.testing.assert_array_equal(got.asnumpy(), want)
+    chosen = ms.vmap(lambda x, mode: ops.abs(x) if mode == "abs" else x, (0, None))
+    assert chosen(Tensor([-1.0, 2.0]), "abs").tolist() == [1.0, 2.0]
+    assert chosen(Tensor([-1.0, 2.0]), "same").tolist() == [-1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ops.sum(x, 1, "yes"), lambda x: x.mean(1, "yes"), lambda x: ops.ReduceMax("yes")(x, 1),
+        lambda x: ops.argmax(x, 1, "yes"), lambda x: x.sum(1, keepdims=2), lambda x: ops.median(x, 1, "yes"),
+        lambda x: ops.quantile(x, 0.5, 1, "yes"), lambda x: ops.norm(x, "nuc", (0, 1), "yes"),
+    ],
+)  # fmt: skip
+def test_what_is_kept_is_said_by_true_or_false(call):
+    with pytest.raises(MyceliaError, match=r"keepdims of .* is True or False"):
+        call(M)
+
+
+@pytest.mark.parametrize("signature", [5, (), ["x"], (Tensor([1.0]), 5)])
+def test_a_signature_of_inputs_is_made_of_tensors(signature):
+    with pytest.raises(ArgumentError, match="input_signature describes each argument by a tensor"):
+        ms.jit(lambda x, y=None: x, input_signature=signature)
+
+
+def test_a_margin_may_be_a_tensor_in_a_compiled_program_too():
+    x, margin = Tensor([0.0, 0.3, 1.0]), Tensor(0.1)
+    compiled = ms.jit(lambda x, margin: ops.logit(x, margin), fallback=False)
+    np.testing.assert_array_equal(compiled(x, margin).asnumpy(), ops.logit(x, 0.1).asnumpy())
+    slope = ms.jit(ms.grad(lambda x, margin: ops.logit(x, margin).sum(), (0, 1)), fallback=False)
+    by_x, by_margin = slope(x, margin)
+    np.testing.assert_allclose(by_x.asnumpy(), [0, 1 / (0.3 * 0.7), 0], rtol=1e-6)
+    np.testing.assert_allclose(by_margin.asnumpy(), 0, atol=1e-5)  # what is gained below is lost above

@@ -21,12 +21,34 @@ def _single(*numbers):
     return Tensor(np.array(numbers, np.float32))
 
 
+BOXES = [
+    [0.1, 0.1, 0.9, 0.7], [0.0, 0.2, 1.0, 1.0], [0.8, 0.9, 0.1, 0.2], [-0.2, 0.3, 0.5, 1.3], [0.5, 0.5, 0.5, 0.5]
+]  # fmt: skip
+
+
+def _cropped(method):
+    return lambda x: ops.crop_and_resize(x, _single(*BOXES), _whole(0, 1, 1, 0, 1), (3, 4), method, 7.0)
+
+
 CASES = {
     "adaptive_avg_pool1d": (lambda x: ops.adaptive_avg_pool1d(x, 4), (2, 3, 8)),
     "adaptive_avg_pool3d": (lambda x: ops.adaptive_avg_pool3d(x, (2, None, 3)), (1, 2, 4, 3, 7)),
     "adaptive_max_pool1d": (lambda x: ops.adaptive_max_pool1d(x, 4), (2, 3, 8)),
     "adaptive_max_pool2d": (lambda x: ops.adaptive_max_pool2d(x, (3, 2), True), (1, 2, 5, 7)),
     "adaptive_max_pool3d": (lambda x: ops.adaptive_max_pool3d(x, (2, 3, 3), True), (1, 2, 4, 3, 7)),
+    "AvgPool3D_sides": (
+        lambda x: ops.AvgPool3D(3, 2, "pad", (1, 0, 1, 1, 0, 1), count_include_pad=False)(x),
+        (1, 2, 5, 4, 5),
+    ),
+    "AvgPool3D_same": (lambda x: ops.AvgPool3D(3, 2, "same", count_include_pad=False)(x), (1, 1, 5, 4, 5)),
+    "AvgPool3D_ceil": (lambda x: ops.AvgPool3D(3, 2, "pad", 1, ceil_mode=True)(x), (1, 1, 5, 4, 5)),
+    "AvgPool3D_divisor": (lambda x: ops.AvgPool3D((2, 2, 3), 2, "pad", 1, divisor_override=5)(x), (1, 1, 5, 4, 5)),
+    "MaxPool3D_sides": (lambda x: ops.MaxPool3D(3, 2, "pad", (1, 0, 1, 1, 0, 1))(x), (1, 2, 5, 4, 5)),
+    "MaxPool3D_ceil": (lambda x: ops.MaxPool3D(3, 2, "pad", 1, ceil_mode=True)(x), (1, 1, 5, 4, 5)),
+    **{
+        f"crop_and_resize_{method}": (_cropped(method), (2, 6, 7, 2))
+        for method in ("bilinear", "nearest", "bilinear_v2")
+    },
     "lp_pool1d": (lambda x: ops.lp_pool1d(x * x + 1, 3, 2, 1), (2, 3, 8)),
     "lp_pool2d": (lambda x: ops.lp_pool2d(x * x + 1, 2, 2), (1, 3, 4, 6)),
     "max_unpool1d": (lambda x: ops.max_unpool1d(x, Tensor(np.array([[[1, 2, 4]]])), 2), (1, 1, 3)),
