@@ -3,6 +3,7 @@
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
+from mycelia.mint import distributed as distributed
 from mycelia.mint import linalg as linalg
 from mycelia.mint import nn as nn
 from mycelia.mint import optim as optim
@@ -445,7 +446,7 @@ from mycelia.ops import (
 )
 
 _boundary(globals())
-_explain_missing(linalg, nn, optim, special)
+_explain_missing(distributed, linalg, nn, optim, special)
 _missing = _missing_in(__name__)
 _HERE = ["addr_", "batch_norm_elemt", "batch_norm_gather_stats_with_counts", "batch_norm_stats", "conv_tbc", "kthvalue"]
 _HERE += ["npu_gelu"]
@@ -456,7 +457,7 @@ def __getattr__(name: str) -> _Any:
     if not name.startswith("_"):
         if name in _HERE:
             return getattr(_import_module("mycelia.mint.nn.rarer"), name)
-        for part in (nn, nn.functional, optim, linalg):
+        for part in (nn, nn.functional, optim, linalg, distributed):
             if name in vars(part) or name in nn.functional.RARER:
                 return getattr(part if name in vars(part) else nn.functional, name)
     return _missing(name)

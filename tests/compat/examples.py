@@ -152,7 +152,8 @@ def serve(ours: bool) -> None:
 class Peer:
     """A process that runs examples; it is started again when one of them ends it."""
 
-    def __init__(self, python: str, ours: bool) -> None:
+    def __init__(self, python: str, ours: bool, patience: float = PATIENCE) -> None:
+        self.patience = patience
         self.command = [python, __file__, "--serve", "ours" if ours else "theirs"]
         self.process: subprocess.Popen[str] | None = None
         self.folder = tempfile.TemporaryDirectory()
@@ -170,7 +171,7 @@ class Peer:
         try:
             process.stdin.write(json.dumps({"statements": statements, "seed": seed}) + "\n")
             process.stdin.flush()
-            if select.select([process.stdout], [], [], PATIENCE)[0]:
+            if select.select([process.stdout], [], [], self.patience)[0]:
                 line = process.stdout.readline()
                 if line:
                     return json.loads(line)  # type: ignore[no-any-return]
@@ -236,6 +237,7 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", help="only names that begin so, such as ops or nn.Dense")
     parser.add_argument("--kept", type=Path, default=Path(tempfile.gettempdir()) / "mindspore_examples")
     parser.add_argument("--known", action="store_true", help="only those that MindSpore has answered before")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds that an answer may take")
     parser.add_argument("--show", help="print this example, and both answers")
     parser.add_argument("--serve", choices=["ours", "theirs", "collect"], help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -261,7 +263,7 @@ def report(options: argparse.Namespace) -> None:
     chosen = [options.show] if options.show else options.packages
     wanted = [n for n in examples if not chosen or any(n.startswith(f"mindspore.{c}") for c in chosen)]
     wanted = [n for n in wanted if n in theirs] if options.known else wanted
-    peer, start = Peer(options.python, ours=False), time.time()
+    peer, start = Peer(options.python, False, options.patience), time.time()
     for count, name in enumerate(n for n in wanted if n not in theirs):
         begun = time.time()
         first = peer.ask(examples[name])
@@ -272,7 +274,7 @@ def report(options: argparse.Namespace) -> None:
             asked.write_text(json.dumps(theirs))
             print(f"MindSpore: {count} asked, {time.time() - start:.0f} s", file=sys.stderr)
     asked.write_text(json.dumps(theirs))
-    mine = Peer(sys.executable, ours=True)
+    mine = Peer(sys.executable, True, options.patience)
     ran: Counter[str] = Counter()
     agreed: Counter[str] = Counter()
     causes: dict[str, list[str]] = {}
