@@ -210,7 +210,7 @@ class Attributes(Tensors):
             self.refuse("the dictionary of an object")
         found = self.lookup(cls, name)
         if type(found) in DATA_DESCRIPTORS or (found is not MISSING and self.has_set(found)):
-            return self.bound(found, obj, name)
+            return self.described(found, obj, name)
         own = self.own_attribute(obj, name)
         if own is not MISSING and own.__class__ is not Either:
             return own
@@ -220,13 +220,22 @@ class Attributes(Tensors):
         if not any(missing):
             return own
         if found is not MISSING:
-            return self.bound(found, obj, name)
+            return self.described(found, obj, name)
         maker = self.lookup(cls, "__getattr__")
         if type(maker) is FunctionType:
             return self.call(maker, (obj, name), {})
         if maker is not MISSING:
             self.refuse("attributes are made on demand")
         raise UserError(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}", name=name, obj=obj))
+
+    def described(self, found: Any, obj: Any, name: str) -> Any:
+        """What a class holds, as an attribute of an instance; without it `__getattr__` is asked, as always."""
+        try:
+            return self.bound(found, obj, name)
+        except UserError as missing:
+            if isinstance(missing.error, AttributeError) and self.lookup(type(obj), "__getattr__") is not MISSING:
+                self.refuse("an attribute is missing, and made on demand")
+            raise
 
     def own_attribute(self, obj: Any, name: str) -> Any:
         """What the dictionary of an object holds."""

@@ -66,6 +66,8 @@ class ItemAccess(LateNumbers):
             index = self.convert(int, index) if not self.value(index).dtype.is_float else index
         index = self.plain(index)
         if type(index) is not slice and type(index) not in (int, bool):
+            if isinstance(index, int) and not is_atom(index):
+                self.refuse(f"a {type(index).__name__}, which is a whole number by itself, as an index")
             method = MISSING if is_atom(index) or type(index) in CONTAINERS else self.lookup(type(index), "__index__")
             if type(method) is not FunctionType:
                 self.refuse(f"an item at a {type(index).__name__}")

@@ -16,7 +16,6 @@ from mycelia.capture.calls import Calls
 from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom
-from mycelia.capture.world import only_names
 from mycelia.eager import Parameter, Tensor
 from mycelia.ir import Op
 
@@ -124,7 +123,11 @@ class Making(Calls):
         """What makes the instances of a class as `collections.namedtuple` says; None if something else does."""
         new = self.lookup(cls, "__new__")
         fn = self.whole(new, ("field", "__func__")) if type(new) is staticmethod else None
-        if type(fn) is not FunctionType or self.lookup(cls, "__init__") is not object.__init__ or not only_names(cls):
+        if (
+            type(fn) is not FunctionType
+            or self.lookup(cls, "__init__") is not object.__init__
+            or not self.store.world.adds_names(cls)
+        ):
             return None
         code = self.whole(fn, ("field", "__code__"))
         return fn if code.co_filename.startswith("<string>") and "_tuple_new" in code.co_names else None

@@ -20,6 +20,7 @@ from mycelia.capture.world import is_tensor
 from mycelia.sizes import Sym
 
 SEQUENCES = (tuple, list, str, bytes, range)
+KNOW_OTHERS = (int, float, complex, str, bytes, tuple, list, dict, set, frozenset)  # whose operators take their like
 REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -144,6 +145,12 @@ class Operators(ItemAccess):
             asked.append((y, reflected, x))
         if type(x) is not type(y) and isinstance(y, type(x)) and not is_atom(y):
             self.refuse("an operator of a subclass comes first")
+        for owner in (x, y):
+            kind = type(owner)
+            if isinstance(owner, type) and kind is not type:
+                self.refuse(f"{name} of a class of the class {kind.__name__}")
+            if kind.__module__ != "builtins" and isinstance(owner, KNOW_OTHERS) and not is_tensor(owner):
+                self.refuse(f"{name} of a {kind.__name__}, which is a number, a text or a container, too")
         for owner, n, other in asked:
             if (
                 is_tensor(owner)

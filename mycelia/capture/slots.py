@@ -65,6 +65,8 @@ def fetch(obj: Any, slot: Slot) -> Any:
         return pairs(vars(obj))
     if kind == "member":  # of a class with __slots__
         return name.read(obj)
+    if kind == "names":  # of a class: all that it says itself
+        return " ".join([n for n in vars(obj) if n.__class__ is str])
     if kind == "constant":
         return there(name)
     if kind == "cell":

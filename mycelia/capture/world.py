@@ -240,12 +240,19 @@ class World:
             found = self.hiding[id(kind)] = hides_itself(kind), kind
         return found[0]
 
+    def adds_names(self, kind: type) -> bool:
+        """Whether a subclass of tuple adds names only, at every call: what its classes say is read."""
+        for c in kind.__mro__:
+            if not c.__flags__ & 1 << 8:
+                self.read(c, ("names", None))
+        return only_names(kind)
+
     def nest(self, raw: tuple[Any, ...], path: Path) -> tuple[Any, Expect]:
         """A tuple, or what is one but for its name."""
         kind = type(raw)
         if hasattr(kind, "n_sequence_fields") and all(map(is_atom, raw)):  # of Python's own, such as sys.version_info
             return raw, SameValue(raw)
-        if kind is not tuple and not only_names(kind):
+        if kind is not tuple and not self.adds_names(kind):
             raise Break(f"a {kind.__name__} is a tuple with a way of its own")
         self.items += len(raw)
         if len(raw) > MOST_ITEMS or self.items > MANY_ITEMS:
