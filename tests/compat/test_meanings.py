@@ -415,3 +415,14 @@ def test_a_margin_may_be_a_tensor_in_a_compiled_program_too():
     by_x, by_margin = slope(x, margin)
     np.testing.assert_allclose(by_x.asnumpy(), [0, 1 / (0.3 * 0.7), 0], rtol=1e-6)
     np.testing.assert_allclose(by_margin.asnumpy(), 0, atol=1e-5)  # what is gained below is lost above
+
+
+def test_schedules_give_true_for_a_step_but_for_two_that_give_nothing():
+    from mycelia.experimental import optim
+    from mycelia.experimental.optim import lr_scheduler as s
+
+    rule = optim.SGD([Parameter([1.0])], lr=0.1)
+    first, second = s.ConstantLR(rule), s.StepLR(rule, 2)
+    assert (first.step(), second.step()) == (True, True)
+    assert s.SequentialLR(rule, [first, second], [2]).step() is None
+    assert s.CosineAnnealingWarmRestarts(rule, 2).step() is None

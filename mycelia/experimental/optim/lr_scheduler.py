@@ -382,7 +382,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         share = (1.0 + (self.T_cur / self.T_i * pi).cos()) / 2
         return [self.eta_min + (base - self.eta_min) * share for base in self.base_lrs]
 
-    def step(self, epoch: float | None = None) -> bool:
+    def step(self, epoch: float | None = None) -> None:  # type: ignore[override]  # as in MindSpore, where the others give True
         """Go to the next epoch, or to this one (parts of an epoch count too), and assign its rates."""
         if epoch is None:
             assign(self.last_epoch, self.last_epoch + 1)
@@ -403,7 +403,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             assign(self.last_epoch, float(number // 1))
         for held, rate in zip(self._last_lr, self.get_lr(), strict=True):
             assign(held, rate)
-        return True
 
 
 class CyclicLR(LRScheduler):
@@ -506,7 +505,7 @@ class SequentialLR:
             assign(schedule.last_epoch, schedule.last_epoch - 1)
         self._schedulers[0].step()
 
-    def step(self) -> bool:
+    def step(self) -> None:
         """Go to the next epoch, by the schedule whose turn it is."""
         assign(self.last_epoch, self.last_epoch + 1)
         now = self.last_epoch
@@ -515,7 +514,6 @@ class SequentialLR:
             self._schedulers[turn].step(0)
         else:
             self._schedulers[turn].step()
-        return True
 
     def get_last_lr(self) -> list[Tensor]:
         """The rates as they are now."""
