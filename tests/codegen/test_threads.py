@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,16 +48,22 @@ def with_team(count: int, work: Callable[[], None]) -> None:
         raise raised[0]
 
 
-def same_on_all_teams(fn: Function, *inputs: Array) -> None:
-    """One thread, two, three and five give the same bits, and what the interpreter gives."""
+def same_on_all_teams(fn: Function, *inputs: Array, within: Sequence[Any] | None = None) -> None:
+    """One thread, two, three and five give the same bits, and what the interpreter gives; `within`: how far apart the
+    results may be, where a library adds up terms in an order of its own.
+    """
+    apart = within or [0.0] * len(fn.results)
     alone, shared = compile(fn)(*inputs), compile(fn, threads=max(TEAMS))
     for got, want in zip(alone, interpret(fn, *inputs), strict=True):
         np.testing.assert_allclose(got.astype("d"), np.asarray(want, "d"), rtol=1e-2, atol=1e-4)
     for count in TEAMS:
 
         def work(count: int = count) -> None:
-            for got, want in zip(shared(*inputs), alone, strict=True):
-                np.testing.assert_array_equal(got, want, f"on {count} threads")
+            for got, want, most in zip(shared(*inputs), alone, apart, strict=True):
+                if within:
+                    assert np.all(np.abs(got - want) <= most), f"on {count} threads"
+                else:
+                    np.testing.assert_array_equal(got, want, f"on {count} threads")
 
         with_team(count, work)
 
@@ -81,7 +88,12 @@ def test_products_of_odd_sizes_are_shared_right(dtype):
     sizes = (1, 1, 1), (3, 5, 2), (17, 9, 33), (65, 31, 129), (5, 3, 260)
     types = [typed(dtype, *t) for rows, terms, columns in sizes for t in ((rows, terms), (terms, columns))]
     fn = Function.build(lambda *x: [p.matmul(a, b) for a, b in zip(x[::2], x[1::2], strict=True)], *types)
-    same_on_all_teams(fn, *[numbers(t, i) for i, t in enumerate(fn.types)])
+    inputs = [numbers(t, i) for i, t in enumerate(fn.types)]
+    rounding = None
+    if dtype is float32:  # on AVX2 oneDNN adds up the last rows of a thread's part in another order than all others
+        pairs = zip(inputs[::2], inputs[1::2], strict=True)
+        rounding = [np.finfo("f").eps * a.shape[1] * (np.abs(a) @ np.abs(b)) for a, b in pairs]
+    same_on_all_teams(fn, *inputs, within=rounding)
 
 
 def test_random_programs_and_their_gradients_run_on_three_threads():
