@@ -21,10 +21,11 @@ from mycelia.codegen.extents import numbers_of
 from mycelia.codegen.fourier import emit_fourier, fourier_name
 from mycelia.codegen.heap import Heap
 from mycelia.codegen.kernel import KERNEL_TYPE, emit_kernel, pointer
+from mycelia.codegen.own_routines import emit_routine, routine_name, routine_type
 from mycelia.codegen.scalar import i32, i64, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.codegen.written import Written
-from mycelia.loops import FourierKind, Kernel, Procedure, Repeat, Runtime, TileKind, Unit
+from mycelia.loops import FourierKind, Kernel, Procedure, Repeat, RoutineCall, Runtime, TileKind, Unit
 from mycelia.options import Options
 from mycelia.sizes import Atom, Dim, Name, Sym, low
 
@@ -48,7 +49,8 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     driver = Driver(module, unit, options, name)
     driver.run()
     own = [_own(kind, options) for kind in driver.own]
-    return Emitted((str(module), *driver.modules, *own), tuple(driver.numbers))
+    modules = (str(module), *driver.modules, *own, *driver.routines.values())
+    return Emitted(modules, tuple(driver.numbers))
 
 
 def _own(kind: TileKind | FourierKind, options: Options) -> str:
@@ -68,6 +70,7 @@ class Driver:
         self.kernels: dict[str, ir.Function] = {}
         self.modules: list[str] = []
         self.own: dict[TileKind | FourierKind, ir.Function] = {}
+        self.routines: dict[str, str] = {}  # the text of each module, by the name of its function
         self.numbers: list[Sym] = []
         self.born: dict[Name, ir.Function] = {}
         self.places: dict[tuple[Sym, ...], int] = {}
@@ -204,6 +207,37 @@ class Driver:
             self.own[kind] = ir.Function(self.module, tile_type(), name)
         return self.own[kind]
 
+    def routine(self, call: RoutineCall) -> ir.Function:
+        """The function for calls of this kind, which is a module of its own."""
+        name = routine_name(call)
+        if name not in self.routines:
+            self.routines[name] = emit_routine(call, self.options.target.triple)
+            ir.Function(self.module, routine_type(), name)
+        return self.module.globals[name]
+
+    def share_routine(self) -> ir.Function:
+        """The function that runs one thread's part of a phase; of (function, operands, sizes, threads, phase)."""
+        found = self.module.globals.get("share.routine")
+        if found is not None:
+            return found
+        f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share.routine")
+        f.linkage = "internal"
+        b = ir.IRBuilder(f.append_basic_block("entry"))
+        function, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
+        most, phase = (Heap.get(b, f.args[0], n, i64) for n in (3, 4))
+        me, all_ = self._thread(b, most)
+        with b.if_then(b.icmp_signed("<", me, all_)):  # there is room for so many
+            b.call(seen_as(function, routine_type().as_pointer()), [operands, sizes, phase, me, all_])
+        b.ret_void()
+        return f
+
+    def _thread(self, b: ir.IRBuilder, most: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The number of this thread, and how many there are, of which so many work."""
+        me, all_ = (
+            b.sext(b.call(self.heap.external(n, i32), []), i64) for n in ("omp_get_thread_num", "omp_get_num_threads")
+        )
+        return me, b.select(b.icmp_signed("<", all_, most), all_, most)
+
     def share_own(self) -> ir.Function:
         """The function that runs one thread's part of such a one; of a record (function, operands, sizes, threads)."""
         found = self.module.globals.get("share.own")
@@ -214,11 +248,7 @@ class Driver:
         b = ir.IRBuilder(f.append_basic_block("entry"))
         flush(b, self.module, self.options.fast_math.flush)
         function, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
-        most = Heap.get(b, f.args[0], 3, i64)
-        me, all_ = (
-            b.sext(b.call(self.heap.external(n, i32), []), i64) for n in ("omp_get_thread_num", "omp_get_num_threads")
-        )
-        all_ = b.select(b.icmp_signed("<", all_, most), all_, most)
+        me, all_ = self._thread(b, Heap.get(b, f.args[0], 3, i64))
         with b.if_then(b.icmp_signed("<", me, all_)):  # there is room for so many
             b.call(seen_as(function, tile_type().as_pointer()), [operands, sizes, me, all_])
         b.ret_void()

@@ -13,7 +13,7 @@ from mycelia.codegen.extents import numbers_of, span
 from mycelia.codegen.heap import JUMP, Heap, count, item_bytes
 from mycelia.codegen.invoke import invoke
 from mycelia.codegen.kernel import pointer
-from mycelia.codegen.records import HEAD, STAGE, TIMES, Size
+from mycelia.codegen.records import HEAD, PHASES, STAGE, THREADS, TIMES, Size
 from mycelia.codegen.scalar import i8, i32, i64, room, seen_as
 from mycelia.cost import shared_from, worth
 from mycelia.loops import (
@@ -30,6 +30,7 @@ from mycelia.loops import (
     Launch,
     Plan,
     Repeat,
+    RoutineCall,
     Runtime,
     Slot,
     Step,
@@ -264,6 +265,9 @@ class EmittedFunction:
         if isinstance(step.call, FourierCall):
             self._transform(step.call.kind, self._pointers(places), self.pointed("call", number))
             return
+        if isinstance(step.call, RoutineCall):
+            self._run_routine(step.call, self._pointers(places), self.pointed("call", number))
+            return
         library = [self.pointed("set_handle"), self.pointed("execute")]
         given = [self.pointed("call", number), self._pointers(places), i64(len(operands)), *library]
         code = self.b.call(invoke(self.heap), given)
@@ -295,6 +299,25 @@ class EmittedFunction:
                 for n, value in enumerate((seen_as(function, pointer), operands, sizes, threads)):
                     Heap.set(self.b, work, n, value)
                 self.b.call(run, [seen_as(self.driver.share_own(), pointer), work, i32(0), i32(0)])
+
+    def _run_routine(self, call: RoutineCall, operands: ir.Value, sizes: ir.Value) -> None:
+        """Run all phases of a routine, each on several threads where the work is worth it."""
+        function = self.driver.routine(call)
+        work = room(self.top, ir.ArrayType(i64, 5))
+        run = self.heap.external("GOMP_parallel", VOID, pointer, pointer, i32, i32)
+        phases, threads = (Heap.get(self.b, sizes, n, i64) for n in (PHASES, THREADS))
+        for n, value in enumerate((seen_as(function, pointer), operands, sizes, threads)):
+            Heap.set(self.b, work, n, value)
+
+        def phase(n: ir.Value) -> None:
+            with self.b.if_else(self.b.icmp_signed("==", threads, i64(1))) as (alone, together):
+                with alone:
+                    self.b.call(function, [operands, sizes, n, i64(0), i64(1)])
+                with together:
+                    Heap.set(self.b, work, 4, n)
+                    self.b.call(run, [seen_as(self.driver.share_routine(), pointer), work, i32(0), i32(0)])
+
+        count(self.b, phases, phase)
 
     @write.register
     def _(self, step: Copy, number: int) -> None:

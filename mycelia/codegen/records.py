@@ -13,6 +13,7 @@ from mycelia.types import Array
 
 WORDS = 12  # of the record of a heap, see `codegen/heap.py`
 TIMES = 3  # words of the clock for each step: when it began last, how long it took in all, how often it ran; in cycles
+PHASES, THREADS = 0, 1  # of the sizes that a routine is given
 TERMS = 256  # of a panel: one column of tiles of both panels stays in the first level of the cache
 LEFT = 128  # rows of the left panels
 

@@ -10,11 +10,12 @@ import numpy as np
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, names_of
-from mycelia.loops import Binding, FourierCall, LibraryCall, Tiles
+from mycelia.loops import Binding, FourierCall, LibraryCall, RoutineCall, Tiles
 from mycelia.onednn.recorded import SET_THREADS, RecordedCalls, Told, recorded
 from mycelia.options import Options
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
+from mycelia.runtime.own_routines import sized
 from mycelia.runtime.recipes import PreparedCall, bind, forget, prepared, team
 from mycelia.runtime.stages import scheduled, written
 from mycelia.runtime.tables import Tabled
@@ -80,6 +81,8 @@ def _call(call: LibraryCall, threads: int, record: RecordedCalls) -> StaticCall:
         address = {t.ctypes.data: t for t in made.tables}
         tables = tuple((i, address[w]) for i, w in enumerate(made.words.tolist()) if w in address)
         return StaticCall(words=np.array(made.words), tables=tables)
+    if isinstance(call, RoutineCall):
+        return StaticCall(words=np.array(sized(call, threads).words))
     threads = team(call, threads)
     record.calls.append(Told(SET_THREADS, (threads,)))
     with at_most(threads):

@@ -30,6 +30,9 @@ if TYPE_CHECKING:  # what only the compiler needs is loaded with it
         LibraryCall,
         Matmul,
         Moves,
+        OrderCall,
+        RoutineCall,
+        SearchCall,
         Strided,
         TileKind,
         Tiles,
@@ -94,6 +97,7 @@ __all__ = [
     "Moves",
     "Note",
     "Operand",
+    "OrderCall",
     "Origin",
     "Place",
     "Plan",
@@ -103,7 +107,9 @@ __all__ = [
     "Recipe",
     "Remainder",
     "Repeat",
+    "RoutineCall",
     "Runtime",
+    "SearchCall",
     "Slot",
     "Stack",
     "Step",
@@ -144,8 +150,8 @@ __all__ = [
 
 _LATER = {
     "calls": (
-        "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "Strided",
-        "TileKind", "Tiles",
+        "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "OrderCall",
+        "RoutineCall", "SearchCall", "Strided", "TileKind", "Tiles",
     ),
     "equality": ("equal",),
     "kernel": ("Kernel", "Store", "Sweep", "Update", "mention", "mention_index"),

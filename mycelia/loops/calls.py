@@ -144,6 +144,29 @@ class FourierKind:
 
 @described
 @dataclass(frozen=True)
+class OrderCall:
+    """The first `kept` elements of every row in order, and the positions, int64, where they were, as far as they are
+    wanted: outputs values, positions. Equal elements keep their order, and nan is largest. The operand is a dense
+    (outer, length, inner), whose rows lie along the axis in the middle.
+    """
+
+    dtype: DType
+    outer: Dim
+    length: Dim
+    inner: Dim
+    kept: Dim
+    descending: bool
+    values: bool
+    positions: bool
+
+    @property
+    def multiplications(self) -> Dim:
+        """What takes as long: a sort passes some times over its rows."""
+        return self.outer * self.length * self.inner * 4 * self.dtype.itemsize
+
+
+@described
+@dataclass(frozen=True)
 class FourierCall:
     """out = the transform of each of `lines` of dense numbers, complex ones as pairs: our own function.
 
@@ -163,4 +186,24 @@ class FourierCall:
         return self.lines * self.length * (2 * hint(self.length).bit_length())
 
 
-LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall
+@described
+@dataclass(frozen=True)
+class SearchCall:
+    """Where values would go in sequences that are in order, before equal elements or (`right`) behind them, int64:
+    inputs a dense (sequences, length) and (sequences, count) or, of one sequence, (count). Nan is largest.
+    """
+
+    dtype: DType
+    sequences: Dim
+    length: Dim
+    count: Dim
+    right: bool
+
+    @property
+    def multiplications(self) -> Dim:
+        """What takes as long: about twenty steps for each value."""
+        return self.sequences * self.count * 16
+
+
+RoutineCall = OrderCall | SearchCall  # what is computed by a routine, see `routines/ordering.py`
+LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall | RoutineCall

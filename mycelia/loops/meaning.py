@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mycelia.loops.calls import Axis, ConvolutionCall, FourierCall, Matmul, Strided, Tiles
+from mycelia.loops.calls import Axis, ConvolutionCall, FourierCall, Matmul, OrderCall, SearchCall, Strided, Tiles
 from mycelia.types import Array, DType
 
 
@@ -150,3 +150,33 @@ def _weight_gradient(call: ConvolutionCall, x: Array, ct: Array) -> Array:
         part, wanted = (y.reshape(*y.shape[:3], -1) for y in (part, wanted))  # all places in one axis
         total[(..., *at)] = np.einsum("ngis,ngos->goi", part, wanted).reshape(call.w.shape[:2])
     return total
+
+
+@called.register
+def _(call: OrderCall, operands: Sequence[Array]) -> None:
+    memory, *outputs = operands
+    x = memory[: call.outer * call.length * call.inner].reshape(call.outer, call.length, call.inner)
+    order = ordered(x, call.descending)[:, : call.kept]
+    wanted = [np.take_along_axis(x, order, 1)] * call.values + [order] * call.positions
+    for out, result in zip(outputs, wanted, strict=True):
+        out[: result.size] = result.reshape(-1)
+
+
+def ordered(x: Array, descending: bool, axis: int = 1) -> Array:
+    """Positions that put an array in order along an axis; equal elements keep their order, and nan is largest."""
+    x = x.astype(np.float32) if x.dtype.kind not in "?iufc" else x  # NumPy does not know where others have nan
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    found: Array = x.shape[axis] - 1 - backwards
+    return found
+
+
+@called.register
+def _(call: SearchCall, operands: Sequence[Array]) -> None:
+    sequences, values, out = (
+        memory[: call.sequences * n].reshape(call.sequences, n)
+        for memory, n in zip(operands, (call.length, call.count, call.count), strict=True)
+    )
+    for row, wanted, place in zip(sequences, values, out, strict=True):
+        place[...] = np.searchsorted(row, wanted, "right" if call.right else "left")

@@ -1,7 +1,18 @@
 """Graph to program: what is stored, what is computed where it is read, which call goes to a library."""
 
 from mycelia.ir import registry
-from mycelia.lowering import complete, contraction, control, convolution, epilogue, fourier, pooling, positions, updates
+from mycelia.lowering import (
+    complete,
+    contraction,
+    control,
+    convolution,
+    epilogue,
+    fourier,
+    ordering,
+    pooling,
+    positions,
+    updates,
+)
 from mycelia.lowering.program import lower
 
 __all__ = [
@@ -12,6 +23,7 @@ __all__ = [
     "epilogue",
     "fourier",
     "lower",
+    "ordering",
     "pooling",
     "positions",
     "updates",

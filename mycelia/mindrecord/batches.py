@@ -8,8 +8,8 @@ import numpy as np
 
 from mycelia.api.options import options
 from mycelia.mindrecord.layout import START, WORD, weights
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs, dropped, eight_back, read
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 ALIGN = 64  # of columns

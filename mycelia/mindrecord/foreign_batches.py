@@ -15,8 +15,8 @@ import numpy as np
 from mycelia.api.options import options
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.layout import Column
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs, eight, eight_back, read
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 ALIGN = 64  # of columns

@@ -17,8 +17,8 @@ from mycelia.numpy.creation import asarray
 from mycelia.numpy.joining import concatenate
 from mycelia.numpy.shapes import ravel
 from mycelia.ops.arguments import axis_of
-from mycelia.ops.order import order_of
-from mycelia.types import bool_, int64, uint8
+from mycelia.ops.order import in_order, order_of
+from mycelia.types import int64
 
 __all__ = [
     "argpartition",
@@ -62,8 +62,7 @@ def argsort(
     ([1, 2, 0], [1, 0])
     """
     x, place = _checked(a, axis, kind)
-    x = cast(x, uint8) if x.dtype is bool_ else x
-    return cast(order_of(x, place, descending), int64)
+    return order_of(x, place, descending)
 
 
 def sort(
@@ -75,7 +74,7 @@ def sort(
     [1.0, 2.0, 3.0]
     """
     x, place = _checked(a, axis, kind)
-    return ops.gather_elements(x, place, argsort(x, place, descending=descending))
+    return in_order(x, place, descending)[0]
 
 
 def msort(a: Any) -> Tensor:

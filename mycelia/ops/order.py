@@ -14,6 +14,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, created, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
+from mycelia.loops.meaning import ordered
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
 from mycelia.types import bfloat16, bool_, int32, int64
@@ -39,10 +40,9 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
 
 
 def order_of(x: Tensor, axis: int, descending: bool) -> Tensor:
-    """Positions that put x in order: by NumPy, or in the program that is being written."""
-    if x._data.__class__ is Value:
-        return p.order_of(x, axis_of(x, axis), descending)
-    return wrap(_order_of(_sortable(x), axis, descending))
+    """Positions that put x in order, int64."""
+    place = axis_of(x, axis)
+    return _complex_order(x, place, descending) if x.dtype.is_complex else p.order_of(x, place, descending)
 
 
 def _sortable(x: Tensor) -> Any:
@@ -50,11 +50,19 @@ def _sortable(x: Tensor) -> Any:
     return x.numbers().astype(np.float32) if x.dtype is bfloat16 else x.numbers()
 
 
-def _order_of(numbers: Any, axis: int, descending: bool) -> Any:
-    if not descending:
-        return np.argsort(numbers, axis, kind="stable")
-    backwards = np.flip(np.argsort(np.flip(numbers, axis), axis, kind="stable"), axis)
-    return numbers.shape[axis] - 1 - backwards
+def _complex_order(x: Tensor, axis: int, descending: bool) -> Tensor:
+    """The same of complex numbers, by their real and then by their imaginary parts."""
+    return wrap(ordered(x.numbers(), descending, axis))
+
+
+def in_order(x: Tensor, axis: int, descending: bool = False, count: int | None = None) -> tuple[Tensor, Tensor]:
+    """The elements in order, or the first of them, and where they were, int64."""
+    place = axis_of(x, axis)
+    if not x.dtype.is_complex:
+        return p.sort(x, place, descending) if count is None else p.topk(x, place, count, descending)
+    positions = _complex_order(x, place, descending)
+    positions = positions if count is None else _first(positions, count, place)
+    return gather_elements(x, place, positions), positions
 
 
 @method("sort")
@@ -64,9 +72,8 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
     >>> [t.tolist() for t in sort(Tensor([3.0, 1.0, 2.0]))]
     [[1.0, 2.0, 3.0], [1, 2, 0]]
     """
-    x = tensor(input_x)
-    positions = argsort(x, axis, descending)
-    return gather_elements(x, axis, positions), positions
+    values, positions = in_order(tensor(input_x), axis, descending)
+    return values, p.cast(positions, int32)
 
 
 @method("topk", "top_k")
@@ -86,11 +93,11 @@ def topk(
             given={"shape": x.shape},
             hint=f"k is at most {x.shape[axis]}",
         )
-    order = _first(order_of(x, axis, largest), k, axis)
+    values, order = in_order(x, axis, largest, k)
     if not sorted:
-        order = gather_elements(order, axis, order_of(order, axis, False))
-    positions = p.cast(order, int32)
-    return gather_elements(x, axis, positions), positions
+        order = p.sort(order, axis)[0]
+        values = gather_elements(x, axis, order)
+    return values, p.cast(order, int32)
 
 
 def _first(x: Tensor, stop: int, axis: int, start: int = 0) -> Tensor:
@@ -108,8 +115,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     x = tensor(input)
     place = axis_of(x, axis)
     middle = (x.shape[place] - 1) // 2
-    positions = p.cast(_first(order_of(x, place, False), middle + 1, place, middle), int64)
-    values = gather_elements(x, place, positions)
+    values, positions = (_first(t, middle + 1, place, middle) for t in in_order(x, place, False, middle + 1))
     if checks.truth("median", "keepdims", keepdims):
         return values, positions
     shape = tuple(e for a, e in enumerate(x.shape) if a != place)

@@ -158,18 +158,8 @@ def searchsorted(
             f"searchsorted: sequences of shape {row.shape} do not fit values of shape {x.shape}",
             hint="one sequence for all, or the same axes before the last",
         )
-    count, zero = row.shape[-1], created(p.Full(0, int64, x.shape))
-    low, high = zero, zero + count
-    for _ in range(count.bit_length()):  # the half in which each value would go
-        middle = p.minimum(p.floor_divide(low + high, 2), count - 1)
-        found = p.gather(row, middle, 0) if row.ndim == 1 else gather_elements(row, -1, middle)
-        before = p.less_equal(found, x) if right else p.less(found, x)
-        if x.dtype.is_float:  # nan goes behind everything
-            last = p.is_nan(x)
-            before = p.logical_or(before, last if right else p.logical_and(last, p.equal(found, found)))
-        before = p.logical_and(before, p.less(low, high))
-        low, high = p.select(before, middle + 1, low), p.select(before, high, p.minimum(middle, high))
-    return cast(low, int32 if out_int32 else int64)
+    found = p.search(row, x, right)
+    return cast(found, int32) if out_int32 else found
 
 
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:

@@ -1,8 +1,7 @@
-"""Sorting in a program: positions that put elements in order, found by a network of comparisons (a bitonic sort).
+"""Elements in order: positions that put them there, the elements themselves, the first of them, places among others.
 
-Every round compares each element with one partner, all of them at once, so that a round is one kernel; log² rounds are
-a loop. In the network that is used here the smaller of two elements always goes to the lower place. So an axis may
-have any length: partners beyond its end are larger than everything, and are left out.
+All of them have one meaning of order: equal elements (both zeros are) keep their places, and nan is largest. A routine
+computes them (`routines/ordering.py`).
 """
 
 # a primitive returns what it is given:
@@ -10,67 +9,299 @@ have any length: partners beyond its end are larger than everything, and are lef
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
 
 from mycelia import primitives as p
-from mycelia.ir import Function, Value
-from mycelia.types import TensorType, bool_, int8, int64
+from mycelia.errors import DTypeError, ShapeError
+from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Several, Value, zero_gradient
+from mycelia.loops.meaning import ordered
+from mycelia.primitives.family import ALL, check_dims, check_dtype, draw, given, names
+from mycelia.primitives.windows import whole
+from mycelia.sizes import Dim, known_equal, low
+from mycelia.types import Array, DType, TensorType, TupleType, float32, int32, int64
 
-__all__ = ["order_of"]
+__all__ = ["Order", "Search", "Sort", "TopK", "order_of", "search", "sort", "topk"]
+
+
+def apart(*shape: int) -> Array:
+    """Numbers in no order of which no two are close together.
+
+    >>> np.ptp(np.diff(np.sort(apart(9)))).item()
+    0.0
+    """
+    size = prod(shape)
+    return (np.random.default_rng(size).permutation(size).reshape(shape) * 0.25 - 1.0).astype("f")
+
+
+@dataclass(frozen=True)
+class InOrder(Op, abstract=True):
+    """The family: rows along `axis` in order, the smallest element first or, if `descending`, the largest."""
+
+    axis: int
+    descending: bool
+    dtypes: ClassVar[tuple[DType, ...]] = ALL
+    native: ClassVar[Lowered] = Lowered.STEP
+    purity: ClassVar[Purity] = Purity.TOTAL
+
+    def checked(self, x: TensorType) -> TensorType:
+        """The type of positions of all elements."""
+        check_dims(self, x, (self.axis,), "axis")
+        check_dtype(self, x)
+        return x.with_dtype(int64)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Any:
+        return type(self)(self.axis + 1, self.descending)(x)
+
+    def axes(self, x: TensorType) -> str:
+        a = " ".join("1" if i == self.axis else n for i, n in enumerate(names(x.rank)))
+        return f"{a} -> {a}, {a}" if isinstance(self, Several) else f"{a} -> {a}"
+
+    @classmethod
+    def made(cls, axis: int, descending: bool) -> InOrder:
+        """The op for a sample of which an axis has three elements at least."""
+        return cls(axis, descending)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from (Sample(cls.made(axis, axis == 1), (apart(3, 4, 5),)) for axis in range(3))
+        yield Sample(cls.made(0, False), (apart(64),))
+        yield Sample(cls.made(0, True), (np.array([1, 3, 3, 1, 2], "f"),), smooth=False, note="ties")
+        odd = np.array([1, np.nan, -0.0, np.inf, 0.0, -np.nan, -np.inf, -0.0], "f")
+        for descending in (False, True):
+            yield Sample(cls.made(0, descending), (odd,), smooth=False, note="nan and zeros")
+        yield Sample(cls.made(1, False), (apart(0, 4),))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        x = TensorType(float32, (2, 3))
+        yield Mistake(lambda: cls.made(2, False).infer(x), ShapeError, f"{cls.name} along an axis that f32[2, 3]")
+
+
+class Order(InOrder):
+    """The positions, int64, that put elements in order along `axis`.
+
+    >>> Order(0, False).reference(np.array([3, 1, 2]))
+    array([1, 2, 0])
+    """
+
+    vjp = zero_gradient("its output is an integer")
+
+    def infer(self, x: TensorType) -> TensorType:
+        return self.checked(x)
+
+    def reference(self, x: Array) -> Array:
+        return ordered(x, self.descending, self.axis)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from super().samples()
+        yield Sample(cls(1, False), (apart(2, 0),))
+
+
+class Sort(InOrder, Several):
+    """The elements in order along `axis`, and where they were, int64.
+
+    >>> Sort(0, True).reference(np.array([3, 1, 2]))
+    (array([3, 2, 1]), array([0, 2, 1]))
+    """
+
+    def infer(self, x: TensorType) -> TupleType:
+        return TupleType((x, self.checked(x)))
+
+    def reference(self, x: Array) -> tuple[Array, Array]:
+        order = ordered(x, self.descending, self.axis)
+        return np.take_along_axis(x, order, self.axis), order
+
+    def vjp(self, ct: Any, out: Any, x: Value) -> Cotangents:
+        return (put_back(ct[0], out[1], x, self.axis),)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from super().samples()
+        yield Sample(cls(1, False), (apart(2, 0),))
+
+
+@dataclass(frozen=True)
+class TopK(InOrder, Several):
+    """The first `count` elements in order along `axis`, and where they were, int64.
+
+    >>> TopK(0, True, 2).reference(np.array([3, 1, 2]))
+    (array([3, 2]), array([0, 2]))
+    """
+
+    count: Dim
+    name: ClassVar[str] = "topk"
+
+    def infer(self, x: TensorType) -> TupleType:
+        positions = self.checked(x)
+        extent = x.shape[self.axis]
+        if low(extent - self.count) < 0 or low(self.count) < 0:
+            raise ShapeError(
+                f"an axis of {extent} has no {self.count} first elements",
+                given={"operand": x, "axis": self.axis},
+                hint=f"count is at most {extent}",
+            )
+        shape = (*x.shape[: self.axis], self.count, *x.shape[self.axis + 1 :])
+        return TupleType((x.with_shape(shape), positions.with_shape(shape)))
+
+    def reference(self, x: Array) -> tuple[Array, Array]:
+        first = (slice(None),) * self.axis + (slice(self.count),)
+        order = ordered(x, self.descending, self.axis)[first]
+        return np.take_along_axis(x, order, self.axis), order
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Any:
+        return TopK(self.axis + 1, self.descending, self.count)(x)
+
+    def vjp(self, ct: Any, out: Any, x: Value) -> Cotangents:
+        return (put_back(ct[0], out[1], x, self.axis),)
+
+    @classmethod
+    def made(cls, axis: int, descending: bool) -> TopK:
+        return cls(axis, descending, 3)
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        yield from super().samples()
+        yield Sample(cls(0, True, 0), (apart(4),))
+        yield Sample(cls(0, True, 4), (apart(4),))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        yield from super().mistakes()
+        x = TensorType(float32, (2, 3))
+        yield Mistake(lambda: cls(1, False, 4).infer(x), ShapeError, "an axis of 3 has no 4 first elements")
+
+
+def put_back(ct: Any, positions: Any, x: Any, axis: int) -> Any:
+    """What flows to elements that were put in order: each cotangent to where its element was."""
+    shape = x.shape
+    outer, inner, length, kept = prod(shape[:axis]), prod(shape[axis + 1 :]), shape[axis], ct.shape[axis]
+    rows = outer, kept, inner
+    before, column = (p.iota(int64, rows, i) for i in (0, 2))
+    place = (before * length + p.reshape(positions, rows)) * inner + column
+    flat = p.full(0, ct.dtype, (outer * length * inner,))
+    if known_equal(outer * length * inner, 0):
+        return p.reshape(flat, shape)
+    return p.reshape(p.scatter_update(flat, p.reshape(place, (-1,)), p.reshape(ct, (-1,)), 0), shape)
+
+
+@dataclass(frozen=True)
+class Search(Op):
+    """Where values would go in sequences that are in order along the last axis: before equal elements, or behind them
+    (`right`). One sequence serves all values; several have the axes of the values before the last.
+
+    >>> Search(False).reference(np.array([1, 3, 5]), np.array([3, 6]))
+    array([1, 3])
+    """
+
+    right: bool
+    dtypes: ClassVar[tuple[DType, ...]] = ALL
+    native: ClassVar[Lowered] = Lowered.STEP
+    purity: ClassVar[Purity] = Purity.TOTAL
+    vjp = zero_gradient("its output is an integer")
+
+    def infer(self, sequence: TensorType, values: TensorType) -> TensorType:
+        check_dtype(self, sequence, values)
+        if sequence.rank == 0 or (
+            sequence.rank > 1 and (sequence.rank != values.rank or not _same(sequence.shape[:-1], values.shape[:-1]))
+        ):
+            raise ShapeError(
+                f"search: sequences of shape {sequence.shape} do not fit values of shape {values.shape}",
+                given=given((sequence, values)),
+                hint="one sequence for all, or the same axes before the last",
+            )
+        return values.with_dtype(int64)
+
+    def reference(self, sequence: Array, values: Array) -> Array:
+        if sequence.dtype.kind not in "?iuf":  # NumPy does not know where others have nan
+            sequence, values = sequence.astype(np.float32), values.astype(np.float32)
+
+        def found(row: Array, wanted: Array) -> Array:
+            return np.asarray(np.searchsorted(row, wanted, "right" if self.right else "left"))
+
+        if sequence.ndim == 1 or not values.size:
+            return found(sequence.reshape(-1), values)
+        count = prod(values.shape[:-1])
+        pairs = [x.reshape(count, x.shape[-1]) for x in (sequence, values)]
+        return np.stack([found(*pair) for pair in zip(*pairs, strict=True)]).reshape(values.shape)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], sequence: Value, values: Value) -> Any:
+        if not mapped[0]:
+            if len(sequence.shape) == 1:
+                return Search(self.right)(sequence, values)
+            sequence = whole(size, (False,), (sequence,))[0]
+        elif not mapped[1]:
+            values = whole(size, (False,), (values,))[0]
+        if len(sequence.shape) > 2 or len(values.shape) == 2:
+            return Search(self.right)(sequence, values)
+        flat = p.reshape(values, (size, -1))  # one sequence for all values of an example
+        return p.reshape(Search(self.right)(sequence, flat), values.shape)
+
+    def axes(self, sequence: TensorType, values: TensorType) -> str:
+        a = names(values.rank)
+        rows = [*a[:-1], "1"] if sequence.rank > 1 else ["1"]
+        return f"{' '.join(rows)}, {' '.join(a)} -> {' '.join(a)}"
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        row = np.array([-0.0, 0, 0.5, 1, 1, 2, 3], "f")  # in order as numbers of all kinds
+        for right in (False, True):
+            yield Sample(cls(right), (row, np.array([0, 1, 9, 0.5, -0.0, 3, 2.5], "f")), smooth=False)
+        rows = np.stack([row, row + 1, row * 2, row]).reshape(2, 2, 7)
+        yield Sample(cls(False), (rows, draw(2, 2, 5, seed=1)), smooth=False)
+        yield Sample(cls(False), (row, np.array(0.5, "f")), smooth=False)
+        yield Sample(cls(True), (draw(0), draw(3)), smooth=False)
+        yield Sample(cls(True), (row, draw(2, 0)), smooth=False)
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        x, other = TensorType(float32, (2, 3)), TensorType(float32, (3, 3))
+        yield Mistake(lambda: cls(False).infer(x, other), ShapeError, "do not fit values of shape (3, 3)")
+        yield Mistake(lambda: cls(False).infer(x, x.with_dtype(int32)), DTypeError, "operands of one element type")
+
+
+def _same(x: tuple[Dim, ...], y: tuple[Dim, ...]) -> bool:
+    return len(x) == len(y) and all(known_equal(a, b) for a, b in zip(x, y, strict=True))
 
 
 def order_of(x: Any, axis: int, descending: bool = False) -> Any:
     """The positions, int64, that put `x` in order along an axis; equal elements keep their order, and nan is largest.
 
-    >>> from mycelia.ir import interpret
-    >>> from mycelia.types import TensorType, float32
-    >>> import numpy as np
-    >>> sort = Function.build(lambda x: order_of(x, 0), TensorType(float32, (3,)))
-    >>> interpret(sort, np.array([3, 1, 2], "f"))[0]
+    >>> from mycelia.ir import Function, interpret
+    >>> fn = Function.build(lambda x: order_of(x, 0), TensorType(float32, (3,)))
+    >>> interpret(fn, np.array([3, 1, 2], "f"))[0]
     array([1, 2, 0])
     """
-    keys = p.moveaxis(x, axis, len(x.shape) - 1)
-    keys = p.cast(keys, int8) if keys.dtype is bool_ else keys
-    length = keys.shape[-1]
-    start = p.full(2, int64, ()), p.full(1, int64, ()), keys, p.iota(int64, keys.shape, len(keys.shape) - 1)
-    types = tuple(TensorType(v.dtype, v.shape) for v in start)
-
-    def unfinished(block: Value, step: Value, keys: Value, order: Value) -> Value:
-        return p.less(block, p.full(length, int64, ()) * 2)
-
-    def compared(block: Value, step: Value, keys: Value, order: Value) -> tuple[Value, ...]:
-        here = p.iota(int64, (length,), 0)
-        first = p.equal(step * 2, block)  # the first round of a block folds it in the middle
-        partner = p.logical_xor(here, p.select(first, block - 1, step))
-        there = p.less(partner, p.full(length, int64, ()))
-        other = p.select(there, partner, here)
-        axis = len(keys.shape) - 1
-        theirs, place = p.gather(keys, other, axis), p.gather(order, other, axis)
-        mine_first = _before(keys, order, theirs, place, descending)
-        lower = p.less(here, partner)
-        swap = p.logical_and(there, p.logical_xor(lower, mine_first))
-        last = p.equal(step, p.full(1, int64, ()))
-        return (
-            p.select(last, block * 2, block),
-            p.select(last, block, p.floor_divide(step, p.full(2, int64, ()))),
-            p.select(swap, theirs, keys),
-            p.select(swap, place, order),
-        )
-
-    loop = p.While(Function.build(unfinished, *types), Function.build(compared, *types), 0)
-    return p.moveaxis(loop(*start)[3], len(x.shape) - 1, axis)
+    return Order(axis, descending)(x)
 
 
-def _before(x: Value, at: Value, y: Value, there: Value, descending: bool) -> Value:
-    """Whether the element `x` comes before `y`; of two equal ones the one that stood before."""
-    smaller, larger = _less(x, y), _less(y, x)
-    if descending:
-        smaller, larger = larger, smaller
-    return p.logical_or(smaller, p.logical_and(p.logical_not(larger), p.less(at, there)))
+def sort(x: Any, axis: int, descending: bool = False) -> Any:
+    """The elements in order along an axis, and where they were.
+
+    >>> [str(r.type) for r in sort(p.zeros(float32, (2, 3)), 1)]
+    ['f32[2, 3]', 'i64[2, 3]']
+    """
+    return Sort(axis, descending)(x)
 
 
-def _less(x: Value, y: Value) -> Value:
-    less: Value = p.less(x, y)
-    if not x.dtype.is_float:
-        return less
-    return p.logical_or(less, p.logical_and(p.is_nan(y), p.logical_not(p.is_nan(x))))
+def topk(x: Any, axis: int, count: Dim, descending: bool = True) -> Any:
+    """The `count` largest elements along an axis, in order, and where they were; or the smallest.
+
+    >>> [str(r.type) for r in topk(p.zeros(float32, (2, 3)), 1, 2)]
+    ['f32[2, 2]', 'i64[2, 2]']
+    """
+    return TopK(axis, descending, count)(x)
+
+
+def search(sequence: Any, values: Any, right: bool = False) -> Any:
+    """Where values would go in sequences that are in order.
+
+    >>> str(search(p.zeros(float32, (5,)), p.zeros(float32, (2, 3))).type)
+    'i64[2, 3]'
+    """
+    return Search(right)(sequence, values)

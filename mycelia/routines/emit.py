@@ -2,13 +2,14 @@
 
 For what is no tensor program: bit streams, tables, parsers. A routine is a function of annotated parameters, `int` or
 an array of a kind in words.py, that gives an `int`. Its body is made of assignments, `if`, `while`, `for` over `range`,
-`break`, `continue` and `return`; of `+ - * & | ^ << >>`, comparisons, `and or not`, `min`, `max`, elements of
+`break`, `continue` and `return`; of `+ - * // & | ^ << >>`, comparisons, `and or not`, `min`, `max`, elements of
 arrays, constants and tuples of its module, and calls of other routines. Numbers have 64 bits, elements of arrays up to
 `Words` have 32, and where both meet, 64; a constant takes the width of what it meets.
 
 What it cannot mean is a CompileError: a name without a value on some way to its use, a routine that calls itself, a
-constant beyond 64 bits. Three things nothing checks, so a routine must: that an index lies inside, that a shift is less
-than the width of what it shifts, and that numbers do not overflow. Its tests run it as Python, which does.
+constant beyond 64 bits. Four things nothing checks, so a routine must: that an index lies inside, that a shift is less
+than the width of what it shifts, that a divisor is above 0, and that numbers do not overflow. Its tests run it as
+Python, which does.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from mycelia.routines.words import FUNCTIONS, MASK
 i1, i8, i32, i64 = (ir.IntType(n) for n in (1, 8, 32, 64))
 ELEMENTS: dict[str, tuple[ir.IntType, bool]] = {
     "Bytes": (i8, False),
+    "Octets": (i8, True),
     "Halves": (ir.IntType(16), True),
     "Words": (i32, True),
     "Longs": (i64, True),
@@ -52,11 +54,17 @@ def emit(sources: Sequence[Source], triple: str) -> str:
     """
     module = ir.Module("routine")
     module.triple = triple
+    written(sources, module, "run").linkage = "external"
+    return f"; optimise\n{module}"
+
+
+def written(sources: Sequence[Source], module: ir.Module, name: str) -> ir.Function:
+    """The function `name` of a module for the last of some routines, and functions for the others."""
     known: dict[FunctionType, ir.Function] = {}
     for source in sources:
-        name = "run" if source is sources[-1] else f"routine.{len(known)}.{source.name}"
-        known[source.fn] = _Writer(module, source, known, name).function
-    return f"; optimise\n{module}"
+        called = name if source is sources[-1] else f"routine.{len(known)}.{source.name}"
+        known[source.fn] = _Writer(module, source, known, called).function
+    return known[sources[-1].fn]
 
 
 class _Writer:
@@ -67,7 +75,7 @@ class _Writer:
         tree, kinds = source.tree, source.kinds
         types = [i64 if kind == "int" else ELEMENTS[kind][0].as_pointer() for kind in kinds.values()]
         self.function = ir.Function(module, ir.FunctionType(i64, types), name)
-        self.function.linkage = "external" if name == "run" else "internal"
+        self.function.linkage = "internal"
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.start = self.b.block
         self.places: dict[str, Any] = {}
@@ -236,7 +244,7 @@ class _Writer:
         raise self._error(node, f"a routine has no {type(node).__name__}")
 
     def _operation(self, node: ast.AST, op: ast.operator, x: Any, y: Any) -> Any:
-        if type(op) not in OPERATIONS:
+        if type(op) not in OPERATIONS and not isinstance(op, ast.FloorDiv):
             raise self._error(node, f"a routine has no {type(op).__name__}")
         x, y = self._alike(x, y)
         if (
@@ -245,6 +253,10 @@ class _Writer:
             and not 0 <= y.constant < y.type.width
         ):
             raise self._error(node, f"a shift of {y.type.width} bits by {y.constant}")
+        if isinstance(op, ast.FloorDiv):
+            rest = self.b.srem(x, y)
+            below = self.b.icmp_signed("<", rest, rest.type(0))  # rounded down, as Python does
+            return self.b.sub(self.b.sdiv(x, y), self.b.zext(below, rest.type))
         return getattr(self.b, OPERATIONS[type(op)])(x, y)
 
     def _choice(self, node: ast.IfExp) -> Any:

@@ -23,8 +23,8 @@ class Source:
     {'x': 'int'}
     """
 
-    def __init__(self, fn: FunctionType) -> None:
-        self.fn, self.name = fn, fn.__name__
+    def __init__(self, fn: FunctionType, elements: str = "") -> None:
+        self.fn, self.name, self.elements = fn, fn.__name__, elements
         self.tree = self._read()
         self.kinds = self._parameters()  # `int`, or a kind of array
         assigned = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -44,6 +44,7 @@ class Source:
         if args.posonlyargs or args.kwonlyargs or args.vararg or args.kwarg or args.defaults:
             raise self.error(self.tree, "parameters are plain: none by keyword only, no defaults, no *")
         kinds = {a.arg: ast.unparse(a.annotation) if a.annotation else "" for a in args.args}
+        kinds = {a: self.elements if kind == "Elements" and self.elements else kind for a, kind in kinds.items()}
         for argument, kind in kinds.items():
             if kind != "int" and kind not in KINDS:
                 raise self.error(self.tree, f"the parameter {argument} must be annotated int or {', '.join(KINDS)}")
@@ -127,8 +128,8 @@ class Source:
                 )
 
 
-def reached(entry: Callable[..., int]) -> list[Source]:
-    """A routine and those that it calls, each once, callers last.
+def reached(entry: Callable[..., int], elements: str = "") -> list[Source]:
+    """A routine and those that it calls, each once, callers last. `elements` is the kind of arrays of `Elements`.
 
     >>> def twice(x: int) -> int:
     ...     return x + x
@@ -138,7 +139,7 @@ def reached(entry: Callable[..., int]) -> list[Source]:
     order: dict[FunctionType, Source] = {}
 
     def visit(fn: FunctionType, above: tuple[FunctionType, ...]) -> None:
-        source = Source(fn)
+        source = Source(fn, elements)
         if fn in above:
             way = " -> ".join(f.__name__ for f in (*above[above.index(fn) :], fn))
             raise source.error(source.tree, f"a routine cannot call itself: {way}")

@@ -7,11 +7,13 @@ import os
 from mycelia.types import Array
 
 Bytes = Array  # unsigned, 8 bits
+Octets = Array  # signed, 8 bits
 Halves = Array  # signed, 16 bits
 Words = Array  # signed, 32 bits
 Longs = Array  # signed, 64 bits
+Elements = Array  # of a kind that is said when the routine is written as machine code
 
-KINDS = {"Bytes": 1, "Halves": 2, "Words": 4, "Longs": 8}  # and the bytes of an element
+KINDS = {"Bytes": 1, "Octets": 1, "Halves": 2, "Words": 4, "Longs": 8}  # and the bytes of an element
 
 MASK = (1 << 64) - 1
 

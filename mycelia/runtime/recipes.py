@@ -16,9 +16,10 @@ from mycelia.cost import (
     GENERAL_SIDE,
     SHARED_CALL,
 )
-from mycelia.loops import ConvolutionCall, FourierCall, LibraryCall, Matmul, Strided, Tiles
+from mycelia.loops import ConvolutionCall, FourierCall, LibraryCall, Matmul, RoutineCall, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.fourier import transformed
+from mycelia.runtime.own_routines import SizedRoutine, sized
 from mycelia.runtime.tables import Tabled
 from mycelia.runtime.tiles import tiled
 from mycelia.sizes import Hints, evaluated
@@ -48,12 +49,18 @@ class PreparedCall:
         )
 
 
-def prepared(calls: Iterable[LibraryCall], threads: int) -> list[PreparedCall | Tabled]:
+Ready = PreparedCall | Tabled | SizedRoutine
+
+
+def prepared(calls: Iterable[LibraryCall], threads: int) -> list[Ready]:
     """Calls made ready, each once for all programs: they take turns. It remembers how many threads it was made for."""
-    return [
-        _tabled(call, threads) if isinstance(call, Tiles | FourierCall) else _bound(call, team(call, threads))
-        for call in calls
-    ]
+    return [_ready(call, threads) for call in calls]
+
+
+def _ready(call: LibraryCall, threads: int) -> Ready:
+    if isinstance(call, RoutineCall):
+        return sized(call, threads)
+    return _tabled(call, threads) if isinstance(call, Tiles | FourierCall) else _bound(call, team(call, threads))
 
 
 def team(call: Matmul | ConvolutionCall, threads: int) -> int:

@@ -18,7 +18,7 @@ from mycelia.errors import ArgumentError
 from mycelia.mindrecord import FileReader, FileWriter, MindPage, RecordError, RecordFile
 from mycelia.mindrecord.foreign import integers, unpacked
 from mycelia.mindrecord.foreign_batches import read_map
-from mycelia.routines.routine import Routine
+from mycelia.runtime.routine import Routine
 
 RECORDED = Path(__file__).parent / "recorded"
 ROWS = json.loads(gzip.decompress((RECORDED / "foreign.json.gz").read_bytes()))

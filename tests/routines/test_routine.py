@@ -15,7 +15,6 @@ from llvmlite import binding
 
 from mycelia.api.options import options
 from mycelia.errors import ArgumentError, CompileError
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import (
     Bytes,
     Halves,
@@ -31,6 +30,7 @@ from mycelia.routines.words import (
     upper,
     word,
 )
+from mycelia.runtime.routine import Routine
 
 SQUARES = (0, 1, 4, 9, 16, 25, 36, 49)
 STEP = 3
@@ -169,7 +169,11 @@ def unknown(x: int) -> int:
 
 
 def divides(x: int) -> int:
-    return x // 3
+    return x % 3
+
+
+def shared(x: int, parts: int) -> int:
+    return x // parts
 
 
 def untyped(x) -> int:
@@ -373,7 +377,7 @@ def array_away(x: int, data: Words) -> int:
         (no_array, "x is no array"),
         (array_away, "data is an array"),
         (unknown, "unknown, line .*: y has no value"),
-        (divides, "no FloorDiv"),
+        (divides, "no Mod"),
         (untyped, "parameter x must be annotated"),
         (wide, "small has 32 bits"),
         (outside, "len is not a routine"),
@@ -578,3 +582,10 @@ def test_files_are_read_and_their_words_taken_as_python_does(tmp_path):
         assert got.tobytes() == told.tobytes()
     os.close(file)
     assert native(file, np.zeros(1, np.int64), 1, 8, np.zeros(8, np.uint8)) == -1
+
+
+def test_division_rounds_down_as_python_does():
+    divided = Routine(shared, options)
+    for x in (-7, -6, -1, 0, 1, 6, 7, 1 << 62, -(1 << 63)):
+        for parts in (1, 2, 3, 1 << 40):
+            assert divided(x, parts) == shared(x, parts)

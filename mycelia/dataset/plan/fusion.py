@@ -18,8 +18,8 @@ from mycelia.dataset.vision.base import is_pil
 from mycelia.dataset.vision.codec import Decode, decode, encoded
 from mycelia.dataset.vision.convert import HWC2CHW, Normalize
 from mycelia.dataset.vision.resizing import RandomResizedCrop
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Words
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 Function = Callable[..., Any]

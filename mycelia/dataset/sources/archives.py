@@ -15,8 +15,8 @@ from mycelia.api.options import options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
 from mycelia.mindrecord.filebytes import FileBytes
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs, read, word
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 log = logging.getLogger("mycelia.dataset")

@@ -12,8 +12,8 @@ import numpy as np
 
 from mycelia.api.options import options
 from mycelia.plainfiles import opened
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 MARK = b"PAR1"

@@ -17,8 +17,8 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.sources.archives import BLOCK, Shard, split
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.limits import largest
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 RUN = 1 << 24  # bytes that are read at once

@@ -15,8 +15,8 @@ import numpy as np
 
 from mycelia.api.options import options
 from mycelia.dataset.flow.ragged import Ragged
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Longs, Words
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 LONGEST = 64  # bytes of a chunk; a text with a longer one is encoded as a whole

@@ -17,8 +17,8 @@ from mycelia.api.options import options
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import saturate
-from mycelia.routines.routine import Routine
 from mycelia.routines.words import Bytes, Words, word
+from mycelia.runtime.routine import Routine
 
 # where OpenCV gives the same numbers, it is used when it is there: it is many times as fast
 OPENCV = {Inter.NEAREST: "INTER_NEAREST", Inter.LINEAR: "INTER_LINEAR", Inter.AREA: "INTER_AREA"}

@@ -19,7 +19,7 @@ from mycelia.dataset.vision.jpeg.bits import FRAME, PART, TABLE, scan
 from mycelia.dataset.vision.jpeg.colour import paint
 from mycelia.dataset.vision.jpeg.header import JpegHeader, claimed_size, coder, header_of
 from mycelia.errors import ArgumentError
-from mycelia.routines.routine import Routine
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 __all__ = ["Box", "JpegHeader", "claimed_size", "header_of", "pixels", "ready"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import TABLE, huffman
-from mycelia.routines.routine import Routine
+from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
 SCAN, COMMENT = 0xDA, 0xFE
