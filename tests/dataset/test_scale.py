@@ -346,6 +346,10 @@ def test_files_of_a_sample_that_lie_far_apart_are_put_together_or_told(tmp_path,
     dataset = ds.WebDataset(str(tmp_path / "a.tar"), ["txt"], shuffle=False)
     with pytest.raises(MyceliaError, match="lie apart"):
         list(dataset.create_dict_iterator(1, output_numpy=True))
+    data = tars.TarData([str(tmp_path / "a.tar")], ["txt"])
+    for _ in range(2):  # who asks again is not given the rows again
+        with pytest.raises(MyceliaError, match="lie apart"):
+            data.reach(45)
     dataset = ds.WebDataset(str(tmp_path / "a.tar"), ["txt"], shuffle=False)
     assert dataset.get_dataset_size() == 40
     assert len(list(dataset.create_dict_iterator(1, output_numpy=True))) == 40

@@ -48,6 +48,7 @@ class Front:
         self.wanted = 0  # rows that somebody waits for
         self.reader: threading.Thread | None = None  # advances while it lives; it alone does
         self.error: Exception | None = None  # that the reader met
+        self.failed = False  # whether rows were given that are none: no more are
         self.held: deque[TarPiece] = deque()  # those whose bytes are kept
         self.place = np.empty(RUN, np.uint8)  # for bytes that are only looked at
         self.hands = Hands()
@@ -281,6 +282,8 @@ class TarData(FileData):
     def _advance(self, front: Front) -> None:
         """Read the next run of bytes, and find the samples in it."""
         file = front.file
+        if front.failed:
+            raise self._lies_apart(file)
         if front.walk is None and file in self.found:
             shard = self.found[file]
             front.add(TarPiece(file, shard, 0, len(shard), 0, 0, None))
@@ -355,18 +358,21 @@ class TarData(FileData):
         given, rows = front.given, sum(map(len, front.parts))
         known = any(shard is part for part in front.parts)
         if not known and (len(shard) < rows or not same(joined(front.parts), shard, rows)):
-            front.begin()
-            raise DataError(
-                "files of one sample lie apart in a tar shard, and some of its samples were given before that was seen",
-                given={"file": self.paths[front.file]},
-                hint="ask for get_dataset_size() first, which looks through all shards; or write the shard in order",
-            )
+            front.failed = True
+            raise self._lies_apart(front.file)
         self.found[front.file] = shard
         for piece in given:
             piece.index = (shard, piece.row)
         front.add(TarPiece(front.file, shard, rows, len(shard) - rows, rows, 0, None))
         front.file += 1
         front.begin()
+
+    def _lies_apart(self, file: int) -> DataError:
+        return DataError(
+            "files of one sample lie apart in a tar shard, and some of its samples were given before that was seen",
+            given={"file": self.paths[file]},
+            hint="ask for get_dataset_size() first, which looks through all shards; or write the shard in order",
+        )
 
     # by number
 
