@@ -11,7 +11,8 @@ arrays, one computes with them eagerly, one runs a compiled function of them. Wh
   several steps.
 
 A compiled function that reads is a program, and programs take turns: those that change nothing go ahead of those that
-do, so it waits for the step that runs, and for other readers. These steps are counted, too.
+do, so it waits for the step that runs, and for other readers. These steps are counted: on the clock there is also what
+a step does in Python in its turn, and the time until Python lets a thread run, among seven others.
 """
 
 from __future__ import annotations
@@ -46,10 +47,8 @@ class Watch:
     def __init__(self) -> None:
         self.longest, self.count = 0.0, 0
 
-    def __call__(
-        self, run: Callable[[], object], without: Callable[[], float] = lambda: 0.0, since: float = 0.0
-    ) -> object:
-        before = since or time.perf_counter()
+    def __call__(self, run: Callable[[], object], without: Callable[[], float] = lambda: 0.0) -> object:
+        before = time.perf_counter()
         found = run()
         self.longest = max(self.longest, time.perf_counter() - before - without())
         self.count += 1
@@ -60,33 +59,19 @@ class Watch:
 
 
 class Line:
-    """How many steps a program that only reads has to wait for, from when it stands in the line for its turn; and since
-    when it is a thread's turn: others wait for it from then on, though Python has yet to let it run.
-    """
+    """How many steps a program that only reads has to wait for, from when it stands in the line for its turn."""
 
     def __init__(self) -> None:
         self.begun = self.now = self.most = 0
-        self.given = 0.0
-        self.mine = threading.local()
-        usual, usual_give, usual_enter = Turn._wait, Turn._give, Turn.__enter__
-
-        def enter(turn: Turn) -> None:
-            if not turn.mine():
-                self.mine.since = time.perf_counter()
-            usual_enter(turn)
+        usual = Turn._wait
 
         def wait(turn: Turn, line: deque[threading.Lock]) -> None:
             before = self.begun - self.now
             usual(turn, line)
-            self.mine.since = self.given
             if line is turn._ahead:
                 self.most = max(self.most, self.begun - before)
 
-        def give(turn: Turn) -> None:
-            self.now, self.given = 0, time.perf_counter()
-            usual_give(turn)
-
-        self.wait, self.give, self.enter = wait, give, enter
+        self.wait = wait
 
 
 class Shared:
@@ -146,10 +131,13 @@ def main() -> None:
     usual, running, line = Way.run, threading.local(), Line()
 
     def run(self: Way, found: object) -> object:
-        """A program that changes parameters is a step: it has its turn, and waits for nobody but who reads."""
+        """A program that changes parameters is a step: from here on it has its turn, and waits for nobody."""
         if self.writes:
             line.begun, line.now = line.begun + 1, 1
-            return watches["steps"](lambda: usual(self, found), since=line.mine.since)
+            try:
+                return watches["steps"](lambda: usual(self, found))
+            finally:
+                line.now = 0
         before = time.perf_counter()
         try:
             return usual(self, found)
@@ -157,7 +145,7 @@ def main() -> None:
             running.took = time.perf_counter() - before
 
     Way.run = run
-    Turn._wait, Turn._give, Turn.__enter__ = line.wait, line.give, line.enter
+    Turn._wait = line.wait
     numbers = iter(range(1 << 30))
     errors: list[BaseException] = []
     stop = time.monotonic() + seconds
@@ -203,12 +191,10 @@ def main() -> None:
         alone.step(alone.x)
     step, capture = watches["steps"].longest, watches["captures"].longest
     reading = max(watches["arrays"].longest, watches["eager reads"].longest)
-    compiled_read = watches["compiled reads"].longest
     verdicts = {
         "every thread ends, and none has failed": not stuck and not errors,
         "equal to a serial run": np.array_equal(shared.w.asnumpy(), alone.w.asnumpy()),
         f"a reader waits {reading / step:.2f} of the longest step": reading <= step,
-        f"a compiled read waits {compiled_read / step:.2f} of the longest step": compiled_read <= step,
         f"a compiled read waits for {line.most} step at most": line.most <= 1,
         f"the longest capture takes {capture / reading:.1f} times the longest wait": capture > reading,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from mycelia.eager import Tensor, wrap
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
-from mycelia.eager.writing import NOTHING, Writing, writing
+from mycelia.eager.writing import writing
 from mycelia.errors import CaptureError, MyceliaError
 from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
 from mycelia.loops.status import Stopped
@@ -76,8 +77,8 @@ class Native:
         self._recorded: dict[Mask, Recorded] = {}  # the last for each choice of parameters that are differentiated
         self._spent = sorted(set(self.donated.values()))
         self._take, self._seen = taker(self._spent), Seen(len(self._spent))  # arrays that own their memory
-        self._written = NOTHING  # the identities of these
-        self.written = Writing(NOTHING)  # what was written at the last call
+        self._lock = threading.RLock()
+        self._locks: dict[int, threading.RLock] = {}
 
     def prepare(self, arrays: Sequence[Array] = ()) -> Callable[..., tuple[Any, ...]]:
         """Compile it now, for the back end that it will run on and for the sizes of `arrays`, if that was not done."""
@@ -133,21 +134,20 @@ class Native:
         spent = self._take(arrays)
         changed = self._seen.changed(spent)
         if changed:
-            self._written = frozenset(map(id, spent))
-        self.written = step = Writing(self._written)
-        try:
-            writing.append(step)
-            # held by its tensor, by the list, by the tuple, and as an argument: nobody else may see it change
-            if changed or max(map(sys.getrefcount, spent)) > 4:
-                for k, i in enumerate(self._spent):
-                    if sys.getrefcount(spent[k]) > 4 or not _owns(spent[k]):
-                        step.arrays -= {id(spent[k])}
-                        arrays[i] = spent[k].copy()
-                self._seen.keep(spent, [k for k in changed if _owns(spent[k])])
-            return run(*arrays)
-        finally:
-            writing.remove(step)
-            step.end()
+            self._locks = dict.fromkeys(map(id, spent), self._lock)
+        with self._lock:
+            try:
+                writing.update(self._locks)
+                # held by its tensor, by the list, by the tuple, and as an argument: nobody else may see it change
+                if changed or max(map(sys.getrefcount, spent)) > 4:
+                    for k, i in enumerate(self._spent):
+                        if sys.getrefcount(spent[k]) > 4 or not _owns(spent[k]):
+                            writing.pop(id(spent[k]), None)
+                            arrays[i] = spent[k].copy()
+                    self._seen.keep(spent, [k for k in changed if _owns(spent[k])])
+                return run(*arrays)
+            finally:
+                writing.clear()  # nobody else has entered anything: programs take turns
 
     def show(self, stage: str) -> str:
         """What the function is at a stage of its compilation; if gradients were taken, also its two parts."""

@@ -76,14 +76,6 @@ class Way:
         what is read and what is written: two steps that train the same parameters are one after the other. What has to
         be compiled is compiled before: nobody waits for that.
         """
-        try:
-            return self.in_turn(root)
-        except BaseException:  # of the handler of a signal, perhaps where the turn was to be given away
-            if not Arena.depth:
-                Arena.turn.settle()
-            raise
-
-    def in_turn(self, root: Any) -> Any:
         if self.direct is not None and not open_tapes:
             native = self.native.made()
             if native is not None:
@@ -134,10 +126,7 @@ class Way:
         if not self.writes:
             return self.ran(found)
         with whole():
-            done, written = self.ran(found), self.native.written
-            Arena.turn.let_readers_pass()
-            written.wait_for_readers()  # it is over when they have what they waited for
-            return done
+            return self.ran(found)
 
     def fits(self, found: Any) -> bool:
         """Whether what a program writes shares no memory with something else that it knows, and all positions exist,

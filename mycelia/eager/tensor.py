@@ -202,9 +202,6 @@ class Tensor(OperatorSignatures):
         >>> Tensor([1, 2]).asnumpy()
         array([1, 2])
         """
-        data = self._data
-        if writing and data.__class__ is np.ndarray:
-            return written(data, np.array)  # type: ignore[no-any-return]
         return np.array(self.numbers())
 
     def numbers(self) -> Array:

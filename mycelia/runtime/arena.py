@@ -51,12 +51,12 @@ class _Arena:
         """A program for many sizes is being compiled: soon there may be more to do than before. Where another program
         runs nothing happens, because its memory must stay where it is.
         """
-        if self.turn.taken():
+        if self.turn.acquire(blocking=False):
             try:
                 if not self.depth:
                     self.ahead.of_many_sizes()
             finally:
-                self.turn.leave()
+                self.turn.release()
 
     def expect_more_than(self, nbytes: int) -> None:
         """A program needs so many bytes at a size that is new, and others may come. It is this thread's turn."""

@@ -131,7 +131,7 @@ class Executable:
         turn = Arena.turn
         if turn.mine():
             return self._in_turn(arrays)
-        with turn.of(bool(self.owned)):
+        with turn:
             return self._in_turn(arrays)
 
     def _in_turn(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -234,8 +234,10 @@ def test_the_thread_that_looks_for_signals_ends_when_no_program_runs(monkeypatch
     assert len(turns) == 20 + 3, "as long as one runs, and a while longer"
 
 
-def test_whoever_only_reads_stands_in_a_line_of_its_own():
+def test_whoever_only_reads_goes_ahead_of_those_who_wait():
     turn = Turn()
+    assert turn.of(True) is turn.of(False) is turn
+    turn._waiting.append(threading.Lock())
     assert turn.of(True) is turn
     assert turn.of(False) is turn.reading
 
