@@ -11,6 +11,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from mycelia.threads.hurry import hurry
+
 writing: dict[int, threading.RLock] = {}  # by the identity of an array: held until it has been written
 
 
@@ -18,6 +20,6 @@ def written(data: Any) -> Any:
     """The array, when nobody writes into it."""
     lock = writing.get(id(data))
     if lock is not None:
-        with lock:
+        with hurry, lock:
             pass
     return data

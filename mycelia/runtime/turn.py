@@ -7,6 +7,8 @@ from collections import deque
 from contextlib import suppress
 from threading import Lock
 
+from mycelia.threads.hurry import hurry
+
 
 class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all that is not said here is done in C
     """A lock that a thread may take again while it has it, and that goes to whoever has waited longest.
@@ -53,15 +55,16 @@ class Turn(RLock):  # type: ignore[misc]  # Python lets one inherit from it; all
         line.append(mine)
         reads = line is self._ahead
         try:
-            if line[0] is not mine or (self._waiting if reads else self._ahead):
-                mine.acquire()
-            self.acquire()
-            if not reads and self._ahead:
-                self._passing = len(self._ahead)
-                self.release()
-                self._wake()
-                mine.acquire()  # until they have passed
+            with hurry:
+                if line[0] is not mine or (self._waiting if reads else self._ahead):
+                    mine.acquire()
                 self.acquire()
+                if not reads and self._ahead:
+                    self._passing = len(self._ahead)
+                    self.release()
+                    self._wake()
+                    mine.acquire()  # until they have passed
+                    self.acquire()
             self._passing = max(self._passing - 1, 0) if reads else 0
         except BaseException:  # of the handler of a signal, perhaps right behind the lock
             if self.mine():
