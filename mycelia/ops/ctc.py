@@ -21,6 +21,7 @@ from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import floated, tensor
 from mycelia.ops.choice import gather_elements, masked_select
 from mycelia.ops.creation import ones_like
+from mycelia.ops.random import must_hold
 from mycelia.types import TensorType, int32, int64
 
 __all__ = ["ctc_greedy_decoder", "ctc_loss"]
@@ -52,14 +53,9 @@ def ctc_loss(
     time, batch, classes = x.shape
     if whole("ctc_loss", "blank", blank, least=0) >= classes:
         raise ArgumentError(f"ctc_loss: blank is one of {classes} classes, not {blank}")
-    lengths, counts = (_lengths(n, batch) for n in (input_lengths, target_lengths))
+    lengths, counts = _lengths(input_lengths, batch, time, "steps"), _lengths(target_lengths, batch)
     labels = _labels(targets, counts, batch)
-    alphas = _beginnings(x, labels, lengths, blank)
-    last = p.expand_dims(cast(counts, int32) * 2, (1,))
-    ends = [gather_elements(alphas[-1], 1, p.maximum(last - k, 0)) for k in (0, 1)]
-    empty = p.equal(last, 0)
-    total = _added(ends[0], p.select(empty, p.full(-inf, x.dtype, ()), ends[1]))
-    losses = p.negative(p.reshape(total, (batch,)))
+    losses, alphas = _losses(x, labels, lengths, counts, blank)
     if zero_infinity:
         losses = p.select(p.equal(losses, inf), p.full(0.0, x.dtype, ()), losses)
     if reduction == "mean":
@@ -72,13 +68,33 @@ def ctc_loss(
     return out, p.stop_gradient(p.transpose(shown, (1, 0, 2)))
 
 
-def _lengths(given: Any, batch: int) -> Tensor:
+def _losses(
+    x: Tensor, labels: Tensor, lengths: Tensor, counts: Tensor, blank: int, merged: bool = True
+) -> tuple[Any, Any]:
+    """The loss of each example, and the logarithms of the probabilities of beginnings."""
+    batch = x.shape[1]
+    alphas = _beginnings(x, labels, lengths, blank, merged)
+    last = p.expand_dims(cast(counts, int32) * 2, (1,))
+    ends = [gather_elements(alphas[-1], 1, p.maximum(last - k, 0)) for k in (0, 1)]
+    empty = p.equal(last, 0)
+    total = _added(ends[0], p.select(empty, p.full(-inf, x.dtype, ()), ends[1]))
+    return p.negative(p.reshape(total, (batch,))), alphas
+
+
+def _lengths(given: Any, batch: int, most: int | None = None, of: str = "labels") -> Tensor:
+    """How many there are of each example: none at least, and not more than there is room for."""
     found = tensor(given) if isinstance(given, Tensor) else tensor(np.asarray(given))
     if not found.dtype.is_integer or found.size != batch:
         raise ShapeError(
             f"ctc_loss takes a whole number for each of {batch} examples as their lengths",
             given={"lengths": found},
         )
+    fits = p.greater_equal(found, 0)
+    if most is not None:
+        fits = p.logical_and(fits, p.less_equal(found, most))
+    room = "0 or more" if most is None else f"0 to {most}"
+    words = f"an example of ctc has {room} {of}; another number is among the lengths"
+    must_hold(p.reduce_all(fits), words, found.shape)
     return p.reshape(found, (batch,))
 
 
@@ -88,14 +104,20 @@ def _labels(targets: Any, counts: Tensor, batch: int) -> Tensor:
     if not found.dtype.is_integer:
         raise DTypeError(f"ctc_loss takes whole numbers as targets, not {found.dtype!r}")
     if found.ndim == 2 and found.shape[0] == batch:
+        _room(p.reduce_max(counts), found.shape[1], found)
         return cast(found, int64)
     if found.ndim != 1:
         raise ShapeError(f"ctc_loss takes targets (batch, labels), not shape {found.shape}", given={"batch": batch})
+    _room(p.reduce_sum(counts), found.size, found)
     if batch == 1:
         return cast(p.reshape(found, (1, found.size)), int64)
     starts = p.cumsum(cast(counts, int64), 0) - cast(counts, int64)
     places = p.expand_dims(starts, (1,)) + created(p.Iota(int64, (batch, found.size), 1))
     return p.gather(cast(found, int64), p.minimum(places, found.size - 1), 0)
+
+
+def _room(wanted: Any, given: int, targets: Tensor) -> None:
+    must_hold(p.less_equal(wanted, given), f"ctc_loss is given {given} labels, and lengths of more", targets.shape)
 
 
 def _added(*terms: Any) -> Any:
@@ -114,9 +136,10 @@ def _added(*terms: Any) -> Any:
     return p.select(possible, p.log(p.select(possible, total, zero + 1.0)) + top, zero + -inf)
 
 
-def _beginnings(x: Tensor, labels: Tensor, lengths: Tensor, blank: int) -> Any:
+def _beginnings(x: Tensor, labels: Tensor, lengths: Tensor, blank: int, merged: bool) -> Any:
     """(time, batch, 2 labels + 1): the logarithm of the probability to have said so much of the labels, with blanks
-    between them, after each step. After the last step of an example it stays.
+    between them, after each step. After the last step of an example it stays. Where labels that are said several times
+    in a row are not `merged`, each is one, and none has to be kept apart from the one before.
     """
     time, batch, _ = x.shape
     width = 2 * labels.shape[1] + 1
@@ -125,15 +148,16 @@ def _beginnings(x: Tensor, labels: Tensor, lengths: Tensor, blank: int) -> Any:
     woven = p.concat([woven, created(p.Full(blank, int64, (batch, 1)))], 1)
     said = gather_elements(x, 2, p.broadcast(p.expand_dims(woven, (0,)), (time, batch, width)))
     before = p.concat([created(p.Full(-1, int64, (batch, min(2, width)))), woven[:, : width - 2]], 1)[:, :width]
+    is_label = p.equal(created(p.Iota(int32, (batch, width), 1)) % 2, 1)
     # a blank may be left out between two different labels
-    skips = p.logical_and(p.not_equal(woven, before), p.not_equal(woven, blank))
-    skips = p.logical_and(skips, p.greater_equal(created(p.Iota(int32, (batch, width), 1)), 2))
+    skips = p.not_equal(woven, before) if merged else is_label
+    stays = p.logical_or(p.logical_not(is_label), merged)
     steps = created(p.Iota(int32, (time, batch), 0))
     here = p.less(steps, cast(lengths, int32))
     first = p.less(created(p.Iota(int32, (batch, width), 1)), 1)
     start = p.select(first, created(p.Full(0.0, x.dtype, (batch, width))), p.full(-inf, x.dtype, ()))
     body = _turn(*[TensorType(v.dtype, v.shape) for v in (skips, start)])
-    return p.Scan(body, 1, 1, False, time)(skips, start, said, here)[1]
+    return p.Scan(body, 2, 1, False, time)(skips, stays, start, said, here)[1]
 
 
 @cache
@@ -141,18 +165,18 @@ def _turn(skips_type: TensorType, state_type: TensorType) -> Function:
     """One step: what was said so far is said again, or the next, or the one after a blank that is left out."""
     batch, width = state_type.shape
 
-    def turn(skips: Any, state: Any, said: Any, here: Any) -> tuple[Any, ...]:
+    def turn(skips: Any, stays: Any, state: Any, said: Any, here: Any) -> tuple[Any, ...]:
         def moved(by: int) -> Any:
             kept = p.take(state, 1, 0, max(width - by, 0))
             return p.pad(kept, (0, min(by, width)), (0, 0), -inf)
 
-        skipped = p.select(skips, moved(2), p.full(-inf, state.dtype, state.shape))
-        new = _added(state, moved(1), skipped) + said
+        never = p.full(-inf, state.dtype, state.shape)
+        new = _added(p.select(stays, state, never), moved(1), p.select(skips, moved(2), never)) + said
         kept = p.select(p.broadcast(p.expand_dims(here, (1,)), state.shape), new, state)
         return kept, kept
 
     flags = TensorType(skips_type.dtype, (batch,))
-    return Function.build(turn, skips_type, state_type, state_type, flags)
+    return Function.build(turn, skips_type, skips_type, state_type, state_type, flags)
 
 
 def ctc_loss_of_scores(
@@ -160,10 +184,15 @@ def ctc_loss_of_scores(
     ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The loss of scores (time, batch, classes), of which the last class is the blank one, and its gradient. Labels are
-    given by (example, place) and value.
+    given by (example, place) and value. Equal labels in a row are one with `preprocess_collapse_repeated`. Without
+    `ctc_merge_repeated` each step that says a label says one more.
     """
     scores = floated(x)
-    _, batch, classes = scores.shape
+    truth("CTCLoss", "ctc_merge_repeated", ctc_merge_repeated)
+    if scores.ndim != 3:
+        raise ShapeError(f"CTCLoss takes (time, batch, classes), not shape {scores.shape}")
+    time, batch, classes = scores.shape
+    lengths = _lengths(sequence_length, batch, time, "steps")
     where, values = cast(tensor(labels_indices), int64), cast(tensor(labels_values), int64)
     if where.ndim != 2 or where.shape[1] != 2 or values.shape != where.shape[:1]:
         raise ShapeError(f"CTCLoss takes labels at (n, 2) places, not shapes {where.shape} and {values.shape}")
@@ -172,15 +201,30 @@ def ctc_loss_of_scores(
     place = example * values.size + p.reshape(p.take(where, 1, 1, 2), values.shape)
     flat = p.scatter_update(created(p.Full(0, int64, (batch * values.size,))), place, values, 0)
     labels = p.reshape(flat, (batch, values.size))
+    if truth("CTCLoss", "preprocess_collapse_repeated", preprocess_collapse_repeated):
+        labels, counts = _collapsed(labels, counts)
 
-    def losses(scores: Any) -> Tensor:
-        logs = log_softmax(scores, -1)
-        return ctc_loss(logs, labels, sequence_length, counts, classes - 1, "none", ignore_longer_outputs_than_inputs)[
-            0
-        ]
+    def losses(scores: Any) -> Any:
+        found = _losses(log_softmax(scores, -1), labels, lengths, counts, classes - 1, ctc_merge_repeated)[0]
+        if truth("CTCLoss", "ignore_longer_outputs_than_inputs", ignore_longer_outputs_than_inputs):
+            found = p.select(p.equal(found, inf), p.full(0.0, scores.dtype, ()), found)
+        return found
 
     found, back = vjp(losses, scores)
     return found, back(ones_like(found))[0]
+
+
+def _collapsed(labels: Tensor, counts: Tensor) -> tuple[Any, Any]:
+    """Labels (batch, labels) without those that are the same as the one before, and how many are left."""
+    batch, width = labels.shape
+    before = p.concat([created(p.Full(-1, int64, (batch, 1))), p.take(labels, 1, 0, width - 1)], 1)
+    given = p.less(created(p.Iota(int64, (batch, width), 1)), p.expand_dims(counts, (1,)))
+    kept = cast(p.logical_and(given, p.not_equal(labels, before)), int64)
+    place = created(p.Iota(int64, (batch, width), 0)) * width + p.maximum(p.cumsum(kept, 1) - 1, 0)
+    flat = created(p.Full(0, int64, (batch * width,)))
+    # what is left out adds nothing to the one that stays
+    flat = p.scatter_add(flat, p.reshape(place, (batch * width,)), p.reshape(labels * kept, (batch * width,)), 0)
+    return p.reshape(flat, (batch, width)), p.reduce_sum(kept, (1,))
 
 
 def ctc_greedy_decoder(
@@ -198,7 +242,7 @@ def ctc_greedy_decoder(
         raise ShapeError(f"ctc_greedy_decoder takes (time, batch, classes), not shape {x.shape}")
     time, batch, classes = x.shape
     truth("ctc_greedy_decoder", "merge_repeated", merge_repeated)
-    lengths = cast(_lengths(sequence_length, batch), int64)
+    lengths = cast(_lengths(sequence_length, batch, time, "steps"), int64)
     best = cast(p.arg_max(x, 2), int64)  # (time, batch)
     known = p.less(created(p.Iota(int64, (time, batch), 0)), lengths)
     likely = p.reduce_max(x, (2,))

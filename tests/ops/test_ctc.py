@@ -17,16 +17,17 @@ LOGS = SCORES - np.log(np.exp(SCORES).sum(-1, keepdims=True))
 LABELS, COUNTS, LENGTHS = np.array([[1, 2], [2, 2], [1, 0]]), np.array([2, 2, 1]), np.array([4, 3, 4])
 
 
-def said(path, blank):
-    return [label for label, _ in groupby(path) if label != blank]
+def said(path, blank, merged=True):
+    return [label for label in ([c for c, _ in groupby(path)] if merged else path) if label != blank]
 
 
-def every_way(logs, labels, counts, lengths, blank=0):
+def every_way(logs, labels, counts, lengths, blank=0, collapsed=False, merged=True):
     """The losses by the definition: all sequences of classes that say the labels, with their probabilities added up."""
     losses = []
     for n in range(logs.shape[1]):
         wanted = labels[n][: counts[n]].tolist()
-        ways = [w for w in product(range(logs.shape[2]), repeat=int(lengths[n])) if said(w, blank) == wanted]
+        wanted = [label for label, _ in groupby(wanted)] if collapsed else wanted
+        ways = [w for w in product(range(logs.shape[2]), repeat=int(lengths[n])) if said(w, blank, merged) == wanted]
         total = sum(np.exp(sum(logs[t, n, c] for t, c in enumerate(w))) for w in ways)
         losses.append(-np.log(total) if ways else np.inf)
     return np.array(losses)
@@ -75,21 +76,36 @@ def test_labels_that_do_not_fit_have_an_infinite_loss_or_none():
     np.testing.assert_array_equal(gradient, 0.0)
 
 
-def test_the_operation_of_scores_gives_the_loss_and_its_gradient():
+@pytest.mark.parametrize("merged", [True, False])
+@pytest.mark.parametrize("collapsed", [False, True])
+def test_the_operation_of_scores_gives_the_loss_and_its_gradient(collapsed, merged):
     """Its blank is the last class, and labels are given by places."""
+    kind = {"collapsed": collapsed, "merged": merged}
     places = np.array([(n, k) for n, count in enumerate(COUNTS) for k in range(count)])
     labels = LABELS - 1
     values = np.array([labels[n, k] for n, k in places])
-    found, gradient = ops.CTCLoss()(Tensor(SCORES), Tensor(places), Tensor(values, ms.int32), Tensor(LENGTHS))
-    np.testing.assert_allclose(found.asnumpy(), every_way(LOGS, labels, COUNTS, LENGTHS, 2), rtol=1e-9)
+    given = (Tensor(SCORES), Tensor(places), Tensor(values, ms.int32), Tensor(LENGTHS))
+    found, gradient = ops.CTCLoss(collapsed, merged)(*given)
+    np.testing.assert_allclose(found.asnumpy(), every_way(LOGS, labels, COUNTS, LENGTHS, 2, **kind), rtol=1e-9)
+    for eager, compiled in zip((found, gradient), ms.jit(ops.CTCLoss(collapsed, merged))(*given), strict=True):
+        np.testing.assert_allclose(compiled.asnumpy(), eager.asnumpy(), atol=1e-12)
     direction = RNG.normal(size=SCORES.shape)
 
     def total(at):
         logs = at - np.log(np.exp(at).sum(-1, keepdims=True))
-        return every_way(logs, labels, COUNTS, LENGTHS, 2).sum()
+        return every_way(logs, labels, COUNTS, LENGTHS, 2, **kind).sum()
 
     slope = (total(SCORES + 1e-6 * direction) - total(SCORES - 1e-6 * direction)) / 2e-6
     np.testing.assert_allclose((gradient.asnumpy() * direction).sum(), slope, rtol=1e-6)
+
+
+def test_the_blank_class_among_the_labels_is_one_more_label():
+    """As PyTorch and MindSpore's ctc_loss count; MindSpore's CTCLoss gives numbers that no probability has."""
+    half = Tensor(np.log([[[0.5, 0.5]]] * 3))
+    found = ops.ctc_loss(half, Tensor([[1, 0]]), Tensor([3]), Tensor([2]), reduction="none")[0]
+    np.testing.assert_allclose(found.item(), -np.log(5 / 8), rtol=1e-6)  # recorded with PyTorch 2.13
+    last = ops.CTCLoss()(half, Tensor([[0, 0]]), Tensor([1], ms.int32), Tensor([2], ms.int32))[0]
+    np.testing.assert_allclose(last.item(), np.log(4 / 3), rtol=1e-6)
 
 
 @pytest.mark.parametrize("merged", [True, False])
@@ -113,6 +129,12 @@ def test_mistakes_are_told():
         (lambda: ops.ctc_loss(Tensor(LOGS), Tensor(LOGS), *ABOUT[1:]), "whole numbers as targets"),
         (lambda: ops.ctc_loss(Tensor(LOGS), ABOUT[0], Tensor([1]), ABOUT[2]), "for each of 3 examples"),
         (lambda: ops.ctc_loss(Tensor(LOGS), *ABOUT, reduction="max"), "reduction of ctc_loss"),
+        (lambda: ops.ctc_loss(Tensor(LOGS), ABOUT[0], Tensor([4, 3, 5]), ABOUT[2]), "has 0 to 4 steps"),
+        (lambda: ms.jit(ops.ctc_loss)(Tensor(LOGS), ABOUT[0], Tensor([4, -3, 4]), ABOUT[2]), "has 0 to 4 steps"),
+        (lambda: ops.ctc_loss(Tensor(LOGS), *ABOUT[:2], Tensor([2, -1, 1])), "has 0 or more labels"),
+        (lambda: ops.ctc_loss(Tensor(LOGS), *ABOUT[:2], Tensor([2, 3, 1])), "is given 2 labels"),
+        (lambda: ops.ctc_loss(Tensor(LOGS), Tensor([1, 2, 1, 1]), *ABOUT[1:]), "is given 4 labels"),
+        (lambda: ops.CTCLoss()(Tensor(SCORES[0]), *[Tensor([1])] * 3), "takes \\(time, batch, classes\\)"),
         (lambda: ops.NMSWithMask()(Tensor([[1.0]])), "four corners and a score"),
     ):
         with pytest.raises(MyceliaError, match=words):
