@@ -106,12 +106,14 @@ def _sorted(input: Any, dim: int, descending: bool) -> Any:
 
 
 def _extreme(two: Any, one: Any, pair: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    truth("an extreme", "keepdim", keepdim)
     if isinstance(dim, Tensor):
         return two(input, dim)
     return one(input) if dim is None else pair(input, dim, keepdim)
 
 
 def _median(input: Any, dim: Any, keepdim: bool) -> Any:
+    truth("median", "keepdim", keepdim)
     if dim is None:
         return ops.median(input.reshape(-1), -1)[0]
     return _places(ops.median(input, dim, keepdim))

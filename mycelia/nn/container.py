@@ -57,14 +57,15 @@ class Sequence(Cell):
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells.values())
 
-    def append(self: S, cell: Cell) -> S:
+    def append(self, cell: Cell) -> None:
         """Put a cell at the end.
 
-        >>> len(CellList().append(Cell()))
+        >>> cells = CellList()
+        >>> cells.append(Cell())
+        >>> len(cells)
         1
         """
         self.insert_child_to_cell(str(len(self)), cell)
-        return self
 
     def insert(self, index: int, cell: Cell) -> None:
         """Put a cell before the one at `index`.

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from mycelia import ops
+from mycelia.checks import truth
 from mycelia.eager import Tensor, cast, common
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.numpy.creation import asarray
@@ -321,6 +322,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
     >>> norm([3.0, 4.0]).item(), norm([[1.0, 2.0], [3.0, 4.0]], 1).item()
     (5.0, 6.0)
     """
+    truth("norm", "keepdims", keepdims)
     a = asarray(x)
     a = a if a.dtype.kind in "fc" else cast(a, common(a.dtype, ops.zeros(()).dtype))
     if axis is None and ord is None:

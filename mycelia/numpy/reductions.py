@@ -9,7 +9,7 @@ from math import inf
 from math import prod as _product
 from typing import Any
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype, cast, floating
 from mycelia.errors import ArgumentError, CallError, ShapeError
@@ -61,6 +61,7 @@ def folded_shape(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int,
     >>> folded_shape(Tensor([[1, 2]]), (1,), True)
     (1, 1)
     """
+    checks.truth("a reduction", "keepdims", keepdims)
     return tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
 
 
@@ -317,6 +318,7 @@ def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 
 def _place(function: Any, a: Any, axis: int | None, keepdims: bool) -> Tensor:
+    checks.truth("a position", "keepdims", keepdims)
     x = asarray(a)
     if (x.size if axis is None else x.shape[axis_of(x, axis)]) == 0:
         raise ShapeError("nothing is neither large nor small", given={"shape": x.shape, "axis": axis})

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.checks import truth
 from mycelia.eager import Parameter, Tensor, as_dtype, assign, wrap
 from mycelia.eager.convert import warn_of_real_part
 from mycelia.eager.placement import is_device, placed
@@ -23,6 +24,12 @@ from mycelia.names import listening
 from mycelia.ops import movement, reduction
 from mycelia.ops.arguments import Axis, method, tensor
 from mycelia.types import DType, bfloat16, bool_, float16, float32, float64, int16, int32, int64, uint8
+
+
+def _kept(*spellings: Any) -> bool:
+    """Whether axes stay, however it is spelt."""
+    said = [spelt for spelt in spellings if spelt is not False]
+    return True in [truth("a reduction", "keepdims", spelt) for spelt in said]
 
 
 def _reducing(name: str, function: Callable[..., Tensor]) -> None:
@@ -39,7 +46,7 @@ def _reducing(name: str, function: Callable[..., Tensor]) -> None:
         **options: Any,
     ) -> Tensor:
         reduced = explained if options else function
-        return reduced(self, dim if axis is None else axis, keepdims or keepdim or keep_dims, **options)
+        return reduced(self, dim if axis is None else axis, _kept(keepdims, keepdim, keep_dims), **options)
 
     reduce.__name__, reduce.__doc__ = name, function.__doc__
     method(name)(reduce)
@@ -75,7 +82,7 @@ def _extreme(name: str, pair: Callable[..., tuple[Tensor, Tensor]], one: Callabl
             return pair(self, dim, keepdim)
         if return_indices:
             return pair(self, axis, keepdims, initial=initial, where=where)
-        return one(self, axis, keepdims or keepdim, initial=initial, where=where)
+        return one(self, axis, _kept(keepdims, keepdim), initial=initial, where=where)
 
     extreme.__name__, extreme.__doc__ = name, pair.__doc__
     method(name)(extreme)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mycelia.api import grad
+from mycelia.checks import truth
 from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.ops import (
     arithmetic,
@@ -109,8 +111,10 @@ def _searched(sequence: Any, values: Any, sorter: Any = None, dtype: Any = "int6
     return cast(statistics.searchsorted(sequence, values, right=right, sorter=sorter), as_dtype(dtype))
 
 
-def _sparse_cross_entropy(logits: Any, labels: Any) -> Tensor:
-    """The mean cross entropy of the softmax of scores, against the numbers of the right classes."""
+def _sparse_cross_entropy(logits: Any, labels: Any, is_grad: bool = False) -> Tensor:
+    """The mean cross entropy of the softmax of scores, against the numbers of the right classes, or its gradient."""
+    if truth("SparseSoftmaxCrossEntropyWithLogits", "is_grad", is_grad):
+        return grad(lambda x: loss.cross_entropy(x, labels))(logits)
     return loss.cross_entropy(logits, labels)
 
 
@@ -152,7 +156,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "BoundingBoxEncode": ("means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0)", boxes.bounding_box_encode),
     "CTCGreedyDecoder": ("merge_repeated=True", ctc.ctc_greedy_decoder),
     "CTCLoss": (
-        "preprocess_collapse_repeated=False!, ctc_merge_repeated=True!, ignore_longer_outputs_than_inputs=False",
+        "preprocess_collapse_repeated=False, ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False",
         ctc.ctc_loss_of_scores,
     ),
     "CTCLossV2": ("blank=0, reduction='none', zero_infinity=False", ctc.ctc_loss),
@@ -244,7 +248,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Sinc": ("", numbers.sinc),
     "SpaceToBatchND": ("block_shape, paddings", lambda x, block_shape, paddings:
         arrangement.space_to_batch_nd(x, block_shape, paddings)),
-    "SparseSoftmaxCrossEntropyWithLogits": ("is_grad=False!", _sparse_cross_entropy),
+    "SparseSoftmaxCrossEntropyWithLogits": ("is_grad=False", _sparse_cross_entropy),
     "SquareSumAll": ("", lambda x, y: (reduction.sum(math.square(x)), reduction.sum(math.square(y)))),
     "SquaredDifference": ("", lambda x, y: math.square(arithmetic.sub(x, y))),
     "StopGradient": ("", state.stop_gradient),

@@ -145,6 +145,7 @@ def min(
 def _extreme(
     value: Any, position: Any, input: Any, axis: int | None, keepdims: bool, initial: Any, where: Any
 ) -> tuple[Tensor, Tensor]:
+    checks.truth("an extreme", "keepdims", keepdims)
     if axis is None:
         return value(input, axis, initial=initial, where=where), Tensor(0)
     values = value(input, axis, keepdims, initial=initial, where=where)
@@ -277,6 +278,7 @@ def logsumexp(input: Any, dim: Axis, keepdim: bool = False) -> Tensor:
     """
     x = floated(input)
     axes = axes_of(x, dim)
+    checks.truth("logsumexp", "keepdim", keepdim)
     top = p.stop_gradient(p.reduce_max(x, axes, True))
     top = p.select(p.is_finite(top), top, number(0, top))  # inf - inf would be nan
     out = p.log(p.reduce_sum(p.exp(x - top), axes, True)) + top

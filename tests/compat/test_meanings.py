@@ -426,3 +426,20 @@ def test_schedules_give_true_for_a_step_but_for_two_that_give_nothing():
     assert (first.step(), second.step()) == (True, True)
     assert s.SequentialLR(rule, [first, second], [2]).step() is None
     assert s.CosineAnnealingWarmRestarts(rule, 2).step() is None
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_the_cross_entropy_of_scores_gives_its_gradient_when_asked(run):
+    scores, labels = np.array([[2, 4, 1, 4, 5], [2, 1, 2, 4, 3]], np.float32), np.array([0, 1], np.int32)
+    shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    asked = run(ops.SparseSoftmaxCrossEntropyWithLogits(is_grad=True))
+    found = asked(Tensor(scores), Tensor(labels)).asnumpy()
+    np.testing.assert_allclose(found, (shares - np.eye(5)[labels]) / 2, rtol=1e-5)
+
+
+def test_putting_a_cell_at_the_end_gives_nothing():
+    """As MindSpore's lists do; only `extend` gives the list."""
+    for cells in (nn.CellList([nn.ReLU()]), nn.SequentialCell([nn.ReLU()])):
+        assert cells.append(nn.Tanh()) is None
+        assert [type(c).__name__ for c in cells] == ["ReLU", "Tanh"]
+    assert len(nn.CellList().extend([nn.ReLU()])) == 1
