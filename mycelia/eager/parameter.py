@@ -36,6 +36,10 @@ class Parameter(Tensor):
     requires_grad: bool
     layerwise_parallel: bool  # a part of the data is here, and gradients are not averaged between devices
     parallel_optimizer: bool  # the optimizer may split its work on this parameter between devices
+    parallel_optimizer_comm_recompute = False
+    comm_fusion = 1  # gradients that are added up between devices together have one number
+    inited_param = None  # one that took this one's place, when it got its numbers: it keeps its own
+    sliced = False  # whether a part of it is here
 
     __slots__ = ("__dict__", "_marks")
 

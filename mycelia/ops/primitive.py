@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Signature
+from types import MappingProxyType
 from typing import Any
 
 from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, as_dtype
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, CallError
 from mycelia.names import FOREIGN, translated
 from mycelia.ops import (
     activation,
@@ -44,6 +45,9 @@ from mycelia.ops.arguments import axis_of, tensor
 
 __all__ = ["Primitive"]
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTED = ("primitive_target", "stage", "in_strategy", "out_strategy", "recompute", "fusion")
+
 
 class Primitive:
     """An operation with its attributes, called on tensors.
@@ -57,6 +61,8 @@ class Primitive:
     attributes: dict[str, Any]
     takes: Signature | None = None  # the attributes, in order, with their defaults; of a user's own there are none
     only: frozenset[str] = frozenset()  # attributes of MindSpore that can only be what they are by default here
+    notes: Mapping[str, Any] = NOTHING  # what is said about where and how it runs; it changes no number
+    instance_name = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if self.takes is None:
@@ -88,20 +94,80 @@ class Primitive:
         >>> ReduceSum(keep_dims=True).attrs
         {'keep_dims': True}
         """
-        return self.attributes
+        return {**self.attributes, **self.notes}
 
     def add_prim_attr(self, name: str, value: Any) -> Primitive:
-        """Note an attribute of an operation of one's own.
+        """Give an attribute another value, or note a new one of an operation of one's own.
 
         >>> Primitive("add").add_prim_attr("axis", 1).attrs
         {'axis': 1}
+        >>> ReduceSum().add_prim_attr("keep_dims", True)(Tensor([[1.0, 2.0]]), 1).tolist()
+        [[3.0]]
         """
-        if self.takes is not None:
+        if name in NOTED:
+            return self._note(name, value)
+        if self.takes is not None and name not in self.takes.parameters:
             raise ArgumentError(
                 f"{type(self).__name__} knows its attributes: {', '.join(self.takes.parameters) or 'none'}",
-                hint="attributes are given when it is made",
+                given={"name": name},
+                hint=f"besides, {', '.join(NOTED)} are noted",
             )
-        self.attributes[name] = value
+        if name in self.only and self.takes is not None:
+            known = self.takes.parameters[name].default
+            checks.only(type(self).__name__, name, value, known, f"leave {name} out")
+        else:
+            self.attributes = {**self.attributes, name: value}
+        return self
+
+    def _note(self, name: str, value: Any) -> Primitive:
+        self.notes = {**self.notes, name: value}
+        return self
+
+    def set_device(self, device_target: str) -> Primitive:
+        """Wish that it runs on the processor: there it runs.
+
+        >>> ReduceSum().set_device("CPU").attrs["primitive_target"]
+        'CPU'
+        """
+        checks.choice(type(self).__name__, "device_target", device_target, ("CPU",))
+        return self._note("primitive_target", device_target)
+
+    def set_stage(self, stage: int) -> Primitive:
+        """Note the stage of a pipeline that it belongs to. With one device there is one.
+
+        >>> ReduceSum().set_stage(0).attrs["stage"]
+        0
+        """
+        return self._note("stage", checks.whole(type(self).__name__, "stage", stage, least=0))
+
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
+        """Note how inputs and results are to be spread over devices. With one device all is on it.
+
+        >>> ReduceSum().shard(((1, 1),)).attrs["in_strategy"]
+        ((1, 1),)
+        """
+        for name, value in (("in_strategy", in_strategy), ("out_strategy", out_strategy)):
+            if value is not None and not isinstance(value, tuple):
+                raise CallError(f"{name} is a tuple with a layout for each tensor, not a {type(value).__name__}")
+            if value is not None:
+                self._note(name, value)
+        return self
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """Wish that its result is computed again on the way back. What one operation leaves is planned here anyway.
+
+        >>> ReduceSum().recompute().attrs["recompute"]
+        True
+        """
+        return self._note("recompute", checks.truth(type(self).__name__, "mode", mode))
+
+    def set_prim_instance_name(self, instance_name: str) -> Primitive:
+        """Give it a name of its own.
+
+        >>> ReduceSum().set_prim_instance_name("rows").instance_name
+        'rows'
+        """
+        self.instance_name = checks.text(type(self).__name__, "instance_name", instance_name)
         return self
 
     def del_prim_attr(self, name: str) -> Primitive:
@@ -110,6 +176,9 @@ class Primitive:
         >>> Primitive("add").add_prim_attr("axis", 1).del_prim_attr("axis").attrs
         {}
         """
+        if name in self.notes:
+            self.notes = {n: v for n, v in self.notes.items() if n != name}
+            return self
         if self.takes is not None or name not in self.attributes:
             raise ArgumentError(f"there is no attribute {name!r} to forget", given={"attributes": self.attributes})
         del self.attributes[name]
@@ -158,7 +227,7 @@ def declare(names: dict[str, Any], name: str, signature: str, call: Callable[...
     only = frozenset(re.findall(r"(\w+)=[^,!]+!", signature))
     takes = _signature(signature.replace("!", ""))
     body = {"__doc__": doc, "call": staticmethod(_plain(call)), "meant": staticmethod(call), "__module__": __name__}
-    names[name] = type(name, (Primitive,), {**body, "takes": takes, "only": only, "__signature__": takes})
+    names[name] = type(name, (Primitive,), {**body, "name": name, "takes": takes, "only": only, "__signature__": takes})
     names["__all__"].append(name)
 
 

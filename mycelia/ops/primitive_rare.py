@@ -133,6 +133,12 @@ def _triangular(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False
     return decompositions.triangular_solve(rhs, matrix, not lower, adjoint)[0]
 
 
+def _eigen(x: Any, compute_v: bool = False) -> tuple[Tensor, Tensor]:
+    """Eigenvalues of square matrices, and eigenvectors where they are wanted, else no number."""
+    values, vectors = decompositions.eig(x)
+    return values, vectors if truth("Eig", "compute_v", compute_v) else creation.zeros((0,), vectors.dtype)
+
+
 def _nuclear(x: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """The sum of the singular values."""
     return linalg.matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
@@ -155,6 +161,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     ),
     "BoundingBoxEncode": ("means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0)", boxes.bounding_box_encode),
     "CTCGreedyDecoder": ("merge_repeated=True", ctc.ctc_greedy_decoder),
+    "Eig": ("compute_v=False", _eigen),
     "CTCLoss": (
         "preprocess_collapse_repeated=False, ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False",
         ctc.ctc_loss_of_scores,

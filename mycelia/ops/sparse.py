@@ -174,10 +174,42 @@ class COOTensor(_Sparse):
             wrap(starts), wrap(places[order, 1]), ops.gather(self.values, wrap(order.astype(np.int64)), 0), self._shape
         )
 
+    def abs(self) -> COOTensor:
+        """The same with absolute values.
+
+        >>> COOTensor(Tensor([[0]]), Tensor([-1.5]), (2,)).abs().values.tolist()
+        [1.5]
+        """
+        return self._with(ops.abs(self.values))
+
+    def add(self, other: COOTensor, thresh: Any) -> COOTensor:
+        """The sum, without numbers that are smaller than `thresh`.
+
+        >>> a = COOTensor(Tensor([[0]]), Tensor([1.0]), (2,))
+        >>> a.add(a, Tensor(0.0)).values.tolist()
+        [2.0]
+        """
+        return coo_add(self, other, thresh)
+
+    def _with(self, values: Tensor) -> COOTensor:
+        return COOTensor(self.indices, values, self._shape)
+
+    def __neg__(self) -> COOTensor:
+        return self._with(-self.values)
+
     def __add__(self, other: Any) -> Any:
         if isinstance(other, COOTensor):
             return coo_add(self, other, Tensor(0, self.dtype))
         return other + self.to_dense()
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __mul__(self, other: Any) -> COOTensor:
+        return self._with(self.values * _at(self, other))
+
+    def __truediv__(self, other: Any) -> COOTensor:
+        return self._with(self.values / _at(self, other))
 
 
 class CSRTensor(_Sparse):
@@ -264,8 +296,60 @@ class CSRTensor(_Sparse):
         """
         return csr_reduce_sum(self, axis)
 
+    def mm(self, matrix: Any) -> Any:
+        """The product with a matrix; that with another one held row by row is held so, too.
+
+        >>> CSRTensor(Tensor([0, 1]), Tensor([1]), Tensor([5.0]), (1, 2)).mm(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[15.0, 20.0]]
+        """
+        if isinstance(matrix, CSRTensor):
+            return dense_to_sparse_csr(self.mm(matrix.to_dense()))
+        if not isinstance(matrix, Tensor) or matrix.ndim != 2 or matrix.shape[0] != self._shape[1]:
+            raise ShapeError(f"a matrix of shape {self._shape} has no product with this", given={"matrix": matrix})
+        parts = ops.gather(matrix, self.indices, 0) * ops.expand_dims(self.values, 1)
+        return ops.unsorted_segment_sum(parts, self.rows(), self._shape[0])
+
+    def abs(self) -> CSRTensor:
+        """The same with absolute values.
+
+        >>> CSRTensor(Tensor([0, 1]), Tensor([1]), Tensor([-5.0]), (1, 2)).abs().values.tolist()
+        [5.0]
+        """
+        return self._with(ops.abs(self.values))
+
+    def add(self, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:
+        """Alpha times this matrix and beta times another.
+
+        >>> a = CSRTensor(Tensor([0, 1]), Tensor([1]), Tensor([5.0]), (1, 2))
+        >>> a.add(a, Tensor(1.0), Tensor(2.0)).values.tolist()
+        [15.0]
+        """
+        return csr_add(self, b, alpha, beta)
+
+    def _with(self, values: Tensor) -> CSRTensor:
+        return CSRTensor(self.indptr, self.indices, values, self._shape)
+
+    def __neg__(self) -> CSRTensor:
+        return self._with(-self.values)
+
+    def __add__(self, other: Any) -> CSRTensor:
+        return csr_add(self, other, 1, 1) if isinstance(other, CSRTensor) else NotImplemented
+
+    def __sub__(self, other: Any) -> CSRTensor:
+        return csr_add(self, other, 1, -1) if isinstance(other, CSRTensor) else NotImplemented
+
     def __mul__(self, other: Any) -> CSRTensor:
         return csr_mul(self, other)
+
+    def __truediv__(self, other: Any) -> CSRTensor:
+        return self._with(self.values / _at(self.to_coo(), other))
+
+
+def _at(x: COOTensor, other: Any) -> Any:
+    """The numbers of a dense one where a sparse one holds some."""
+    if isinstance(other, _Sparse):
+        raise ArgumentError("one that holds few numbers is multiplied with a dense one, or divided by it")
+    return ops.gather_nd(ops.broadcast_to(other if isinstance(other, Tensor) else Tensor(other), x.shape), x.indices)
 
 
 def _elementwise(kind: Any, name: str) -> Callable[[Any], Any]:
@@ -401,9 +485,7 @@ def csr_mul(x: CSRTensor, y: Any) -> CSRTensor:
     >>> csr_mul(CSRTensor(Tensor([0, 1]), Tensor([1]), Tensor([5.0]), (1, 2)), Tensor([[7.0, 2.0]])).values.tolist()
     [10.0]
     """
-    spread = ops.broadcast_to(y if isinstance(y, Tensor) else Tensor(y), x.shape)
-    chosen = ops.gather_nd(spread, x.to_coo().indices)
-    return CSRTensor(x.indptr, x.indices, x.values * chosen, x.shape)
+    return CSRTensor(x.indptr, x.indices, x.values * _at(x.to_coo(), y), x.shape)
 
 
 @_offered

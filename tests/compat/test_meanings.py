@@ -443,3 +443,37 @@ def test_putting_a_cell_at_the_end_gives_nothing():
         assert cells.append(nn.Tanh()) is None
         assert [type(c).__name__ for c in cells] == ["ReLU", "Tanh"]
     assert len(nn.CellList().extend([nn.ReLU()])) == 1
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_eigenvalues_come_alone_unless_vectors_are_wanted(run):
+    x = np.array([[2.0, 1.0], [1.0, 3.0]])
+    values, vectors = run(ops.Eig(compute_v=True))(Tensor(x))
+    np.testing.assert_allclose(x @ vectors.asnumpy(), vectors.asnumpy() * values.asnumpy(), atol=1e-12)
+    alone, nothing = run(ops.Eig())(Tensor(x))
+    assert (alone.tolist(), nothing.size) == (values.tolist(), 0)
+    slope = run(ms.grad(lambda x: ops.Eig()(x)[0].real().sum()))(Tensor(x))
+    np.testing.assert_allclose(slope.asnumpy(), np.eye(2), atol=1e-12)  # their sum is the trace
+
+
+def test_what_is_said_about_where_an_operation_runs_is_noted():
+    op = ops.ReduceSum().set_device("CPU").set_stage(0).shard(((1, 1),)).recompute().set_prim_instance_name("rows")
+    assert (op.name, op.instance_name, op(M, 1).shape) == ("ReduceSum", "rows", M.shape[:1])
+    assert op.attrs == {"keep_dims": False, "primitive_target": "CPU", "stage": 0, "in_strategy": ((1, 1),),
+                        "recompute": True}  # fmt: skip
+    assert "stage" not in op.del_prim_attr("stage").attrs
+    compiled = ms.jit(op)
+    assert compiled(M, 1).shape == M.shape[:1]
+    op.add_prim_attr("keep_dims", True)
+    assert op(M, 1).shape == compiled(M, 1).shape == (M.shape[0], 1)
+    for wrong in (lambda: op.set_device("GPU"), lambda: op.set_stage("x"), lambda: op.shard([1]),
+                  lambda: op.add_prim_attr("unheard", 1), lambda: op.recompute("yes")):  # fmt: skip
+        with pytest.raises(MyceliaError):
+            wrong()
+
+
+def test_a_parameter_says_that_it_kept_its_place():
+    w = Parameter(Tensor([1.0]), name="w")
+    assert (w.inited_param, w.sliced, w.comm_fusion) == (None, False, 1)
+    w.comm_fusion = 2
+    assert (w.comm_fusion, Parameter(Tensor([1.0])).comm_fusion) == (2, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import nn
+from mycelia import nn, ops
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.runtime import stages
 
@@ -161,3 +161,49 @@ def test_a_parameter_is_given_once():
     w = weight(1.0)
     with pytest.raises(ArgumentError, match="twice"):
         nn.SGD([w, w], 0.1)
+
+
+class Published(nn.Optimizer):
+    """Momentum as MindSpore's documentation writes an optimizer of one's own."""
+
+    def __init__(self, params, learning_rate, momentum, weight_decay=0.0, loss_scale=1.0):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        self.hyper_map = ops.HyperMap()
+        self.beside = self.parameters.clone(prefix="moments", init="zeros")
+        self.momentum, self.opt = momentum, ops.ApplyMomentum()
+
+    def construct(self, gradients):
+        gradients = self.flatten_gradients(gradients)
+        gradients = self.scale_grad(self.gradients_centralization(self.decay_weight(gradients)))
+        lr = self.get_lr()
+        self.assignadd(self.global_step, self.global_step_increase_tensor)
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            self.opt(self.parameters[i], self.beside[i], rate, gradients[i], self.momentum)
+        return True
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_an_optimizer_written_for_mindspore_takes_the_steps_of_ours(run, grouped):
+    gradients = [np.random.RandomState(s).normal(size=(2, 3)).astype(np.float32) for s in range(4)]
+
+    def trained(kind):
+        w, b = ms.Parameter(np.ones((2, 3), np.float32), name="w"), ms.Parameter(np.ones((2, 3), np.float32), name="b")
+        groups = [{"params": [w], "lr": 0.2, "weight_decay": 0.25}, {"params": [b], "grad_centralization": True}]
+        optimizer = kind(groups if grouped else [w, b], 0.1, 0.9, weight_decay=0.5, loss_scale=4.0)
+        step = run(optimizer)
+        for g in gradients:
+            step((ms.Tensor(g), ms.Tensor(g * 2)))
+        assert optimizer.global_step.item() == 4
+        return np.stack([w.asnumpy(), b.asnumpy()])
+
+    np.testing.assert_allclose(trained(Published), trained(nn.Momentum), rtol=1e-6)
+
+
+def test_the_rate_of_a_parameter_is_a_parameter():
+    w, b = ms.Parameter([1.0], name="w"), ms.Parameter([1.0], name="b")
+    optimizer = nn.SGD([{"params": [w], "lr": 0.25}, {"params": [b]}], 0.5)
+    assert [rate.item() for rate in optimizer.get_lr_parameter([b, w])] == [0.5, 0.25]
+    with pytest.raises(ArgumentError, match="does not change other"):
+        optimizer.get_lr_parameter(ms.Parameter([1.0], name="other"))

@@ -87,3 +87,31 @@ def test_what_does_not_fit_is_refused():
         ms.COOTensor(Tensor([[0, 1]]), Tensor([1.0, 2.0]), (2, 2))
     with pytest.raises(MyceliaError, match="one start more than rows"):
         ms.CSRTensor(Tensor([0, 1]), Tensor([0]), Tensor([1.0]), (2, 2))
+
+
+def test_operators_and_members_of_both_kinds():
+    x, y, dense = scipy.sparse.csr_matrix(DENSE), scipy.sparse.csr_matrix(OTHER), np.abs(OTHER) + 1
+    for kind in (coo, csr):
+        a, b = kind(DENSE), kind(OTHER)
+        for found, want in (
+            (-b, -y), (b.abs(), abs(y)), (a + b, x + y), (a - b, x - y), (a * Tensor(dense), x.multiply(dense)),
+            (a / Tensor(dense), x / dense), (a * 2.0, x * 2.0),
+        ):  # fmt: skip
+            assert type(found) is type(a)
+            np.testing.assert_allclose(found.to_dense().asnumpy(), want.toarray(), rtol=1e-6)
+        with pytest.raises(MyceliaError, match="multiplied with a dense one"):
+            a * b
+    np.testing.assert_allclose((coo(DENSE) - Tensor(OTHER)).asnumpy(), DENSE - OTHER, rtol=1e-6)
+    np.testing.assert_allclose(coo(DENSE).add(coo(OTHER), 0.5).to_dense().asnumpy(), np.where(
+        np.abs(DENSE + OTHER) >= 0.5, DENSE + OTHER, 0), rtol=1e-6)  # fmt: skip
+    scaled = csr(DENSE).add(csr(OTHER), Tensor(2.0), Tensor(3.0)).to_dense().asnumpy()
+    np.testing.assert_allclose(scaled, 2 * DENSE + 3 * OTHER, rtol=1e-6)
+    for right in (Tensor(OTHER.T), csr(OTHER.T)):
+        found = csr(DENSE).mm(right)
+        found = found if isinstance(found, Tensor) else found.to_dense()
+        np.testing.assert_allclose(found.asnumpy(), (x @ y.T).toarray(), rtol=1e-5, atol=1e-7)
+    a = csr(DENSE)
+    slope = ms.grad(lambda v: ms.CSRTensor(a.indptr, a.indices, v, a.shape).mm(Tensor(OTHER.T)).sum())(a.values)
+    np.testing.assert_allclose(slope.asnumpy(), OTHER.sum(0)[a.indices.asnumpy()], rtol=1e-5, atol=1e-6)
+    with pytest.raises(MyceliaError, match="has no product"):
+        a.mm(Tensor(DENSE))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mycelia import ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispatch
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.nn.cell import Cell
 from mycelia.nn.optim.rates import Rate, as_rate
 from mycelia.types import Array, float32, int32
@@ -27,6 +28,11 @@ class Choice:
     rate: int
     decay: int
     centralize: bool
+
+
+def _operation(name: str) -> cached_property[Any]:
+    """An operation that is made when it is first asked for."""
+    return cached_property(lambda _: getattr(ops, name)())
 
 
 class Optimizer(Cell):
@@ -44,6 +50,9 @@ class Optimizer(Cell):
     parameters: ParameterTuple
     global_step: Parameter
     decoupled = False  # whether the decay of weights is left to `update`, instead of being added to the gradient
+    # what a `construct` of one's own finds in MindSpore's optimizers
+    map_, hyper_map, assignadd = _operation("Map"), _operation("HyperMap"), _operation("AssignAdd")
+    global_step_increase_tensor = Tensor(1, int32)
 
     def __init__(
         self,
@@ -56,6 +65,7 @@ class Optimizer(Cell):
         if not isinstance(loss_scale, int | float) or loss_scale <= 0:
             raise ArgumentError(f"loss_scale is a positive number, not {loss_scale!r}")
         self.loss_scale = float(loss_scale)
+        self.need_scale, self.reciprocal_scale = loss_scale != 1, Tensor(1.0 / loss_scale, float32)
         self.global_step = Parameter(Tensor(0, int32), name="global_step", requires_grad=False)
         if isinstance(parameters, Tensor | Cell) or not isinstance(parameters, Iterable):
             raise ArgumentError(
@@ -112,6 +122,9 @@ class Optimizer(Cell):
             self.insert_child_to_cell(f"rate_{number}", rate)
         self.rates = tuple(rates)
         self.decays = tuple(decays)
+        self.is_group_lr, self.dynamic_lr = len(rates) > 1, not all(isinstance(r.source, Parameter) for r in rates)
+        self.grad_centralization_flags = tuple(own.centralize for own in self.choices)
+        self.param_length = len(self.parameters)
         plain = not self.is_group  # without groups, what shifts and scales a normalised signal does not decay
         self.decay_flags = tuple(
             bool(isinstance(decays[own.decay], Cell) or decays[own.decay] > 0)
@@ -134,8 +147,8 @@ class Optimizer(Cell):
                 gradient = gradient * (1.0 / scale)
             if decays_too and not decoupled:
                 gradient = gradient + weight * decays[own.decay]
-            if own.centralize and weight.ndim > 1:
-                gradient = gradient - ops.mean(gradient, tuple(range(1, weight.ndim)), True)
+            if own.centralize:
+                gradient = _centered(gradient)
             if decays_too and decoupled:
                 update(index, weight, gradient, rates[own.rate], shared, decays[own.decay])
             else:
@@ -170,7 +183,63 @@ class Optimizer(Cell):
         pairs = zip(self.parameters, gradients, strict=True)
         return [g if g.dtype is w.dtype else cast(g, w.dtype) for w, g in pairs]
 
+    # ------------------------------------------------------------------------------ for a `construct` of one's own
+
+    def flatten_gradients(self, gradients: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The gradients: the weights are not one piece of memory.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")]).flatten_gradients((Tensor([2.0]),))[0].item()
+        2.0
+        """
+        return gradients
+
+    def decay_weight(self, gradients: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The gradients, with that of the decay of the weights added: as long as they are scaled, so is it.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")], weight_decay=0.25).decay_weight((Tensor([2.0]),))[0].item()
+        2.25
+        """
+        decays = [self._decay(decay) * self.loss_scale for decay in self.decays]
+        each = zip(self.parameters, self._fitting(gradients), self.choices, self.decay_flags, strict=True)
+        return tuple(g + w * decays[own.decay] if decays_too else g for w, g, own, decays_too in each)
+
+    def gradients_centralization(self, gradients: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The gradients, those of groups with `grad_centralization` without their means.
+
+        >>> groups = [{"params": [Parameter([[1.0, 2.0]], name="w")], "grad_centralization": True}]
+        >>> Optimizer(0.5, groups).gradients_centralization((Tensor([[2.0, 4.0]]),))[0].tolist()
+        [[-1.0, 1.0]]
+        """
+        each = zip(gradients, self.grad_centralization_flags, strict=True)
+        return tuple(_centered(g) if centralize else g for g, centralize in each)
+
+    def scale_grad(self, gradients: Sequence[Tensor]) -> Sequence[Tensor]:
+        """The gradients of the loss, from those of the loss times `loss_scale`.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")], loss_scale=4.0).scale_grad((Tensor([2.0]),))[0].item()
+        0.5
+        """
+        return tuple(g * (1.0 / self.loss_scale) for g in gradients) if self.need_scale else gradients
+
     # ------------------------------------------------------------------------------------------------------- to read
+
+    def get_lr_parameter(self, param: Parameter | list[Parameter]) -> Any:
+        """The rate of a parameter, or of each in a list: a parameter itself, or the schedule.
+
+        >>> w, b = Parameter([1.0], name="w"), Parameter([1.0], name="b")
+        >>> Optimizer(0.5, [{"params": [w], "lr": 0.25}, {"params": [b]}]).get_lr_parameter(w).item()
+        0.25
+        """
+        if not isinstance(param, Parameter | list):
+            raise CallError(f"the rate of a parameter or of a list of them, not of a {type(param).__name__}")
+        places = {id(p): own for p, own in zip(self.parameters, self.choices, strict=True)}
+        asked = param if isinstance(param, list) else [param]
+        for p in asked:
+            if id(p) not in places:
+                name = p.name if isinstance(p, Parameter) else repr(p)
+                raise ArgumentError(f"the optimizer does not change {name}", hint="ask for one of its parameters")
+        found = [self.rates[places[id(p)].rate].source for p in asked]
+        return found if isinstance(param, list) else found[0]
 
     @property
     def learning_rate(self) -> Parameter | Cell:
@@ -232,6 +301,12 @@ class Optimizer(Cell):
         for moment in made:
             moment.requires_grad = False
         return made
+
+
+def _centered(gradient: Tensor) -> Tensor:
+    """Without the mean of each row, if there are rows."""
+    axes = tuple(range(1, gradient.ndim))
+    return gradient - ops.mean(gradient, axes, True) if axes else gradient
 
 
 def _checked(group: Any) -> dict[str, Any]:
