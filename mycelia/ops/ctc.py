@@ -63,8 +63,10 @@ def ctc_loss(
     else:
         out = losses if reduction == "none" else p.reduce_sum(losses)
     steps = created(p.Iota(int32, (time, batch, 1), 0))
-    known = p.less(steps, p.reshape(cast(lengths, int32), (1, batch, 1)))
-    shown = p.select(p.broadcast(known, alphas.shape), alphas, p.full(-inf, x.dtype, ()))
+    known = p.broadcast(p.less(steps, p.reshape(cast(lengths, int32), (1, batch, 1))), alphas.shape)
+    places = created(p.Iota(int32, alphas.shape, 2))
+    known = p.logical_and(known, p.less_equal(places, p.reshape(cast(counts, int32) * 2, (1, batch, 1))))
+    shown = p.select(known, alphas, p.full(-inf, x.dtype, ()))
     return out, p.stop_gradient(p.transpose(shown, (1, 0, 2)))
 
 

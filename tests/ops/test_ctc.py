@@ -61,6 +61,10 @@ def test_labels_one_after_the_other_and_one_example_alone():
     np.testing.assert_allclose(found.asnumpy(), WANTED, rtol=1e-9)
     assert alphas.shape == (BATCH, TIME, 2 * 5 + 1)
     assert np.isneginf(alphas.asnumpy()[1, 3]).all()  # beyond its length
+    assert np.isneginf(alphas.asnumpy()[2, :, 3:]).all()  # and beyond its labels
+    after = alphas.asnumpy()[range(BATCH), LENGTHS - 1]  # the last label, and the blank behind it
+    ends = np.logaddexp(after[range(BATCH), 2 * COUNTS], after[range(BATCH), 2 * COUNTS - 1])
+    np.testing.assert_allclose(-ends, WANTED, rtol=1e-9)
     one = ops.ctc_loss(Tensor(LOGS[:, 0]), Tensor([1, 2]), Tensor([4]), Tensor([2]), reduction="none")[0]
     np.testing.assert_allclose(one.asnumpy(), WANTED[:1], rtol=1e-9)
     nothing = ops.ctc_loss(Tensor(LOGS[:, :1]), Tensor([[1]]), Tensor([4]), Tensor([0]), reduction="sum")[0]
