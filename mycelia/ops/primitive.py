@@ -46,7 +46,9 @@ from mycelia.ops.arguments import axis_of, tensor
 __all__ = ["Primitive"]
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-NOTED = ("primitive_target", "stage", "in_strategy", "out_strategy", "recompute", "fusion")
+NOTED = (
+    "primitive_target", "stage", "in_strategy", "out_strategy", "recompute", "fusion", "input_names", "output_names",
+)  # fmt: skip
 
 
 class Primitive:
@@ -185,7 +187,7 @@ class Primitive:
         return self
 
     def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-        """Note what an operation of one's own calls its inputs and results.
+        """Note what an operation calls its inputs and results.
 
         >>> op = Primitive("add")
         >>> op.init_prim_io_names(["x", "y"], ["sum"])

@@ -461,6 +461,8 @@ def test_what_is_said_about_where_an_operation_runs_is_noted():
     assert (op.name, op.instance_name, op(M, 1).shape) == ("ReduceSum", "rows", M.shape[:1])
     assert op.attrs == {"keep_dims": False, "primitive_target": "CPU", "stage": 0, "in_strategy": ((1, 1),),
                         "recompute": True}  # fmt: skip
+    op.init_prim_io_names(["x", "axis"], ["sum"])
+    assert op.attrs["input_names"] == ["x", "axis"]
     assert "stage" not in op.del_prim_attr("stage").attrs
     compiled = ms.jit(op)
     assert compiled(M, 1).shape == M.shape[:1]
