@@ -27,7 +27,7 @@ SOURCES = {(entry, kind): reached(entry, kind) for entry in (put_in_order, find_
 FRACTION = {2: 10, 4: 23, 8: 52}  # bits behind the point
 
 
-class Bits(NamedTuple):
+class KeyBits(NamedTuple):
     """What an element type is to `routines.ordering.key_of`."""
 
     magnitude: int
@@ -35,18 +35,18 @@ class Bits(NamedTuple):
     bias: int
 
 
-def bits_of(dtype: DType) -> Bits:
+def bits_of(dtype: DType) -> KeyBits:
     """The numbers that tell an element type.
 
     >>> from mycelia.types import float16, uint8
     >>> bits_of(float16), bits_of(uint8)
-    (Bits(magnitude=32767, infinity=31744, bias=0), Bits(magnitude=0, infinity=0, bias=-128))
+    (KeyBits(magnitude=32767, infinity=31744, bias=0), KeyBits(magnitude=0, infinity=0, bias=-128))
     """
     half = 1 << 8 * dtype.itemsize - 1
     if dtype.is_float:
         fraction = 7 if dtype is bfloat16 else FRACTION[dtype.itemsize]
-        return Bits(half - 1, half - (1 << fraction), 0)
-    return Bits(0, 0, -half if dtype.is_integer and dtype.numpy.kind == "u" else 0)
+        return KeyBits(half - 1, half - (1 << fraction), 0)
+    return KeyBits(0, 0, -half if dtype.is_integer and dtype.numpy.kind == "u" else 0)
 
 
 def routine_name(call: RoutineCall) -> str:

@@ -318,3 +318,13 @@ MEANING: dict[str, Callable[..., Any]] = {
     "signbit": np.signbit,
     "isnan": np.isnan,
 }
+
+
+def ordered(x: Array, descending: bool, axis: int = 1) -> Array:
+    """Positions that put an array in order along an axis; equal elements keep their order, and nan is largest."""
+    x = x.astype(np.float32) if x.dtype.kind not in "?iufc" else x  # NumPy does not know where others have nan
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    found: Array = x.shape[axis] - 1 - backwards
+    return found

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from mycelia.loops.calls import Axis, ConvolutionCall, FourierCall, Matmul, OrderCall, SearchCall, Strided, Tiles
+from mycelia.loops.interpret import ordered
 from mycelia.types import Array, DType
 
 
@@ -160,16 +161,6 @@ def _(call: OrderCall, operands: Sequence[Array]) -> None:
     wanted = [np.take_along_axis(x, order, 1)] * call.values + [order] * call.positions
     for out, result in zip(outputs, wanted, strict=True):
         out[: result.size] = result.reshape(-1)
-
-
-def ordered(x: Array, descending: bool, axis: int = 1) -> Array:
-    """Positions that put an array in order along an axis; equal elements keep their order, and nan is largest."""
-    x = x.astype(np.float32) if x.dtype.kind not in "?iufc" else x  # NumPy does not know where others have nan
-    if not descending:
-        return np.argsort(x, axis, kind="stable")
-    backwards = np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
-    found: Array = x.shape[axis] - 1 - backwards
-    return found
 
 
 @called.register

@@ -8,13 +8,13 @@ from mycelia.ir import Project, Value
 from mycelia.loops import Invoke, Operand, OrderCall, SearchCall
 from mycelia.lowering.body import Body
 from mycelia.lowering.steps import lower_step
-from mycelia.primitives import Order, Search, Sort, TopK
+from mycelia.primitives import Ordering, Search, Sort, TopK
 from mycelia.primitives.ordering import InOrder
 from mycelia.sizes import known_equal
 
 
-@lower_step.register(Order)
-def _(op: Order, v: Value, body: Body) -> None:
+@lower_step.register(Ordering)
+def _(op: Ordering, v: Value, body: Body) -> None:
     _order(op, v, (None, v), body)
 
 

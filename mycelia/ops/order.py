@@ -14,7 +14,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, created, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Value
-from mycelia.loops.meaning import ordered
+from mycelia.loops.interpret import ordered
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
 from mycelia.types import bfloat16, bool_, int32, int64

@@ -9,7 +9,7 @@ computes them (`routines/ordering.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -19,13 +19,13 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Several, Value, zero_gradient
-from mycelia.loops.meaning import ordered
+from mycelia.loops.interpret import ordered
 from mycelia.primitives.family import ALL, check_dims, check_dtype, draw, given, names
 from mycelia.primitives.windows import whole
-from mycelia.sizes import Dim, known_equal, low
+from mycelia.sizes import Dim, NeedsSize, Sym, comes_from_data, known_equal, low
 from mycelia.types import Array, DType, TensorType, TupleType, float32, int32, int64
 
-__all__ = ["Order", "Search", "Sort", "TopK", "order_of", "search", "sort", "topk"]
+__all__ = ["Ordering", "Search", "Sort", "TopK", "order_of", "search", "sort", "topk"]
 
 
 def apart(*shape: int) -> Array:
@@ -36,6 +36,47 @@ def apart(*shape: int) -> Array:
     """
     size = prod(shape)
     return (np.random.default_rng(size).permutation(size).reshape(shape) * 0.25 - 1.0).astype("f")
+
+
+def check_sizes(*operands: TensorType) -> None:
+    """A routine is told its sizes before the program runs: where they come out of data, Python runs the line."""
+    sizes: list[Any] = [n for t in operands for n in t.shape]
+    for n in filter(comes_from_data, sizes):
+        raise NeedsSize(n)
+
+
+def as_large_as_can_be(x: Any, number: Any) -> Any:
+    """`x`; along axes that are as long as data say, with numbers behind it up to the length that they can have."""
+    behind = [_missing(n) for n in x.shape]
+    return p.pad(x, [0] * len(behind), behind, number) if any(type(n) is Sym for n in behind) else x
+
+
+def _missing(n: Any) -> Any:
+    """By how much a size is smaller than it can be, if it comes out of data."""
+    if type(n) is not Sym or not comes_from_data(n) or len(n.names()) > 1:
+        return 0
+    (name,) = n.names()
+    return name.most - n if name.most is not None and known_equal(n, name.alone()) else 0
+
+
+def last_of(dtype: DType, descending: bool) -> Any:
+    """A number that no other comes after; equal ones keep their order.
+
+    >>> last_of(float32, False), last_of(float32, True), last_of(int32, True)
+    (nan, -inf, -2147483648)
+    """
+    if dtype.is_float:
+        return -np.inf if descending else np.nan
+    if not dtype.is_integer:
+        return not descending
+    info = np.iinfo(dtype.numpy)
+    return int(info.min if descending else info.max)
+
+
+def first(x: Any, shape: Sequence[Dim]) -> Any:
+    """The part of this shape with which a value begins."""
+    equal = all(a is b or known_equal(a, b) for a, b in zip(x.shape, shape, strict=True))
+    return x if equal else p.slice_(x, [0] * len(shape), shape)
 
 
 @dataclass(frozen=True)
@@ -52,6 +93,7 @@ class InOrder(Op, abstract=True):
         """The type of positions of all elements."""
         check_dims(self, x, (self.axis,), "axis")
         check_dtype(self, x)
+        check_sizes(x)
         return x.with_dtype(int64)
 
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Any:
@@ -82,10 +124,10 @@ class InOrder(Op, abstract=True):
         yield Mistake(lambda: cls.made(2, False).infer(x), ShapeError, f"{cls.name} along an axis that f32[2, 3]")
 
 
-class Order(InOrder):
+class Ordering(InOrder):
     """The positions, int64, that put elements in order along `axis`.
 
-    >>> Order(0, False).reference(np.array([3, 1, 2]))
+    >>> Ordering(0, False).reference(np.array([3, 1, 2]))
     array([1, 2, 0])
     """
 
@@ -207,6 +249,7 @@ class Search(Op):
 
     def infer(self, sequence: TensorType, values: TensorType) -> TensorType:
         check_dtype(self, sequence, values)
+        check_sizes(sequence, values)
         if sequence.rank == 0 or (
             sequence.rank > 1 and (sequence.rank != values.rank or not _same(sequence.shape[:-1], values.shape[:-1]))
         ):
@@ -277,7 +320,7 @@ def order_of(x: Any, axis: int, descending: bool = False) -> Any:
     >>> interpret(fn, np.array([3, 1, 2], "f"))[0]
     array([1, 2, 0])
     """
-    return Order(axis, descending)(x)
+    return first(Ordering(axis, descending)(as_large_as_can_be(x, last_of(x.dtype, descending))), x.shape)
 
 
 def sort(x: Any, axis: int, descending: bool = False) -> Any:
@@ -286,7 +329,8 @@ def sort(x: Any, axis: int, descending: bool = False) -> Any:
     >>> [str(r.type) for r in sort(p.zeros(float32, (2, 3)), 1)]
     ['f32[2, 3]', 'i64[2, 3]']
     """
-    return Sort(axis, descending)(x)
+    values, positions = Sort(axis, descending)(as_large_as_can_be(x, last_of(x.dtype, descending)))
+    return first(values, x.shape), first(positions, x.shape)
 
 
 def topk(x: Any, axis: int, count: Dim, descending: bool = True) -> Any:
@@ -304,4 +348,6 @@ def search(sequence: Any, values: Any, right: bool = False) -> Any:
     >>> str(search(p.zeros(float32, (5,)), p.zeros(float32, (2, 3))).type)
     'i64[2, 3]'
     """
-    return Search(right)(sequence, values)
+    if len(sequence.shape) > 1:
+        return Search(right)(sequence, values)
+    return first(Search(right)(sequence, as_large_as_can_be(values, 0)), values.shape)

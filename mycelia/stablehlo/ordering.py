@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mycelia import primitives as p
 from mycelia.ir import Function, Value
-from mycelia.primitives import Order, Search, Sort, TopK
+from mycelia.primitives import Ordering, Search, Sort, TopK
 from mycelia.primitives.ordering import InOrder
 from mycelia.stablehlo.rules import emit, inlined
 from mycelia.stablehlo.writer import Term, Writer
@@ -12,7 +12,7 @@ from mycelia.types import TensorType, bool_, int8, int64
 
 
 @emit.register
-def _(op: Order, v: Value, w: Writer, x: Term) -> Term:
+def _(op: Ordering, v: Value, w: Writer, x: Term) -> Term:
     return _sorted(op, w, x)[1]
 
 

@@ -1,5 +1,7 @@
 """Sizes that come out of data: masks, nonzero and unique run inside one native call, as eagerly, for any data."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,25 @@ def test_a_derivative_that_needs_the_size_is_an_error_where_python_may_not_run()
     strict = ms.jit(DIFFERENTIATED["product"], fullgraph=True)
     with pytest.raises(RuntimeError, match="comes out of data"):
         ms.grad(strict)(Tensor([1.0, -2.0, 3.0], ms.float32))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "bool"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_what_a_mask_has_chosen_is_sorted_inside_the_program(dtype: str, descending: bool) -> None:
+    """Behind it there are numbers that come last: those that are equal to them, and nan, stay in front."""
+
+    def ordered(x: Tensor, mask: Tensor) -> Any:
+        return ops.sort(x[mask], 0, descending), ops.argsort(x[mask], 0, descending)
+
+    compiled = ms.jit(ordered)
+    ends = {"float32": [np.nan, -np.inf, np.inf], "float16": [np.nan, -np.inf, np.inf], "bool": [True, False]}
+    info = np.iinfo(dtype) if dtype in ("int32", "uint8") else None
+    odd = ends.get(dtype) or [info.min, info.max]
+    rng = np.random.default_rng(3)
+    for size in (1, 6, 40):
+        x = np.concatenate([rng.integers(0, 5, size).astype(dtype), np.array(odd, dtype), np.array(odd, dtype)])
+        for mask in (rng.random(len(x)) < 0.6, np.ones(len(x), bool), np.zeros(len(x), bool)):
+            got, want = compiled(Tensor(x), Tensor(mask)), ordered(Tensor(x), Tensor(mask))
+            for a, b in zip((*got[0], got[1]), (*want[0], want[1]), strict=True):
+                np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    assert "runs in Python" not in compiled.explain()
