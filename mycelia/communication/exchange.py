@@ -20,7 +20,10 @@ from mycelia.types import Array
 class CommHandle:
     """Something that is being sent or received; `wait` ends it.
 
-    >>> CommHandle().wait()
+    >>> done = []
+    >>> handle = CommHandle(lambda: done.append("sent"))
+    >>> handle.wait(), handle.wait(), done
+    (None, None, ['sent'])
     """
 
     def __init__(self, finish: Callable[[], None] | None = None) -> None:
