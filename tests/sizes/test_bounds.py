@@ -22,10 +22,10 @@ def rows(n: int, width: int = 3) -> Tensor:
 
 
 def unrolled(x):
-    out = []
+    out = [x[0]]
     for i in range(x.shape[0]):
-        out.append(x[i] * i)
-    return sum(out)
+        out.append(out[-1] + x[i] * i)
+    return out[-1]
 
 
 def resident() -> int:
