@@ -223,6 +223,7 @@ class Driver:
         f = ir.Function(self.module, ir.FunctionType(VOID, [pointer]), "share.routine")
         f.linkage = "internal"
         b = ir.IRBuilder(f.append_basic_block("entry"))
+        flush(b, self.module, self.options.fast_math.flush)
         function, operands, sizes = (Heap.get(b, f.args[0], n) for n in range(3))
         most, phase = (Heap.get(b, f.args[0], n, i64) for n in (3, 4))
         me, all_ = self._thread(b, most)

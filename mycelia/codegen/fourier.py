@@ -21,7 +21,7 @@ from mycelia.codegen import scalar
 from mycelia.codegen.butterflies import Complexes, butterfly
 from mycelia.codegen.loop_writer import LoopWriter, pointer
 from mycelia.codegen.records import CODES, Pass, Passage, StageKind, StageWord
-from mycelia.codegen.scalar import i1, i8, i32, i64, register_type, splat
+from mycelia.codegen.scalar import i1, i8, i64, register_type, splat
 from mycelia.codegen.tiles import tile_type
 from mycelia.loops import FourierKind
 from mycelia.options import Options
@@ -88,21 +88,6 @@ class _Vectors(LoopWriter):
     def swapped(self, x: Complexes, swap: ir.Value) -> Complexes:
         """Real and imaginary parts exchanged, if so."""
         return Complexes(self.b, self.b.select(swap, x.im, x.re), self.b.select(swap, x.re, x.im))
-
-    def shuffled(self, x: ir.Value, y: ir.Value, order: Sequence[int] | range) -> ir.Value:
-        return self.b.shuffle_vector(x, y, ir.Constant(ir.VectorType(i32, len(order)), list(order)))
-
-    def transposed(self, rows: Sequence[ir.Value]) -> list[ir.Value]:
-        """A square of numbers whose rows are vectors, mirrored: blocks of 1, 2, 4 … change places (Eklundh)."""
-        rows, n = list(rows), self.lanes
-        d = 1
-        while d < n:
-            for i in (i for i in range(n) if not i & d):
-                x, y = rows[i], rows[i + d]
-                rows[i] = self.shuffled(x, y, [k if not k & d else n + k - d for k in range(n)])
-                rows[i + d] = self.shuffled(x, y, [k + d if not k & d else n + k for k in range(n)])
-            d *= 2
-        return rows
 
     def mirrored(self, rows: Sequence[Complexes]) -> list[Complexes]:
         sides = [self.transposed([getattr(x, side) for x in rows]) for side in ("re", "im")]

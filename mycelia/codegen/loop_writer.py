@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 
-from mycelia.codegen.scalar import i64
+from mycelia.codegen.scalar import i32, i64
 
 pointer = ir.PointerType()
 
@@ -26,6 +26,21 @@ class LoopWriter:
 
     def least(self, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.select(self.b.icmp_signed("<", x, y), x, y)
+
+    def shuffled(self, x: ir.Value, y: ir.Value, order: Sequence[int] | range) -> ir.Value:
+        return self.b.shuffle_vector(x, y, ir.Constant(ir.VectorType(i32, len(order)), list(order)))
+
+    def transposed(self, rows: Sequence[ir.Value]) -> list[ir.Value]:
+        """A square of numbers whose rows are vectors, mirrored: blocks of 1, 2, 4 … change places (Eklundh)."""
+        rows, n = list(rows), len(rows)
+        d = 1
+        while d < n:
+            for i in (i for i in range(n) if not i & d):
+                x, y = rows[i], rows[i + d]
+                rows[i] = self.shuffled(x, y, [k if not k & d else n + k - d for k in range(n)])
+                rows[i + d] = self.shuffled(x, y, [k + d if not k & d else n + k for k in range(n)])
+            d *= 2
+        return rows
 
     def loop(self, first: ir.Value, end: ir.Value, step: ir.Value, body: Callable[[ir.Value], None]) -> None:
         """`for i in range(first, end, step): body(i)`."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what only the compiler needs is loaded with it
         Matmul,
         Moves,
         OrderCall,
+        PrefixCall,
         RoutineCall,
         SearchCall,
         Strided,
@@ -101,6 +102,7 @@ __all__ = [
     "Origin",
     "Place",
     "Plan",
+    "PrefixCall",
     "Procedure",
     "Program",
     "Quotient",
@@ -151,7 +153,7 @@ __all__ = [
 _LATER = {
     "calls": (
         "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "OrderCall",
-        "RoutineCall", "SearchCall", "Strided", "TileKind", "Tiles",
+        "PrefixCall", "RoutineCall", "SearchCall", "Strided", "TileKind", "Tiles",
     ),
     "equality": ("equal",),
     "kernel": ("Kernel", "Store", "Sweep", "Update", "mention", "mention_index"),

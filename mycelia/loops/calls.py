@@ -205,5 +205,22 @@ class SearchCall:
         return self.sequences * self.count * 16
 
 
-RoutineCall = OrderCall | SearchCall  # what is computed by a routine, see `routines/ordering.py`
+@described
+@dataclass(frozen=True)
+class PrefixCall:
+    """The running sums along the axis in the middle of a dense (outer, length, inner), by vectors of so many lanes."""
+
+    dtype: DType
+    lanes: int
+    outer: Dim
+    length: Dim
+    inner: Dim
+
+    @property
+    def multiplications(self) -> Dim:
+        """What takes as long: an addition for each element."""
+        return self.outer * self.length * self.inner
+
+
+RoutineCall = OrderCall | SearchCall | PrefixCall  # what is computed by a routine, see `routines/ordering.py`
 LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall | RoutineCall

@@ -10,9 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mycelia.loops.calls import Axis, ConvolutionCall, FourierCall, Matmul, OrderCall, SearchCall, Strided, Tiles
+from mycelia.loops.calls import (
+    Axis,
+    ConvolutionCall,
+    FourierCall,
+    Matmul,
+    OrderCall,
+    PrefixCall,
+    SearchCall,
+    Strided,
+    Tiles,
+)
 from mycelia.loops.interpret import ordered
-from mycelia.types import Array, DType
+from mycelia.types import Array, DType, accumulator
 
 
 @singledispatch
@@ -171,3 +181,10 @@ def _(call: SearchCall, operands: Sequence[Array]) -> None:
     )
     for row, wanted, place in zip(sequences, values, out, strict=True):
         place[...] = np.searchsorted(row, wanted, "right" if call.right else "left")
+
+
+@called.register
+def _(call: PrefixCall, operands: Sequence[Array]) -> None:
+    size = call.outer * call.length * call.inner
+    x, out = (memory[:size].reshape(call.outer, call.length, call.inner) for memory in operands)
+    out[...] = np.cumsum(x, 1, accumulator(call.dtype).numpy)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 from mycelia.ir import Op, Value
 from mycelia.loops import (
     Buffer,
     Expr,
     Index,
+    Invoke,
     Kernel,
     Launch,
+    Operand,
+    PrefixCall,
     Store,
     Sweep,
     Update,
@@ -21,6 +27,7 @@ from mycelia.loops import (
     mention,
 )
 from mycelia.loops.index import Atom
+from mycelia.loops.prefix import LANES
 from mycelia.lowering.body import Body
 from mycelia.lowering.kernels import in_blocks
 from mycelia.lowering.plain import offset_of, shaped, wide_enough
@@ -37,10 +44,11 @@ from mycelia.primitives import (
     ScatterUpdate,
 )
 from mycelia.primitives.indexing import within
-from mycelia.sizes import known_equal
-from mycelia.types import TensorType, accumulator
+from mycelia.sizes import comes_from_data, known_equal, same
+from mycelia.types import TensorType, accumulator, row_major
 
 WIDTH = 128  # columns that one thread scatters at a time
+FEW = 256  # numbers whose running sums a loop makes before a call has begun
 
 
 @overwrites.register(DynamicUpdate)
@@ -142,6 +150,12 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     out = body.memory[v]
     if known_equal(v.tensor.size, 0):
         return
+    if _worth_a_routine(out, x):
+        dtype, axis = v.dtype, op.axis
+        lanes = min(LANES, body.shared.options.target.vector_bytes // accumulator(dtype).itemsize)
+        call = PrefixCall(dtype, lanes, prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :]))
+        body.steps.append(Invoke(call, (Operand(body.dense(x)),), (Operand(out),)))
+        return
     variables, at = full_index(x.shape)
     along = variables[op.axis]
     wide = accumulator(v.dtype)
@@ -158,3 +172,11 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     )
     rows = tuple(r for i, r in enumerate(variables) if i != op.axis and not known_equal(r.extent, 1))
     body.steps.append(Launch(Kernel(rows or (Variable(1),), sweeps, (total,)), x.tensor.size if rows else 0))
+
+
+def _worth_a_routine(out: Buffer, x: Value) -> bool:
+    """Whether running sums are a call: of few numbers the loop is shorter, and sizes out of data nobody can tell it."""
+    sizes: list[Any] = list(x.shape)
+    if any(map(comes_from_data, sizes)) or not same(out.strides, row_major(out.type.shape)):
+        return False
+    return not isinstance(x.tensor.size, int) or x.tensor.size >= FEW

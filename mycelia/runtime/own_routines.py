@@ -8,7 +8,8 @@ from functools import lru_cache, singledispatch
 import numpy as np
 
 from mycelia.errors import ShapeError
-from mycelia.loops import OrderCall, RoutineCall, SearchCall
+from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SearchCall
+from mycelia.loops.prefix import CHUNK
 from mycelia.routines.ordering import PART, POSITION, TOGETHER
 from mycelia.types import Array
 
@@ -58,3 +59,11 @@ def _(call: OrderCall, threads: int) -> tuple[list[int], int]:
 @_sized.register
 def _(call: SearchCall, threads: int) -> tuple[list[int], int]:
     return [1, threads, call.sequences, call.length, call.count, int(call.right)], 0
+
+
+@_sized.register
+def _(call: PrefixCall, threads: int) -> tuple[list[int], int]:
+    shape = [call.outer, call.length, call.inner]
+    if threads > 1 and call.inner == 1 and call.outer < MANY * threads and call.length >= LONG:
+        return [2 * call.outer, threads, *shape, 1], -(-call.length // CHUNK)
+    return [1, threads, *shape, 0], 0

@@ -21,6 +21,7 @@ from mycelia.codegen.records import WORDS
 from mycelia.errors import OutOfMemory
 from mycelia.ir import Function
 from mycelia.loops.status import NO_MEMORY, TOO_DEEP
+from mycelia.primitives.host import Callee, HostCall
 from mycelia.runtime.link import linked, workers
 from mycelia.testing import compile
 from mycelia.types import SequenceType, TensorType, define_frame, float32, int32
@@ -332,6 +333,28 @@ def test_programs_that_find_no_memory_say_so_and_give_back_what_they_took(name):
             allocator.check_empty()
         allocator.left = None
         np.testing.assert_array_equal(run(*given), want)
+        allocator.check_empty()
+
+
+@pytest.mark.parametrize("name", ["loop", "chain"])
+def test_programs_that_python_ends_give_back_what_they_took(name):
+    fn = gradient(PROGRAMS[name])
+    asked: list[int] = []
+
+    def fails_at_first(x: Any) -> Any:
+        asked.append(1)
+        return x if len(asked) > 1 else 1 / 0
+
+    told = HostCall(Callee(fails_at_first), (fn.results[0].tensor,), False)(fn.results[0])
+    given = inputs(fn, 200)
+    want = compile(fn)(*given)[0]
+    with checked() as allocator:
+        run = compile(fn.with_results(list(told)))
+        with pytest.raises(ZeroDivisionError):
+            run(*given)
+        assert allocator.taken
+        allocator.check_empty()
+        np.testing.assert_array_equal(run(*given)[0], want)
         allocator.check_empty()
 
 

@@ -30,7 +30,7 @@ from mycelia.routines.words import (
     upper,
     word,
 )
-from mycelia.runtime.routine import Routine
+from mycelia.runtime.routine import Routine, machine_code
 
 SQUARES = (0, 1, 4, 9, 16, 25, 36, 49)
 STEP = 3
@@ -589,3 +589,27 @@ def test_division_rounds_down_as_python_does():
     for x in (-7, -6, -1, 0, 1, 6, 7, 1 << 62, -(1 << 63)):
         for parts in (1, 2, 3, 1 << 40):
             assert divided(x, parts) == shared(x, parts)
+
+
+def test_nobody_else_can_compile_a_routine_while_it_is_compiled(monkeypatch):
+    """What the first has compiled would be dropped while others run it."""
+    made, held = Routine(fibonacci, options), []
+
+    def compiling(*args):
+        held.append(made._lock.locked())
+        return machine_code(*args)
+
+    monkeypatch.setattr("mycelia.runtime.routine.machine_code", compiling)
+    assert (made(10), made(20)) == (fibonacci(10), fibonacci(20))
+    assert held == [True]
+
+
+def test_a_routine_that_is_not_ready_is_compiled_by_one_thread(monkeypatch):
+    begun = []
+    monkeypatch.setattr(Routine, "_prepare", lambda routine: begun.append(routine))
+    made = Routine(fibonacci, options)
+    assert [made.ready() for _ in range(3)] == [False] * 3
+    for thread in threading.enumerate():
+        if thread.name == "mycelia-routine":
+            thread.join()
+    assert begun == [made]
