@@ -178,7 +178,9 @@ class Cell(Hooked, Compiled, Stateful):
     def __interpreted_set__(machine: Any, cell: Cell, name: str, value: Any) -> None:
         """What setting an attribute means inside a captured program: of parameters and cells, Python does it."""
         value, before = machine.settled(value), machine.read(cell, ("attr", name))
-        params, cells = (machine.items_of(machine.whole(cell, ("attr", n))) for n in ("_params", "_cells"))
+        params, cells, buffers = (
+            machine.items_of(machine.whole(cell, ("attr", n))) for n in ("_params", "_cells", "_persistent")
+        )
         plain = all(isinstance(v, Tensor) and not isinstance(v, Parameter) for v in alternatives(value))
         if isinstance(before, Parameter) and name in params and plain:
             machine.call(Parameter.set_data, (before, value), {})
@@ -188,15 +190,24 @@ class Cell(Hooked, Compiled, Stateful):
             machine.refuse(f"{type(cell).__name__}.{name}, which belongs to the cell, is set")
         if name in params:
             machine.refuse(f"the parameter {name} is set")
-        machine.store.write(cell, ("attr", name), value)
+        if name in buffers and not all(isinstance(v, Tensor | None) for v in alternatives(value)):
+            machine.refuse(f"the buffer {name} becomes something else")
+        machine.set_usual(cell, name, (value,))
 
     def __delattr__(self, name: str) -> None:
-        self._hold(name, None)
-        self.__dict__["_persistent"] = without(self._persistent, [name])
+        if name in self.__dict__:
+            self._let_go(name, None)
+            if name in self._persistent:
+                self.__dict__["_persistent"] = without(self._persistent, [name])
         object.__delattr__(self, name)
 
     def _hold(self, name: str, value: Any) -> None:
         """Make `value` the attribute `name`; what was called so belongs to the cell no more."""
+        self._let_go(name, value)
+        object.__setattr__(self, name, value)
+
+    def _let_go(self, name: str, value: Any) -> None:
+        """Note that what is called `name` belongs to the cell no more, but where `value` takes its place."""
         if name in self._params and not isinstance(value, Parameter):  # another takes its place in the order
             object.__setattr__(self, "_params", without(self._params, [name]))
         if name in self._cells and not isinstance(value, Cell):
@@ -206,7 +217,6 @@ class Cell(Hooked, Compiled, Stateful):
         before = self.__dict__.get(name)
         if isinstance(before, ParameterTuple):
             object.__setattr__(self, "_params", without(self._params, [p.name for p in before]))
-        object.__setattr__(self, name, value)
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter | None, check_name_contain_dot: bool = True
