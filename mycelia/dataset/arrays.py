@@ -21,16 +21,51 @@ def as_value(value: Any) -> Any:
     (array(3), 'U', {'k': array(1)})
     """
     if isinstance(value, np.ndarray):
-        return value
+        return value if type(value) is np.ndarray else _unmasked(value)
     if isinstance(value, dict):
         return {k: as_value(v) for k, v in value.items()}
     to_numpy = getattr(value, "asnumpy", None)
     if to_numpy is not None:
         return to_numpy()
     try:
-        return np.asarray(value)
+        made = np.asarray(value)
     except ValueError as error:
         raise DTypeError(f"this value does not make an array: {error}", given={"value": repr(value)[:200]}) from error
+    if isinstance(value, list | tuple) and made.dtype.kind in "fUS":
+        _see_kept(value, made)
+    return made
+
+
+def _unmasked(value: Array) -> Array:
+    """An array of a class of its own; a mask has no place in a row, and must not be lost in silence."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise DTypeError(
+            "rows hold plain arrays, and this one has a mask",
+            given={"value": repr(value)[:200]},
+            hint="fill what is masked: value.filled(0)",
+        )
+    return value
+
+
+def _see_kept(value: Sequence[Any], made: Array) -> None:
+    """Raise when NumPy has made texts of numbers, or rounded whole numbers that no type holds together."""
+    types = _types(value)
+    texts = [t for t in types if issubclass(t, str if made.dtype.kind == "U" else bytes)]
+    whole = made.dtype.kind == "f" and bool(types) and all(issubclass(t, int | np.integer) for t in types)
+    if whole or (made.dtype.kind in "US" and len(texts) < len(types)):
+        raise DTypeError(
+            f"this value does not make an array: its elements have no type in common but {made.dtype}",
+            given={"types": sorted(t.__name__ for t in types), "value": repr(value)[:200]},
+            hint="give them one type, or make two columns of them",
+        )
+
+
+def _types(value: Sequence[Any]) -> set[type]:
+    """The types of the elements, of inner lists too; those of arrays are left out."""
+    types = set(map(type, value))
+    if not types & {list, tuple}:
+        return types - {np.ndarray}
+    return set[type]().union(*(_types(v) if isinstance(v, list | tuple) else {type(v)} for v in value)) - {np.ndarray}
 
 
 def as_dtype(name: Any) -> np.dtype[Any]:
@@ -90,26 +125,42 @@ def _first(value: Any, count: int) -> Any:
 def _put(out: list[Any], c: int, n: int, value: Any, columns: Sequence[str]) -> None:
     have = out[c]
     if isinstance(have, list):
-        have.append(value)
-        return
-    fits = isinstance(value, np.ndarray) and value.shape == have.shape[1:] and value.dtype == have.dtype
+        fits = _alike(have[0], value)
+    else:
+        fits = isinstance(value, np.ndarray) and value.shape == have.shape[1:] and value.dtype == have.dtype
     if not fits:
         name = columns[c] if c < len(columns) else str(c)
-        shown = f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
         raise ArgumentError(
-            f"rows of column {name!r} do not make a batch: row 0 is {have.dtype}{list(have.shape[1:])}"
-            f" and row {n} is {shown}",
+            f"rows of column {name!r} do not make a batch: row 0 is {_shown(have[0])} and row {n} is {_shown(value)}",
             hint="resize or pad them in a map, or use padded_batch",
         )
-    have[n] = value
+    if isinstance(have, list):
+        have.append(value)
+    else:
+        have[n] = value
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values without a fixed size can stand in one batch: texts, objects, or dictionaries of such."""
+    if isinstance(one, dict) or isinstance(other, dict):
+        same = isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys()
+        return same and all(_alike(as_value(v), as_value(other[k])) for k, v in one.items())
+    kinds = one.dtype.kind == other.dtype.kind and (one.dtype.kind in "USO" or one.dtype == other.dtype)
+    return bool(kinds and one.shape == other.shape)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {_shown(as_value(v))}" for k, v in value.items()) + "}"
+    return f"{value.dtype}{list(value.shape)}"
 
 
 def _finish(out: Any, n: int) -> Any:
     if not isinstance(out, list):
         return out[:n] if len(out) != n else out
-    if isinstance(out[0], dict):
-        return {k: np.stack([as_value(v[k]) for v in out]) for k in out[0]}
-    return np.stack(out)
+    if not isinstance(out[0], dict):
+        return np.stack(out)
+    return {k: _finish([as_value(v[k]) for v in out], n) for k in out[0]}
 
 
 def pad(values: Sequence[Array], shape: Sequence[int | None] | None, fill: Any) -> list[Array]:
@@ -134,6 +185,32 @@ def _padded(value: Array, sizes: Sequence[int], fill: Any) -> Array:
         return value
     kept = tuple(slice(0, min(a, b)) for a, b in zip(value.shape, sizes, strict=True))
     blank = fill if fill is not None else "" if value.dtype.kind == "U" else b"" if value.dtype.kind == "S" else 0
-    out = np.full(sizes, blank, value.dtype)
+    out = filled(sizes, blank, value.dtype)
     out[kept] = value[kept]
     return out
+
+
+def filled(shape: Sequence[int], value: Any, dtype: np.dtype[Any]) -> Array:
+    """An array of one value, which must be an element of that type; for longer texts the type is widened.
+
+    >>> filled((2,), 7.0, np.dtype(np.int8)), filled((1,), "end", np.dtype("U1"))
+    (array([7, 7], dtype=int8), array(['end'], dtype='<U3'))
+    >>> filled((2,), 2.5, np.dtype(np.int8))
+    Traceback (most recent call last):
+    mycelia.errors.ArgumentError: 2.5 cannot stand among int8
+    <BLANKLINE>
+      hint: ...
+    """
+    given = as_value(value)
+    if dtype.kind in "US" and given.dtype.kind == dtype.kind and not given.ndim:
+        return np.full(shape, value, max(dtype, given.dtype, key=lambda d: d.itemsize))
+    if dtype.kind not in "biufcUS":
+        return np.full(shape, value, dtype)
+    fits = not given.ndim and given.dtype.kind in ("biuf" if dtype.kind != "c" else "biufc") and dtype.kind not in "US"
+    if fits:
+        with np.errstate(all="ignore"):
+            made = given.astype(dtype)
+        fits = bool(np.isfinite(made) == np.isfinite(given) if dtype.kind in "fc" else made == given)
+    if not fits:
+        raise ArgumentError(f"{value!r} cannot stand among {dtype}", hint="fill with a value that the type has")
+    return np.full(shape, made, dtype)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mycelia.checks import whole
+from mycelia.checks import truth, whole
 from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.caches.diskcache import DiskCache
 from mycelia.dataset.callback import DSCallback
@@ -134,7 +134,7 @@ class Dataset(Steered):
             callbacks=(callbacks,) if isinstance(callbacks, DSCallback) else tuple(callbacks or ()),
             children=(self.plan,),
             workers=workers,
-            processes=python_multiprocessing,
+            processes=truth("map", "python_multiprocessing", python_multiprocessing),
             max_rowsize=megabytes(max_rowsize),
         )
         assert node.columns, "names are checked when they are made"
@@ -185,13 +185,13 @@ class Dataset(Steered):
             raise ArgumentError("batch: input_columns and output_columns are those of per_batch_map, which is missing")
         node = BatchNode(
             size,
-            drop_remainder,
+            truth("batch", "drop_remainder", drop_remainder),
             per_batch_map,
             before,
             names_of(output_columns) or before,
             children=(self.plan,),
             workers=workers_of(num_parallel_workers),
-            processes=python_multiprocessing,
+            processes=truth("batch", "python_multiprocessing", python_multiprocessing),
             max_rowsize=megabytes(max_rowsize),
         )
         return BatchDataset(node)
@@ -212,9 +212,8 @@ class Dataset(Steered):
         """
         size = batch_size if callable(batch_size) else whole("padded_batch", "batch_size", batch_size, 1)
         padding = padding_of(pad_info, self.plan)
-        node = BatchNode(
-            size, drop_remainder, padding=padding, children=(self.plan,), workers=workers_of(num_parallel_workers)
-        )
+        drop = truth("padded_batch", "drop_remainder", drop_remainder)
+        node = BatchNode(size, drop, padding=padding, children=(self.plan,), workers=workers_of(num_parallel_workers))
         return PaddedBatchDataset(node)
 
     def bucket_batch_by_length(
@@ -252,8 +251,8 @@ class Dataset(Steered):
             sizes,
             element_length_function,
             padding,
-            pad_to_bucket_boundary,
-            drop_remainder,
+            truth("bucket_batch_by_length", "pad_to_bucket_boundary", pad_to_bucket_boundary),
+            truth("bucket_batch_by_length", "drop_remainder", drop_remainder),
             children=(self.plan,),
         )
         return BucketBatchByLengthDataset(node)
@@ -277,9 +276,10 @@ class Dataset(Steered):
         >>> ds.NumpySlicesDataset([1, 2], ["x"]).repeat(3).get_dataset_size()
         6
         """
-        if count is not None and count != -1:
-            whole("repeat", "count", count, 1)
-        return RepeatDataset(RepeatNode(0 if count in (None, -1) else int(count or 0), children=(self.plan,)))
+        times = -1 if count is None else whole("repeat", "count", count, -1)
+        if not times:
+            raise ArgumentError("count of repeat is a whole number from 1, not 0", hint="-1 or None for ever")
+        return RepeatDataset(RepeatNode(max(times, 0), children=(self.plan,)))
 
     def skip(self, count: int) -> Dataset:
         """All rows but the first ones.
@@ -312,7 +312,7 @@ class Dataset(Steered):
         total = self.get_dataset_size()
         counts = parts_of(sizes, total)
         base: Dataset = self
-        if randomize:
+        if truth("split", "randomize", randomize):
             base = Dataset(FixedShuffleNode(total, children=(self.plan,)))
         ends = np.cumsum(counts).tolist()
         return [
@@ -444,7 +444,8 @@ class Dataset(Steered):
         if len(fills) != len(names):
             raise ArgumentError("pack: one value to pad with, or one for every column", given={"columns": list(names)})
         size = whole("pack", "length", length, 1)
-        node = PackNode(size, names, split, fills, end, drop_remainder, children=(self.plan,))
+        whether, drop = truth("pack", "split", split), truth("pack", "drop_remainder", drop_remainder)
+        node = PackNode(size, names, whether, fills, end, drop, children=(self.plan,))
         assert node.taken, "names are checked when they are made"
         assert node.columns, "and so are the new ones"
         return PackDataset(node)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mycelia.checks import whole
 from mycelia.dataset.dataset import Dataset, InterleaveDataset, MixDataset
-from mycelia.dataset.plan.weaving import STOPS, InterleaveNode, MixNode
+from mycelia.dataset.plan.weaving import STOPS, InterleaveNode, MixNode, Weave
 from mycelia.errors import ArgumentError
 
 
@@ -44,6 +44,7 @@ def mix(datasets: Sequence[Dataset], weights: Sequence[float] | None = None, sto
         raise ArgumentError(f"mix: weights must not be negative, and one must be positive; they are {shares}")
     if stop not in STOPS:
         raise ArgumentError(f"stop is one of {list(STOPS)}, and was {stop!r}")
+    Weave.of(tuple(map(float, shares)), ())  # the weights make a pattern
     node = MixNode(tuple(map(float, shares)), stop, children=tuple(d.plan for d in given))
     assert node.names, "columns are compared when they are made"
     return MixDataset(node)

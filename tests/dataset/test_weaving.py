@@ -83,11 +83,14 @@ def blocks(count: int) -> list[Any]:
 def test_every_block_has_its_exact_parts(weights, place):
     if not sum(weights) > 0:
         return
+    shares = np.array(weights) / sum(weights)
+    if ((shares > 0) & (shares < 1 / 4096)).any():  # one that might never come is refused
+        weights = [w if share >= 1 / 4096 else 0.0 for w, share in zip(weights, shares.tolist(), strict=True)]
+        shares = np.array(weights) / sum(weights)
     pattern = Weave.of(weights, (place,))
     assert pattern.length <= 4096
     for number in range(3):
         assert np.bincount(pattern.block(number), minlength=len(weights)).tolist() == list(pattern.quotas)
-    shares = np.array(weights) / sum(weights)
     assert np.abs(np.array(pattern.quotas) / pattern.length - shares).max() < 1 / 2000
     positions = np.arange(5, 2 * pattern.length, 7)
     which, before = pattern.choices(positions)

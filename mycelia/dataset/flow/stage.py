@@ -19,7 +19,7 @@ from mycelia.dataset.flow.table import Table
 from mycelia.dataset.flow.workers import Answer, Later, Ticket, Workers
 from mycelia.errors import MyceliaError
 
-HANDED = 3e-4  # seconds that it takes to hand a request to a thread and its rows back, beside other threads
+HANDED = 3e-3  # seconds within which rows at hand are made by whoever asks: threads would wait for memory, and in turn
 WORTH = 2e-3  # seconds of work that are worth a request
 LIGHT = 1 << 20  # bytes of rows that one request may hold beyond the first chunk
 MOST = 64

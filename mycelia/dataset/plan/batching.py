@@ -19,6 +19,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.plan.operations import Function, name_of, outputs
 from mycelia.errors import ArgumentError
+from mycelia.types import Array
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class BatchNode(Node):
         if isinstance(self.size, int):
             return self.size
         size = self.size(BatchInfo(epoch, number))
-        if not isinstance(size, int | np.integer) or size < 1:
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
             raise ArgumentError(f"the batch size function gave {size!r} for batch {number}")
         return int(size)
 
@@ -152,6 +153,15 @@ class BatchNode(Node):
             else c.stream(self.child, epoch, below)
         )
         return BatchStream(c.number(self), epoch, child, lambda n: self.group(epoch, n), self.drop, number)
+
+
+def _axis(value: Array) -> Array:
+    if not value.ndim:
+        raise ArgumentError(
+            "a row that is a single number has no length",
+            hint="give element_length_function, which says how long it is",
+        )
+    return np.asarray(len(value))
 
 
 def _rows_of(column: Any) -> Any:
@@ -210,8 +220,13 @@ class BucketNode(Node):
     def bucket(self, row: Row) -> int:
         """Which bucket a row belongs to."""
         values = [row[i] for i in self.taken]
-        length = len(values[0]) if self.length is None else int(as_value(self.length(*values)))
-        return int(np.searchsorted(self.bounds, length, side="right"))
+        length = _axis(values[0]) if self.length is None else as_value(self.length(*values))
+        if length.size != 1 or length.dtype.kind not in "iu":
+            raise ArgumentError(
+                f"element_length_function must give a whole number, and gave {length.tolist()!r}",
+                hint="for example lambda x: len(x)",
+            )
+        return int(np.searchsorted(self.bounds, int(length.reshape(())[()]), side="right"))
 
     def collate(self, rows: Iterable[Row], count: int, epoch: int, number: int, places: Places) -> Row:
         listed = list(rows)

@@ -349,7 +349,7 @@ class RenameNode(Node):
 
     @lazy
     def names(self) -> tuple[str, ...]:
-        self.child.index_of(self.before, "rename")
+        self.child.index_of(unique(self.before, "rename"), "rename")
         new = dict(zip(self.before, self.after, strict=True))
         return unique([new.get(n, n) for n in self.child.columns], "rename")
 

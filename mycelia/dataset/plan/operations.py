@@ -222,6 +222,11 @@ class FilterNode(Node):
         random.enter(None)
         if verdict.size != 1:
             raise ArgumentError(f"{self.label} must give one truth value, and gave an array of shape {verdict.shape}")
+        if verdict.dtype.kind not in "biuf":
+            raise ArgumentError(
+                f"{self.label} must give a truth value, and gave {verdict.reshape(())[()]!r}",
+                hint="return True for rows to keep, and False for the others",
+            )
         return row if bool(verdict.reshape(())[()]) else None
 
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.dataset.arrays import as_value
+from mycelia.dataset.arrays import as_value, filled
 from mycelia.dataset.config import ErrorSamplesMode
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Joined, Literal, Request, Row
@@ -73,7 +73,7 @@ class PackNode(Node):
         columns = []
         for column in zip(*documents, strict=True):
             full = [c for c in column if len(c)]  # an empty one has no element type of its own
-            columns.append(np.concatenate(full) if full else NOTHING)
+            columns.append(np.concatenate(_of_one_type(full)) if full else NOTHING)
         return self.ended(columns, lengths)
 
     def join_columns(self, columns: Columns) -> Row | None:
@@ -103,15 +103,32 @@ class PackNode(Node):
         between[ends] = False
         made = []
         for number, whole in enumerate(columns):
-            dtype = whole.dtype if whole is not NOTHING else np.asarray(self.end).dtype
-            joined = np.empty(len(between), dtype)
+            last = filled((1,), self.end, whole.dtype if len(whole) else as_value(self.end).dtype)
+            joined = np.empty(len(between), last.dtype if number == 0 else whole.dtype)
             joined[between] = whole
-            joined[ends] = np.full(1, self.end, dtype) if number == 0 else whole[np.cumsum(lengths) - 1]
+            joined[ends] = last if number == 0 else whole[np.cumsum(lengths) - 1]
             made.append(joined)
         return *made, lengths + 1
 
 
 NOTHING = np.zeros(0)  # tokens of documents that are all empty
+
+
+def _of_one_type(parts: Sequence[Array], end: Any = None) -> list[Array]:
+    """Tokens of several documents, seen to be of one type; those that are nothing but ends take that of the others."""
+    own = next((p.dtype for p in parts if end is None or not _ends(p, end)), parts[0].dtype)
+    made = [p.astype(own) if p.dtype != own and end is not None and _ends(p, end) else p for p in parts]
+    texts = own.kind in "US" and all(p.dtype.kind == own.kind for p in made)
+    other = next((p.dtype for p in made if p.dtype != own and not texts), None)
+    if other is not None:
+        raise DataError(
+            f"pack: a document has tokens of {own} and another of {other}", hint="give them one type in a map before"
+        )
+    return made
+
+
+def _ends(part: Array, end: Any) -> bool:
+    return bool((part == end).all())
 
 
 @dataclass
@@ -187,7 +204,7 @@ class PackedRows:
     def __init__(
         self, node: PackNode, held: WaitingTokens, columns: Sequence[Array], lengths: Array, last: bool = False
     ) -> None:
-        self.held, self.more = held, columns
+        self.held, self.more, self.end = held, columns, node.end
         self.lengths = np.concatenate([held.lengths, lengths]) if len(lengths) else held.lengths
         ends = np.cumsum(self.lengths) - held.begun  # where documents end
         starts = ends - self.lengths
@@ -214,7 +231,9 @@ class PackedRows:
             [*zip(held.columns, columns, strict=True), documents, positions], [*node.pad, 0, 0], strict=True
         ):
             made.append(
-                _filled(part if isinstance(part, tuple) else (part,), whole, spots, (self.count, node.length), pad)
+                _filled(
+                    part if isinstance(part, tuple) else (part,), whole, spots, (self.count, node.length), pad, node.end
+                )
             )
         self.rows = list(zip(*made, strict=True))
 
@@ -243,15 +262,17 @@ class PackedRows:
         inside = len(self.held)
         columns = self.more
         if gone < inside:
-            columns = [_together(h[gone:], m) for h, m in zip(self.held.columns, columns, strict=True)]
+            columns = [_together(h[gone:], m, self.end) for h, m in zip(self.held.columns, columns, strict=True)]
         elif gone > inside:
             columns = [c[gone - inside :] for c in columns]
         return WaitingTokens(tuple(columns), self.lengths[over:], begun)
 
 
-def _together(one: Array, other: Array) -> Array:
+def _together(one: Array, other: Array, end: Any) -> Array:
     """Tokens one behind the other; an empty array has no element type of its own."""
-    return np.concatenate([one, other]) if len(one) and len(other) else one if len(one) else other
+    if not (len(one) and len(other)):
+        return one if len(one) else other
+    return np.concatenate(_of_one_type([one, other], end))
 
 
 @dataclass
@@ -311,14 +332,16 @@ class PackStream(RowStream):
 ORIGIN = ("a row of packed documents",)
 
 
-def _filled(parts: Sequence[Array], count: int, spots: Array | None, shape: tuple[int, int], pad: Any) -> Array:
+def _filled(
+    parts: Sequence[Array], count: int, spots: Array | None, shape: tuple[int, int], pad: Any, end: Any
+) -> Array:
     """So many values in rows of one length, in memory of their own; `spots` are those that they fill."""
-    full = [p for p in parts if len(p)]
+    full = _of_one_type([p for p in parts if len(p)], end)
     dtype = np.result_type(*full)
     if spots is not None:
-        filled = np.full(shape, pad, dtype)
-        filled[spots] = np.concatenate(full)[:count]
-        return filled
+        rows = filled(shape, pad, dtype)
+        rows[spots] = np.concatenate(full)[:count]
+        return rows
     joined, at = np.empty(count, dtype), 0
     for part in full:
         joined[at : at + len(part)] = part[: count - at]
@@ -339,7 +362,7 @@ class WindowsNode(Node):
 
     @lazy
     def taken(self) -> tuple[int, ...]:
-        return self.child.index_of(self.names, "windows")
+        return self.child.index_of(unique(self.names, "windows"), "windows")
 
     def describe(self) -> dict[str, Any]:
         pad = None if self.pad is None else [as_value(p).tolist() for p in self.pad]
@@ -370,7 +393,7 @@ class WindowsNode(Node):
             part = as_value(row[column])[start : start + self.length]
             if len(part) < self.length:
                 assert self.pad is not None, "only whole windows are counted"
-                whole = np.full((self.length, *part.shape[1:]), self.pad[i], part.dtype)
+                whole = filled((self.length, *part.shape[1:]), self.pad[i], part.dtype)
                 whole[: len(part)] = part
                 part = whole
             made[column] = part.copy()

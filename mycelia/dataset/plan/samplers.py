@@ -22,6 +22,23 @@ Labels = Callable[[str], Array]
 Place = tuple[int, ...]
 
 
+BLOCK = 1 << 16  # indices that are looked at together
+
+
+def _whole_indices(given: Sequence[Any], sampler: Sampler) -> Array:
+    """Indices as an array; truth values are none, since they would be a mask, and half ones are none either."""
+    found = np.asarray([i.asnumpy() if hasattr(i, "asnumpy") else i for i in given]) if given else np.zeros(0, np.int64)
+    found = found.reshape(len(given)) if found.size == len(given) else found
+    whole = found.ndim == 1 and (found.dtype.kind in "iu" or (found.dtype.kind == "f" and (found % 1 == 0).all()))
+    if not whole or not {bool, np.bool_}.isdisjoint(map(type, given)):
+        raise ArgumentError(
+            f"{type(sampler).__name__}: indices must be whole numbers",
+            given={"got": list(given[:10])},
+            hint="of a mask, give np.flatnonzero(mask)",
+        )
+    return found.astype(np.int64)
+
+
 class Shuffle(StrEnum):
     """How rows that live in several files are mixed: all rows, the files, the rows inside each file, or by parts.
 
@@ -64,7 +81,10 @@ class Sampler:
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         """Which of `count` rows, in which order: what `__iter__` gives; `self.generator` is made for this epoch."""
         self.dataset_size, self.generator = count, rng
-        return np.fromiter((int(i) for i in self), np.int64)
+        given, blocks = iter(self), []
+        while some := list(islice(given, BLOCK)):
+            blocks.append(_whole_indices(some, self))
+        return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)
 
     @property
     def written(self) -> bool:
@@ -314,9 +334,7 @@ class SubsetSampler(Sampler):
     def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
         listed: Sequence[int] = [indices] if isinstance(indices, int) else list(indices)
         super().__init__(num_samples)
-        if not all(isinstance(i, int | np.integer) for i in listed):
-            raise ArgumentError("indices must be whole numbers", given={"got": listed[:10]})
-        self.indices = np.asarray(listed, np.int64)
+        self.indices = _whole_indices(listed, self)
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         return self.indices

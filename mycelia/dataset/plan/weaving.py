@@ -49,6 +49,13 @@ class Weave:
         short = sorted(range(len(parts)), key=lambda i: quotas[i] - parts[i] * length)
         for i in short[: length - sum(quotas)]:
             quotas[i] += 1
+        never = [w for w, quota in zip(weights, quotas, strict=True) if w > 0 and not quota]
+        if never:
+            raise ArgumentError(
+                f"mix: a dataset of weight {never[0]!r} would never come, since that is less than one row in {LONGEST}",
+                given={"weights": list(weights)},
+                hint="give it a larger weight, or leave it out",
+            )
         return Weave(tuple(quotas), place)
 
     @property

@@ -357,15 +357,34 @@ def fingerprint(plan: Node, options: PipelineOptions, shared: bool = False) -> s
     """
     unequal = SHARES if shared else ()
     steps = [
-        (n.label, n.columns, len(n.children), [pair for pair in _sizes(n) if pair[0] not in unequal])
+        (n.label, n.columns, len(n.children), [pair for pair in _settings(n) if pair[0] not in unequal])
         for n in walk(plan)
     ]
     skips = options.error_samples_mode is ErrorSamplesMode.SKIP
     return hashlib.sha256(repr((steps, skips)).encode()).hexdigest()[:16]
 
 
-def _sizes(node: Node) -> list[tuple[str, int]]:
-    """The numbers that a position of a step depends on."""
-    told = node.sampler.describe() if isinstance(node, SourceNode) else node.describe()
-    own = [(k, v) for k, v in told.items() if isinstance(v, int)]
-    return [*own, ("rows", len(node.data))] if isinstance(node, SourceNode) else own
+def _settings(node: Node) -> list[tuple[str, Any]]:
+    """What the rows of a step depend on beside its functions: numbers, names and lists of them."""
+    if not isinstance(node, SourceNode):
+        return _settled(node.describe())
+    told = node.sampler.describe()
+    if node.sampler.written:  # what else a user's class holds may differ from run to run; its orders have seals
+        told = {k: v for k, v in told.items() if isinstance(v, int)}
+    return [*_settled(told), ("rows", len(node.data))]
+
+
+def _settled(told: dict[str, Any]) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in told.items():
+        if isinstance(value, dict) and value.keys().isdisjoint(("function", "class")):
+            found.append((name, _settled(value)))
+        elif _is_plain(value):
+            found.append((name, repr(value)))
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, int | float | str | np.generic)

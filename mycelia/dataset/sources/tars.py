@@ -28,7 +28,7 @@ from mycelia.types import Array
 
 HELD = 1 << 28  # bytes of pieces that are kept for those who ask for their rows
 AHEAD = 2 * RUN  # bytes that a thread reads beyond what was asked for
-COMING = 2  # runs that are read at once
+COMING = 3  # runs that are read ahead
 MANY = 16  # pieces that it reads beyond, where they are short
 MEMORY = 2.5e9  # bytes in a second: what comes slower comes from a disk
 LINGER = 0.05  # seconds that it waits for somebody to ask for more
@@ -227,8 +227,18 @@ class TarData(FileData):
     # from the first row on
 
     def reach(self, end: int) -> int:
-        """The smaller of `end` and the number of rows; little more is read than that takes, by a thread meanwhile."""
+        """The smaller of `end` and the number of rows; little more is read than that takes, by threads meanwhile.
+
+        Whoever asks finds the samples in what threads have read: to be woken by another who did would take longer.
+        Large samples are not read here, but looked for, by a thread that goes ahead.
+        """
         front, files = self.front, len(self.paths)
+        if front.rows < end and front.weight < LARGE:
+            with front.lock:
+                while front.rows < end and front.file < files and front.weight < LARGE and front.reader is None:
+                    self._advance(front)
+        if front.weight < LARGE and front.reader is None:
+            return min(end, front.rows)
         if front.file < files and front.rows < end + (front.pieces[-1].count if front.pieces else 1):
             with front.lock:
                 if end > front.wanted:

@@ -332,3 +332,23 @@ def test_a_mistake_is_told(call, words):
     with pytest.raises((ValueError, TypeError), match=words) as raised:
         call()
     assert isinstance(raised.value, MyceliaError)
+
+
+def test_a_wave_that_is_asked_for_longer_than_its_spectra_ends_in_silence():
+    x = np.random.default_rng(0).normal(size=(2, 3, 64))
+    weights = window(A.WindowType.HANN, 16)
+    wave = istft(stft(x, 16, 4, weights), 16, 4, weights, length=90)
+    assert wave.shape == (2, 3, 90)
+    np.testing.assert_allclose(wave[..., :64], x, atol=1e-9)
+    assert not wave[..., 72:].any()
+
+
+def test_banks_of_no_filters_are_refused():
+    for make in (
+        A.create_dct,
+        lambda *n: A.linear_fbanks(20, 0.0, 4000.0, *n),
+        lambda *n: A.melscale_fbanks(20, 0.0, 4000.0, *n),
+    ):
+        for count in ((0, 8000), (-1, 8000), (2.5, 8000), (4, 0)):
+            with pytest.raises((MyceliaError, TypeError, ValueError)):
+                make(*count)

@@ -1,6 +1,7 @@
 """Laws of image transforms that hold for every image, against NumPy, SciPy, Pillow and OpenCV."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy import ndimage
 
 import mycelia.dataset.vision as V
 from mycelia.dataset.random import seeded
-from mycelia.dataset.vision import pixels, warp
+from mycelia.dataset.vision import pixels, video, warp
 from mycelia.dataset.vision.colour import hsv_to_rgb, rgb_to_hsv
 from mycelia.dataset.vision.resample import LOOPS, by_taps
 from mycelia.errors import MyceliaError
@@ -344,3 +345,9 @@ def test_broken_bytes_are_an_error_that_says_so():
     for broken in (data[: len(data) // 3], np.arange(100, dtype=np.uint8)):
         with pytest.raises(MyceliaError, match="decoded"):
             V.Decode()(broken)
+
+
+def test_a_file_without_pictures_or_sound_gives_none_of_them():
+    nothing = SimpleNamespace(streams=SimpleNamespace(video=(), audio=()))
+    seen, heard = video.pictures(nothing), video.sound(nothing)
+    assert (seen.shape, seen.dtype, heard.shape, heard.dtype) == ((0, 1, 1, 3), np.uint8, (1, 0), np.float32)
