@@ -12,9 +12,9 @@ from mycelia import eager
 from mycelia import primitives as p
 from mycelia.api.mutable import MutableInt
 from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
-from mycelia.eager.tape import recording
+from mycelia.eager.tape import after_hooks, hooked, recording, share_hooks
 from mycelia.eager.whole import NoWay, pull_back_whole
-from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.errors import ArgumentError, DTypeError, NoSuchGradient, ShapeError
 from mycelia.ir import Value
 from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
 from mycelia.types import bool_
@@ -88,7 +88,7 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         marked, leaves, structures = list(args), [], []
         for position in positions:
             if not isinstance(position, int) or not -len(args) <= position < len(args):
-                raise ArgumentError(
+                raise NoSuchGradient(
                     f"the function has no argument {position!r} to differentiate",
                     given={"arguments": len(args)},
                     hint="grad_position counts the arguments that are given by place, from 0",
@@ -102,7 +102,8 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
 
     def _leaf(self, x: Tensor) -> Tensor:
         """A tensor of its own in place of an argument."""
-        return self.recording.leaf(x)
+        leaf = self.recording.leaf(x)
+        return share_hooks(x, leaf) if hooked else leaf
 
     @staticmethod
     def _differentiated(outputs: Any, has_aux: bool) -> list[Tensor]:
@@ -139,7 +140,10 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
             arrays = pull_back(tape, seeds, self.places, used_up=once)
             flowing = [None if a is None else wrap(np.asarray(a)) for a in arrays]
         flowing = [whole.get(place, ct) for place, ct in zip(self.places, flowing, strict=True)] if whole else flowing
-        given = iter([filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)])
+        gradients = [filled(x, 0) if ct is None else ct for x, ct in zip(self.inputs, flowing, strict=True)]
+        if hooked:
+            gradients = [after_hooks(x, ct) for x, ct in zip(self.inputs, gradients, strict=True)]
+        given = iter(gradients)
         by_argument = [
             next(given) if s is LEAF else unflatten(s, [next(given) for _ in range(s.leaves)]) for s in self.structures
         ]

@@ -11,10 +11,11 @@ and what the inner one computes while going back is recorded for the outer one l
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from weakref import ref
 
 from mycelia.eager.dispatch import mode
 
@@ -178,3 +179,63 @@ def put(tape: Tape, step: TapeOp, inputs: Sequence[Any], held: tuple[Any, ...], 
         tape.extend((None, (), (), (), o) for o in out)
         return here + 1
     return here
+
+
+# ------------------------------------------------------------------------------------------------------ hooks of leaves
+#
+# What is computed while a gradient is taken carries its hooks on the tape. An argument or a parameter is there before
+# any tape is, so its hooks wait here, by who it is, until a gradient with respect to it has come together.
+
+
+class Registered:
+    """A hook on the gradient of a tensor, which can be removed."""
+
+    def __init__(self, hook: Callable[[Tensor], Any]) -> None:
+        self.hook: Callable[[Tensor], Any] | None = hook
+
+    def remove(self) -> None:
+        """Let gradients pass as they are from now on.
+
+        >>> Registered(abs).remove()
+        """
+        self.hook = None
+        for key, (_, handles) in list(hooked.items()):
+            handles[:] = [h for h in handles if h is not self]
+            if not handles:
+                hooked.pop(key, None)
+
+    def called(self, grad: Tensor) -> Tensor:
+        """The gradient, or what the hook makes of it."""
+        new = None if self.hook is None else self.hook(grad)
+        return grad if new is None else new
+
+
+hooked: dict[int, tuple[ref[Tensor], list[Registered]]] = {}
+"""By the id of a tensor that lives: the hooks on its gradient. While it is empty, nobody looks for hooks."""
+
+
+def hook(x: Tensor, *handles: Registered) -> None:
+    """Let hooks see the gradients with respect to `x`, as long as it lives."""
+    key = id(x)
+    if key not in hooked:
+        hooked[key] = ref(x, lambda _: hooked.pop(key, None)), []
+    hooked[key][1].extend(handles)
+
+
+def share_hooks(x: Tensor, leaf: Tensor) -> Tensor:
+    """`leaf`, which stands for `x` while a gradient is taken, with its hooks: a gradient of the gradient meets it."""
+    if id(x) in hooked:
+        hook(leaf, *hooked[id(x)][1])
+    return leaf
+
+
+def after_hooks(x: Tensor, grad: Tensor) -> Tensor:
+    """The gradient with respect to `x` after its hooks, in the order in which they were registered."""
+    for handle in tuple(hooked[id(x)][1]) if id(x) in hooked else ():
+        grad = handle.called(grad)
+    return grad
+
+
+def hooks_concern(args: list[Any]) -> bool:
+    """Whether a hook waits for one of these arguments, or for a parameter, which anybody may read."""
+    return any(id(x) in hooked for x in args) or any(hasattr(x(), "_marks") for x, _ in tuple(hooked.values()))

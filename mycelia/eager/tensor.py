@@ -91,7 +91,9 @@ class Tensor(OperatorSignatures):
         for x in inputs:
             data = x._data if isinstance(x, Tensor) else constant(x) if x.closed else x
             if data.__class__ is Value:
-                return _in_graph(op, inputs)
+                if mode.capturing or not data.closed:
+                    return _in_graph(op, inputs)
+                data = constant(data)
             arrays.append(data)
         held = tuple(arrays)
         if writing:

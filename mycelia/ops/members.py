@@ -13,7 +13,10 @@ import numpy as np
 from mycelia.api import given
 from mycelia.checks import truth
 from mycelia.eager import Generator, Tensor, as_dtype, assign, cast
+from mycelia.eager.dispatch import mode
 from mycelia.eager.placement import is_device
+from mycelia.eager.tape import Registered, tape_of
+from mycelia.eager.tape import hook as hook_leaf
 from mycelia.errors import ArgumentError, CallError
 from mycelia.ops import creation, later, random, trigonometry
 from mycelia.ops.arguments import method, sizes
@@ -250,28 +253,12 @@ def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
 # --------------------------------------------------------------------------------------------------------------- hooks
 
 
-class Registered:
-    """A hook on the gradient of a tensor, which can be removed."""
-
-    def __init__(self, hook: Callable[[Tensor], Any]) -> None:
-        self.hook: Callable[[Tensor], Any] | None = hook
-
-    def remove(self) -> None:
-        """Let gradients pass as they are from now on.
-
-        >>> Registered(abs).remove()
-        """
-        self.hook = None
-
-    def called(self, grad: Tensor) -> Tensor:
-        """The gradient, or what the hook makes of it."""
-        new = None if self.hook is None else self.hook(grad)
-        return grad if new is None else new
-
-
 @method()
 def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Registered:
     """Let a function see the gradient of this tensor on the way back, and give another one if it returns one.
+
+    The hook of an argument or a parameter sees every gradient with respect to it, from then on; jitted functions that
+    may read it run in Python meanwhile.
 
     >>> from mycelia.api import grad
     >>> def twice(x):
@@ -284,6 +271,9 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> Registered:
     if not callable(hook):
         raise CallError(f"register_hook takes a function of the gradient, not {hook!r}")
     handle = Registered(hook)
+    if not mode.capturing and tape_of((self,)) is None:
+        hook_leaf(self, handle)
+        return handle
     seen = given.with_gradient(lambda x: x, lambda x, out, dout: (handle.called(dout),), (self,))
     if seen is not self:
         self.hold(seen)
