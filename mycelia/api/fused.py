@@ -3,7 +3,8 @@
 Op by op every one of them reads and writes memory: a softmax of large tensors takes five passes, its gradient eight.
 As one program it takes what it takes inside of `jit`. Which way is taken is decided by the function and by the types of
 its operands, never by how often it was called: the same call gives the same bits. One program serves all sizes of a
-class (see `eager.generic`).
+class (see `eager.generic`). A function of many ops is one program from a few hundred elements on: Python takes longer
+for each of them than for a whole program.
 
 A function may be fused if all that matters to it are its arguments; that is said by whoever decorates it. What turns
 out otherwise while it is written down (it draws random numbers, it reads tensors that it was not given) runs op by op.
@@ -32,6 +33,8 @@ from mycelia.types import DType, TensorType, Type, type_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Key = tuple[Any, ...]
+MANY = 8  # ops, for which Python takes longer than for a program, however few the elements
+EARLY = 64  # times fewer elements are worth a program then: below that nobody waits for a compiler
 PLAIN = frozenset((int, float, bool, str, type(None), DType, np.dtype, type))
 
 
@@ -44,6 +47,22 @@ def fused(fn: F) -> F:
     >>> norm(Tensor(np.full((300, 300), 2.0, np.float32))).max().item() < 1.0001
     True
     """
+    return _fused(fn, 1)
+
+
+def fused_early(fn: F) -> F:
+    """The same for a function of at least `MANY` ops, whatever its arguments are: it is one program much sooner.
+
+    >>> @fused_early
+    ... def bell(x):
+    ...     return ((x - x.mean()) ** 2 / -2 / ((x - x.mean()) ** 2).mean()).exp()
+    >>> bell(Tensor(np.arange(1000.0))).max().item() > 0.999
+    True
+    """
+    return _fused(fn, EARLY)
+
+
+def _fused(fn: F, sooner: int) -> F:
     programs = _Programs(fn)
 
     @wraps(fn)
@@ -54,7 +73,7 @@ def fused(fn: F) -> F:
         for x in args:
             if isinstance(x, Tensor):
                 elements += x.size
-        if 2 * elements < dispatch.LARGE:  # a result is as large as its operands, more or less
+        if 2 * elements * sooner < dispatch.LARGE:  # a result is as large as its operands, more or less
             return fn(*args, **kwargs)
         program = programs.at(args, kwargs)
         found = None
@@ -81,6 +100,7 @@ class _Program:
         self.native = Native(fn.with_results(fn.results[:split]), backend=usable(NATIVE))
         self.asks = Native(fn.with_results(fn.results[split:]), backend=usable(NATIVE)) if asks else None
         self._none = asks
+        self._one = split == 1 and isinstance(traced.results([wrap(v) for v in fn.results])[0], Tensor)
 
     def __call__(self, tensors: list[Tensor]) -> Any:
         """The results; None if something is asked of the operands that does not hold."""
@@ -90,7 +110,8 @@ class _Program:
                 written(data)
         if self.asks is not None and any(self.asks.run(arrays)):
             return None
-        return self.traced.results([*self.native.apply(tensors), *self._none])[0]
+        found = self.native.apply(tensors)
+        return found[0] if self._one else self.traced.results([*found, *self._none])[0]
 
 
 class _Programs:
@@ -121,8 +142,7 @@ class _Programs:
         found = named(types)
         about = (known, tuple(kwargs), tuple(types) if found is None else found[0])
         if about not in self.general:
-            general = None if found is None else self._traced(args, kwargs, found[1])
-            self.general[about] = general
+            self.general[about] = self._traced(args, kwargs, types if found is None else found[1])
         if self.general[about] is not None or found is None:
             return self.general[about]
         return self._traced(args, kwargs, types)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -22,10 +22,10 @@ from mycelia.eager.tape import put, tape_of
 from mycelia.eager.trace import run
 from mycelia.eager.writing import writing
 from mycelia.errors import CaptureError, MyceliaError
-from mycelia.ir import Function, Value, interpret, sized, sizes_of, tells_sizes
+from mycelia.ir import Function, Value, inner_functions, interpret, sized, sizes_of, tells_sizes
 from mycelia.loops.status import Stopped
 from mycelia.options import ALL_KEPT, NOTHING_ASKED, Wishes
-from mycelia.primitives import replaying, writing_down
+from mycelia.primitives import HostCall, replaying, writing_down
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.reference import interpreted
 from mycelia.runtime.resizable import Resizable
@@ -74,7 +74,8 @@ class Native:
         self._questions: dict[tuple[Any, ...], Function] = {}  # at the sizes that were met
         self.subject = subject()
         self._made: dict[Backend, Callable[..., tuple[Any, ...]]] = {}
-        self._recorded: dict[Mask, Recorded] = {}  # the last for each choice of parameters that are differentiated
+        self._recorded: dict[tuple[Mask, Backend], Recorded] = {}  # the last for each choice of what is differentiated
+        self._tells = True  # the arguments of its parts, forward and backward, tell all sizes
         self._spent = sorted(set(self.donated.values()))
         self._take, self._seen = taker(self._spent), Seen(len(self._spent))  # arrays that own their memory
         self._lock = threading.RLock()
@@ -170,16 +171,24 @@ class Native:
         wrt = tuple(x._tape is tape and t.differentiable for x, t in zip(tensors, types, strict=True))
         backend = self.backend or current()  # it comes back from where it went
         held = tuple(x._data for x in tensors)
-        with undecided():
-            step = recorded(self.function, wrt, backend, self.wishes)
-            if not step.sized:
-                step = recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend, self.wishes)
-        self._recorded[wrt] = step
-        with writing_down() as past:
+        step = self._recorded.get((wrt, backend))
+        if step is None or not self._tells:
+            step = self._recorded[wrt, backend] = self._record(wrt, backend, held)
+        past: list[Any] = []
+        with writing_down() if step.asks_python else nullcontext(past) as past:
             out, kept = step.forward(held)
         place = put(tape, TapeCall(step, kept, tuple(past)), tensors, held, out)
         live = zip(out, step.live, strict=True)
         return [wrap(o, tape, place + i if moves or tape.whole else -1) for i, (o, moves) in enumerate(live)]
+
+    def _record(self, wrt: Mask, backend: Backend, held: tuple[Array, ...]) -> Recorded:
+        """The two parts of the function; for the sizes of these arrays, where its parts do not tell them."""
+        with undecided():
+            step = recorded(self.function, wrt, backend, self.wishes)
+            if step.sized:
+                return step
+            self._tells = False
+            return recorded(sized(self.function, sizes_of(self.function, held)), wrt, backend, self.wishes)
 
 
 class Undecided(CaptureError):
@@ -219,6 +228,8 @@ class Recorded:
         self.second = Native(self.parts.backward, backend=backend, wishes=wishes)
         self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend, wishes=wishes)
         self.sized = all(map(tells_sizes, (self.parts.forward, self.parts.backward, self.pulled.function)))
+        # perhaps: functions inside an op are not looked into
+        self.asks_python = any(isinstance(v.op, HostCall) or inner_functions(v.op) for v in function.values())
 
     def forward(self, arrays: tuple[Array, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The results, and what the way back needs."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.api.fused import fused
+from mycelia.api.fused import fused, fused_early
 from mycelia.checks import number as a_number
 from mycelia.eager import Tensor, cast, floating
 from mycelia.eager.dispatch import must
@@ -91,7 +91,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     return reduced("huber_loss", smooth_l1_loss(input, target, delta) * delta, reduction)
 
 
-@fused
+@fused_early
 def cross_entropy(
     input: Any,
     target: Any,
@@ -143,7 +143,7 @@ def _per_class(weight: Any, x: Tensor, axis: int) -> Tensor:
     return p.reshape(w, [e if a == axis else 1 for a, e in enumerate(x.shape)])
 
 
-@fused
+@fused_early
 def nll_loss(
     inputs: Any,
     target: Any,

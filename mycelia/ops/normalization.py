@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.api.fused import fused
+from mycelia.api.fused import fused, fused_early
 from mycelia.checks import only, whole
 from mycelia.eager import Parameter, Tensor, assign, cast
 from mycelia.errors import ArgumentError, ShapeError
@@ -42,7 +42,7 @@ def _normalised(x: Tensor, axes: tuple[int, ...], eps: float) -> tuple[Tensor, T
     return away * p.rsqrt(variance + eps), mean, variance
 
 
-@fused
+@fused_early
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over the last axes, then scaled and shifted.
 
@@ -72,7 +72,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return cast(wide * factor, x.dtype) * scale, factor
 
 
-@fused
+@fused_early
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Mean zero and variance one over groups of channels (axis 1) and all positions; then scaled and shifted.
 
@@ -128,7 +128,7 @@ def batch_norm(
     return out
 
 
-@fused
+@fused_early
 def _of_batch(x: Tensor, weight: Any, bias: Any, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """A batch as its own mean and variance normalise it, and these."""
     out, mean, variance = _normalised(x, tuple(a for a in range(x.ndim) if a != 1), eps)

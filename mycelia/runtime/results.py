@@ -73,7 +73,15 @@ def maker(t: TensorType) -> Callable[[], Array]:
     >>> maker(TensorType(float32, (2, 3)))().shape
     (2, 3)
     """
-    return partial(np.empty, t.shape, t.dtype.numpy) if t.nbytes < SMALL else partial(empty, t)
+    shape, dtype, nbytes = t.shape, t.dtype.numpy, t.nbytes
+    if nbytes < SMALL:
+        return partial(np.empty, shape, dtype)
+    size = 1 << (nbytes - 1).bit_length() if nbytes < 1 << 20 else -(-nbytes // (1 << 20)) << 20
+
+    def make() -> Array:
+        return np.ndarray(shape, dtype, np.asarray(_Pool.block(size)))
+
+    return make
 
 
 def empty(t: TensorType) -> Array:
@@ -83,8 +91,4 @@ def empty(t: TensorType) -> Array:
     >>> empty(TensorType(float32, (2, 3))).shape
     (2, 3)
     """
-    if t.nbytes < SMALL:
-        return np.empty(t.shape, t.dtype.numpy)
-    size = 1 << (t.nbytes - 1).bit_length() if t.nbytes < 1 << 20 else -(-t.nbytes // (1 << 20)) << 20
-    flat = np.asarray(_Pool.block(size))
-    return flat[: t.nbytes].view(t.dtype.numpy).reshape(t.shape)
+    return maker(t)()

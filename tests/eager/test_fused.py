@@ -9,9 +9,14 @@ import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
 from mycelia import primitives as p
 from mycelia.api import native
-from mycelia.api.fused import fused
+from mycelia.api.fused import MANY, fused
 from mycelia.eager import dispatch
+from mycelia.eager.trace import trace
+from mycelia.ir import Param
+from mycelia.ops.normalization import _of_batch
+from mycelia.ops.recurrence import _walk
 from mycelia.runtime.executable import Calls
+from mycelia.types import type_of
 
 ROWS, WIDTH = 300, 90  # odd sizes, large enough for a native program
 
@@ -30,6 +35,7 @@ X, Y, POSITIVE = numbers(ROWS, WIDTH), numbers(ROWS, WIDTH, seed=1), ops.abs(num
 CLASSES = Tensor(np.random.default_rng(3).integers(0, WIDTH, ROWS).astype(np.int32))
 SCALE, SHIFT = numbers(WIDTH, seed=4), numbers(WIDTH, seed=5)
 PICTURES = numbers(20, 6, 15, 15)
+LSTM = [numbers(120, n, seed=n) * 0.1 for n in (40, 30)] + [numbers(120, seed=i) for i in (6, 7)]
 CALLS = [
     (ops.relu, (X,), {}),
     (ops.gelu, (X,), {}),
@@ -52,6 +58,7 @@ CALLS = [
     (ops.dense, (X, numbers(70, WIDTH), numbers(70)), {}),
     (ops.conv2d, (PICTURES, numbers(5, 6, 3, 3), numbers(5)), {"pad_mode": "same"}),
     (ops.scaled_dot_product_attention, (X[None], Y[None], X[None]), {"is_causal": True}),
+    (_walk, ("lstm", 2, 4, False, numbers(9, 5, 40), *[numbers(5, 30, seed=i) for i in (1, 2)], *LSTM), {}),
     (ops.std, (X, 1), {}),
     (ops.logsumexp, (X, 0), {}),
 ]
@@ -225,3 +232,36 @@ def test_cotangents_that_are_shared_are_not_added_to():
     expected[:50] += 7.0
     assert (gx.asnumpy() == expected).all()
     assert (gy.asnumpy() == 2.0).all()
+
+
+EARLY = [
+    (ops.cross_entropy, (X[:9], CLASSES[:9])),
+    (ops.nll_loss, (X[:9], CLASSES[:9])),
+    (ops.layer_norm, (X[:9], (WIDTH,))),
+    (ops.group_norm, (PICTURES[:1], 3)),
+    (_of_batch, (PICTURES[:1], None, None, 1e-5)),
+]
+
+
+def test_many_ops_of_a_few_hundred_elements_are_one_program(monkeypatch):
+    """Oracle: the same ops one by one; a function that is fused early has many of them, another one stays with them."""
+    monkeypatch.setattr(dispatch, "LARGE", 1 << 16)
+    for fn, args in EARLY:
+        plain = fn.__wrapped__
+        plain = getattr(plain, "__wrapped__", plain)
+        traced = trace(
+            lambda *xs, plain=plain, args=args: plain(*xs, *args[len(xs) :]),
+            [type_of(x._data) for x in args if isinstance(x, Tensor)],
+        )
+        assert sum(not isinstance(v.op, Param) for v in traced.function.values()) >= MANY, fn
+        before = Calls.count
+        got = first(fn(*args))
+        assert 1 <= Calls.count - before <= 2, fn  # the program, and what it asks of the operands
+        np.testing.assert_allclose(got.asnumpy(), first(plain(*args)).asnumpy(), rtol=1e-5, atol=1e-5)
+        few = [x[:1] if isinstance(x, Tensor) and fn not in (ops.group_norm, _of_batch) else x for x in args]
+        before = Calls.count
+        fn(*few)
+        assert (Calls.count == before) == (sum(x.size for x in few if isinstance(x, Tensor)) < 512), fn
+    before = Calls.count
+    ops.relu(X[:9])
+    assert Calls.count == before
