@@ -21,7 +21,7 @@ from mycelia.capture.nests import flattened, rebuilt
 from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import DATA
 from mycelia.capture.texts import LateText
-from mycelia.capture.values import Either, Number, UserError, is_plain
+from mycelia.capture.values import Either, HostNumber, Number, UserError, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor, as_value
 from mycelia.eager.random import furthest, is_counter
@@ -66,13 +66,15 @@ class LinearizedCall:
                     machine.leaves[id(x)] = param
                 with region() as inside:
                     outputs = machine.call(fn, marked, kwargs)
+                    self.differentiated = self.results_of(machine, outputs, machine.plain(has_aux))
+                    first = [machine.value(x) for x in self.differentiated]  # weights among them are still leaves
         finally:
             new = dict(zip(fresh, originals, strict=True))
             machine.leaves = around
             machine.positions = asked | moved_positions(machine.positions, new)
         self.happens = inside.effects
         self.inputs = [base.tensor(v) for v in originals]
-        self.settle(machine, base, inner, outputs, fresh, originals, machine.plain(has_aux))
+        self.settle(machine, base, inner, outputs, fresh, originals, first)
 
     def marked(self, args: tuple[Any, ...], positions: Any) -> tuple[tuple[Any, ...], list[Any], list[Any]]:
         """The arguments, with new tensors in place of those that are differentiated."""
@@ -98,14 +100,9 @@ class LinearizedCall:
 
     def settle(
         self, machine: Any, base: Any, inner: Any, outputs: Any, fresh: Sequence[Value], originals: Sequence[Value],
-        has_aux: bool,
+        first: Sequence[Value],
     ) -> None:  # fmt: skip
         """The derivative of all that the call has computed, at the original arguments."""
-        machine.store = inner
-        self.outputs = outputs
-        self.differentiated = self.results_of(machine, outputs, has_aux)
-        first = [machine.value(x) for x in self.differentiated]
-        machine.store = base
         mine = {id(x) for x in (*self.leaves, *self.weights)}
         values: dict[Value, int] = {}
         changes = [
@@ -374,7 +371,7 @@ def mapped_call(
     axes = machine.real(
         vectorize._matched, in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes"
     )
-    alike, leaves, axes = vectorize._apart(leaves, axes)
+    alike, leaves, axes = vectorize._apart(leaves, axes, (HostNumber, Number, Sym))
     tensors = [x if is_tensor(x) else machine.native(Tensor, (x,), {}) for x in leaves]
     values = [machine.value(x) for x in tensors]
     size = machine.real(vectorize._size, [ShapeStandIn(v) for v in values], axes)

@@ -195,13 +195,15 @@ def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_ax
     return unflatten(found[0][1], made)
 
 
-def _apart(leaves: Sequence[Any], axes: Sequence[int | None]) -> tuple[dict[int, Any], list[Any], list[int | None]]:
+def _apart(
+    leaves: Sequence[Any], axes: Sequence[int | None], later: tuple[type, ...] = ()
+) -> tuple[dict[int, Any], list[Any], list[int | None]]:
     """Python's numbers and texts that all examples share, by their places: they stay what they are, so that they can
-    be an axis or a mode; and the other leaves, with their axes.
+    be an axis, a mode, or a factor that leaves a tensor its type; and the other leaves, with their axes. Numbers are
+    also those `later`, which a capture does not know yet.
     """
-    plain = {
-        i: x for i, (x, a) in enumerate(zip(leaves, axes, strict=True)) if a is None and type(x) in (bool, int, str)
-    }
+    stay = (bool, int, float, complex, str, *later)
+    plain = {i: x for i, (x, a) in enumerate(zip(leaves, axes, strict=True)) if a is None and type(x) in stay}
     others = [i for i in range(len(leaves)) if i not in plain]
     return plain, [leaves[i] for i in others], [axes[i] for i in others]
 

@@ -9,6 +9,7 @@ import mycelia.ops as ops
 from mycelia.api import grad, jit, jvp, value_and_grad, vmap
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, CaptureError, ShapeError
+from mycelia.types import float16, float64, int8
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(5, 3, 4)).astype("f"), rng.normal(size=(4, 2)).astype("f")
@@ -187,3 +188,23 @@ def test_what_a_branching_function_notes_is_noted_once(run):
     assert noted == [1]
     assert first.tolist() == [[1.0, 2.0], [1.0, 3.0]]
     assert others["twice"].tolist() == [[2.0, 4.0], [-1.0, -3.0]]
+
+
+def test_a_number_that_all_examples_share_leaves_a_tensor_its_type() -> None:
+    def scaled(x: Tensor, factor: float) -> Tensor:
+        return vmap(lambda row, factor: row * factor, (0, None))(x, factor)
+
+    def counted(x: Tensor, factor: float) -> Tensor:
+        for i in range(40):
+            x = vmap(lambda row, i: row + i, (0, None))(x, i - 20)
+        return x
+
+    for fn in (scaled, counted):
+        compiled = jit(fn)
+        for dtype, factors in ((int8, (2, 3, 4)), (float16, (2, 3, 0.5, 0.25)), (float64, (0.1, 0.7, 3))):
+            x = Tensor([1, 2, 3], dtype)
+            for factor in factors:
+                want = x.asnumpy() * factor if fn is scaled else x.asnumpy() - 20
+                for got in (fn(x, factor), compiled(x, factor)):
+                    assert got.dtype == dtype
+                    np.testing.assert_array_equal(got.asnumpy(), want.astype(x.asnumpy().dtype))
