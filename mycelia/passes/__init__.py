@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
+from mycelia.cost import called_from
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, verify
 from mycelia.options import Options
 from mycelia.passes.accumulate import accumulate
-from mycelia.passes.epilogue import fuse_epilogues
+from mycelia.passes.epilogue import epilogues_from, fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import Pass, everywhere
@@ -34,8 +35,11 @@ def optimise(fn: Function, options: Options) -> Function:
 
 def native_passes(options: Options) -> tuple[Pass, ...]:
     """The passes of the native back end, for a processor, in order."""
-    own = products_for(options.target.short_units)
-    return (*(own if run is shape_products else run for run in CANONICAL), *NATIVE)
+    own: dict[Pass, Pass] = {
+        shape_products: products_for(options.target.short_units),
+        fuse_epilogues: epilogues_from(called_from(options.target)),
+    }
+    return tuple(own.get(run, run) for run in (*CANONICAL, *NATIVE))
 
 
 def canonical(fn: Function, options: Options, following: tuple[Pass, ...]) -> Function:

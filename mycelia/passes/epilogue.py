@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
+
 from mycelia.ir import Function, Value, users
 from mycelia.primitives import Add, Contract, Conv, Reshape, epilogue
-from mycelia.sizes import comes_from_data, same
+from mycelia.sizes import Dim, comes_from_data, hint, same
 from mycelia.types import float32
 
 
-def fuse_epilogues(fn: Function) -> Function:
-    """Put `core(x, y) + bias` into one op where nobody else reads the core."""
-    readers = users(fn.roots)
-    new: dict[Value, Value] = {}
+def epilogues_from(least: int) -> Callable[[Function], Function]:
+    """The pass for a processor whose loops are faster than the library below so many multiplications."""
 
-    def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
-        new.update(zip(v.inputs, inputs, strict=True))
-        found = _biased(v)
-        if found is None or set(readers[found[0]]) != {v} or found[0] in fn.results:
-            return v.again(inputs)
-        core, bias = found
-        assert isinstance(core.op, Contract | Conv), f"{core} is no core"
-        x, y = core.inputs
-        return epilogue(core.op, new[x], new[y], new[bias])
+    def fuse_epilogues(fn: Function) -> Function:
+        """Put `core(x, y) + bias` into one op where nobody else reads the core, and the library computes it."""
+        readers = users(fn.roots)
+        new: dict[Value, Value] = {}
 
-    return fn.mapped(visit)
+        def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
+            new.update(zip(v.inputs, inputs, strict=True))
+            found = _biased(v)
+            if found is None or set(readers[found[0]]) != {v} or found[0] in fn.results:
+                return v.again(inputs)
+            core, bias = found
+            assert isinstance(core.op, Contract | Conv), f"{core} is no core"
+            x, y = core.inputs
+            if isinstance(core.op, Contract) and hint(_products(core.op, x, y)) < least:
+                return v.again(inputs)
+            return epilogue(core.op, new[x], new[y], new[bias])
+
+        return fn.mapped(visit)
+
+    return fuse_epilogues
+
+
+fuse_epilogues = epilogues_from(0)
+
+
+def _products(op: Contract, x: Value, y: Value) -> Dim:
+    """How many multiplications a contraction takes."""
+    return prod({**dict(zip(op.lhs, x.shape, strict=True)), **dict(zip(op.rhs, y.shape, strict=True))}.values())
 
 
 def _biased(v: Value) -> tuple[Value, Value] | None:

@@ -45,3 +45,11 @@ def test_what_is_not_a_number_stays_so():
     got = compile(fn)(bad, W, B)[0]
     assert np.isnan(got[3]).all()
     assert not np.isnan(got[4]).any()
+
+
+def test_what_loops_multiply_faster_stays_out_of_the_library_with_its_bias():
+    arrays = X[:4, :6], W[:6, :5], B[:5]
+    fn = Function.build(dense, *map(type_of, arrays))
+    run = compile(fn)
+    assert not run.binding.calls
+    np.testing.assert_allclose(run(*arrays)[0], interpret(fn, *arrays)[0], rtol=2e-5, atol=2e-5)
