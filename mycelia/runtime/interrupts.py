@@ -159,6 +159,7 @@ class whole:  # it is used like a function
     def __enter__(self) -> None:
         self.before: Handler | None = None
         if _Noted.handler is None and _on_main() and callable(before := handler_of(SIGINT)):
+            _Noted.due = False
             install(SIGINT, _note)
             self.before = _Noted.handler = before
 
@@ -166,10 +167,11 @@ class whole:  # it is used like a function
         if self.before is None:
             return
         handler = _Noted.handler or self.before  # Python that was called may have put another one there
+        _Noted.handler = None  # while ours still notes: when the user's is back it may raise before the next line
         if handler_of(SIGINT) is _note:
             install(SIGINT, handler)
-        due, _Noted.due, _Noted.handler = _Noted.due, False, None
-        if due:
+        if _Noted.due:
+            _Noted.due = False
             handler(SIGINT, _Noted.frame)
 
 

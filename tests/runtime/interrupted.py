@@ -12,6 +12,7 @@ import numpy as np
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
+from mycelia.runtime import interrupts
 
 W = Parameter([1.0, 2.0], name="w")
 
@@ -255,6 +256,47 @@ def steps_are_whole_whenever_ctrl_c_comes():
             while True:
                 step(x)
         assert (total.asnumpy() == steps.item()).all(), (total.asnumpy()[:3], steps.item())
+
+
+def the_end_of_a_call_at_each_of_its_lines():
+    """Whichever of the last lines Ctrl-C meets: it is raised, and the next call notes it as the first did."""
+
+    @ms.jit
+    def step(x):
+        W.set_data(W + x)
+        return x
+
+    step(Tensor([1.0, 1.0]))
+    code, handler = interrupts.whole.__exit__.__code__, signal.getsignal(signal.SIGINT)
+    lines = sorted({line for *_, line in code.co_lines() if line})
+
+    def meets(line):
+        met = []
+
+        def tracer(frame, event, _):
+            if frame.f_code is code and frame.f_lineno == line and event == "line":
+                met.append(line)
+                sys.settrace(None)
+                os.kill(os.getpid(), signal.SIGINT)
+            return tracer
+
+        try:
+            sys.settrace(tracer)
+            step(Tensor([1.0, 1.0]))
+            return bool(met)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            sys.settrace(None)
+
+    before = W.tolist()
+    assert [line for line in lines if meets(line)] == []  # nowhere it is lost
+    assert W.tolist() == [w + len(lines) for w in before]
+    for line in lines:
+        meets(line)
+        assert signal.getsignal(signal.SIGINT) is handler
+        with interrupts.whole():
+            assert signal.getsignal(signal.SIGINT) is not handler, line
 
 
 if __name__ == "__main__":
