@@ -6,6 +6,7 @@ one compiled program: forward, loss, backward and update.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -77,6 +78,14 @@ class Model:
         if eval_network is None and loss_fn is not None:
             self._eval_network, self._indexes = WithEvalCell(network, loss_fn), (0, 1, 2)
         self._programs: dict[str, Jitted] = {}
+        if optimizer is not None:
+            held = {id(p) for part in (network, loss_fn) if isinstance(part, Cell) for p in part.get_parameters()}
+            if not any(id(p) in held for p in optimizer.parameters):
+                warnings.warn(
+                    "none of the optimizer's parameters is in the network: training would not change the network; "
+                    "make the optimizer of net.trainable_params() of this network",
+                    stacklevel=2,
+                )
 
     @staticmethod
     def _check(
@@ -90,6 +99,8 @@ class Model:
             raise ArgumentError("a Model needs a network")
         if loss_fn is not None and not callable(loss_fn):
             raise ArgumentError(f"loss_fn is a function or a Cell, not a {type(loss_fn).__name__}")
+        if isinstance(loss_fn, type):
+            raise ArgumentError(f"loss_fn is the class {loss_fn.__name__}", hint=f"make it first: {loss_fn.__name__}()")
         if optimizer is not None and not isinstance(optimizer, Optimizer):
             raise ArgumentError(f"optimizer is an Optimizer, not a {type(optimizer).__name__}")
         if indexes is not None and (len(indexes) != 3 or not all(type(i) is int for i in indexes)):
@@ -208,6 +219,9 @@ class Model:
         _check_run(epoch, initial_epoch, sinks)
         check_dataset(dataset, "train_dataset")
         check_sink_size(sink_size)
+        if self._optimizer is None and self._loss_fn is not None:
+            told = "there is no optimizer: training changes nothing; give one: Model(network, loss_fn, optimizer)"
+            warnings.warn(told, stacklevel=2)
         size = sink_size if sinks else -1
         with CallbackManager(callbacks) as manager:
             keep = any(getattr(c, "keeps_place", False) for c in manager.callbacks)

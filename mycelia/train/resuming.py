@@ -74,12 +74,14 @@ def load_training(path: str | os.PathLike[str], network: Cell, **parts: Any) -> 
     untold = [name for name in parts if name not in state]
     if untold:
         raise ArgumentError(f"{place.name} does not tell of {', '.join(untold)}")
-    missing, unknown = load_param_into_net(network, weights, strict_load=True)
+    known = network.parameters_dict()
+    missing, unknown = [n for n in known if n not in weights], [n for n in weights if n not in known]
     if missing or unknown:
         raise ArgumentError(
             f"{place.name} was saved by another training", given={"it lacks": missing, "it has more": unknown},
             hint="build network, loss and optimizer as they were",
         )  # fmt: skip
+    load_param_into_net(network, weights, strict_load=True)
     for name, part in parts.items():
         part.load_state_dict(state[name])
     random = state.pop("random")

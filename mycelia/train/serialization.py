@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -107,9 +108,21 @@ def write_whole(path: Path, arrays: Mapping[str, Array], kind: str, checked: boo
             os.fsync(file.fileno())
         os.replace(beside, path)
     except SafetensorError as reason:
-        raise OSError(f"{path.name} could not be written: {reason}") from reason
+        raise OSError(f"{path.name} could not be written{_kept(path)}: {reason}") from reason
+    except OSError as reason:
+        said = f"{path} could not be written{_kept(path)}: {reason.strerror or reason}"
+        raise OSError(reason.errno, said) if reason.errno else OSError(said) from reason
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that is none holds nothing to remove
+            beside.unlink(missing_ok=True)
+
+
+def _kept(path: Path) -> str:
+    """What a save that failed has left in its place, in words."""
+    try:
+        return ", and the file that was there is as it was" if path.is_file() else ""
+    except OSError:
+        return ""
 
 
 def async_ckpt_thread_status() -> bool:
@@ -227,6 +240,12 @@ def load_param_into_net(
         if isinstance(there := parameter_dict.get(name), Tensor) and there.size == 1:
             optimizer.take(name.removeprefix(_prefix(optimizer)), float(there.item()))
     told = known.keys() | computed.keys()
+    if known and parameter_dict and not names:
+        warnings.warn(
+            f"nothing was loaded: the network has {next(iter(known))!r} and its like, and what is given "
+            f"{next(iter(parameter_dict))!r}; load_checkpoint(..., name_map=...) changes names",
+            RuntimeWarning, stacklevel=2,
+        )  # fmt: skip
     return [name for name in known if name not in names], [name for name in parameter_dict if name not in told]
 
 
@@ -304,6 +323,10 @@ def _place(name: Name, format: str) -> tuple[Path, str]:
     if format not in FORMATS:
         raise ArgumentError(f"there is no checkpoint format {format!r}", hint=f"choose one of {', '.join(FORMATS)}")
     path = Path(name)
+    if not path.name:
+        raise ArgumentError(
+            f"{os.fspath(name)!r} names a folder, and a checkpoint is a file", hint=_instead(path / "x")
+        )
     if path.suffix[1:] in FORMATS:
         return path, path.suffix[1:]
     if path.name.endswith(FORMATS):  # as in MindSpore, which asks for the letters only

@@ -297,6 +297,7 @@ MISTAKES = {
     "network is a Cell, not a type": lambda: train.Model(nn.ReLU),
     "optimizer is an Optimizer": lambda: train.Model(nn.ReLU(), optimizer=nn.ReLU()),
     "loss_fn is a function or a Cell": lambda: train.Model(nn.ReLU(), 3),
+    "loss_fn is the class MSELoss": lambda: train.Model(nn.ReLU(), nn.MSELoss),
     "there is no metric 'acuracy'": lambda: train.Model(nn.ReLU(), metrics={"acuracy"}),
     "metrics are a set of names or a dictionary": lambda: train.Model(nn.ReLU(), metrics=["acc"]),
     "Model has no loss_scale_manger": lambda: train.Model(nn.ReLU(), loss_scale_manger=None),
@@ -349,6 +350,19 @@ def test_a_rate_that_is_no_number_cannot_be_changed():
     model = train.Model(net, nn.CrossEntropyLoss(), nn.SGD(net.trainable_params(), [0.1, 0.2]))
     with pytest.raises(ArgumentError, match="a learning rate that is one number"):
         model.train(1, rows(), callbacks=train.LearningRateScheduler(lambda rate, step: rate))
+
+
+def test_an_optimizer_of_another_network_is_told():
+    with pytest.warns(UserWarning, match="none of the optimizer's parameters is in the network"):
+        train.Model(nn.Dense(6, 2), nn.CrossEntropyLoss(), nn.SGD(nn.Dense(6, 2).trainable_params()))
+
+
+def test_a_training_without_an_optimizer_is_told():
+    net = nn.Dense(6, 2)
+    before = net.weight.asnumpy()
+    with pytest.warns(UserWarning, match="there is no optimizer: training changes nothing"):
+        train.Model(net, nn.CrossEntropyLoss()).train(1, rows())
+    np.testing.assert_array_equal(net.weight.asnumpy(), before)
 
 
 def test_a_monitor_that_is_not_measured_is_told():

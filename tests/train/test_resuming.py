@@ -48,6 +48,14 @@ def test_a_training_goes_on_where_it_stood(tmp_path):
         equal(interrupted.state(*interrupted.training(tmp_path / str(step), extra=[Fails(-1)])), whole)
 
 
+def test_a_training_that_is_refused_leaves_the_network_as_it_was(tmp_path):
+    train.save_training(tmp_path / "run.ckpt", nn.Dense(2, 1, has_bias=False, weight_init="zeros"))
+    net = nn.Dense(2, 1, weight_init="ones")
+    with pytest.raises(ArgumentError, match=r"it lacks: \['bias'\]"):
+        train.load_training(tmp_path / "run.ckpt", net)
+    assert net.weight.tolist() == [[1.0, 1.0]]
+
+
 def test_other_callbacks_or_another_network_are_told(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         interrupted.training(tmp_path, extra=[Fails(3)])

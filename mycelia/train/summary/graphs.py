@@ -33,7 +33,7 @@ def _cells(network: Cell) -> list[GraphNode]:
     """A node for each cell that has no others inside, which reads its parameters."""
     nodes = []
     for path, cell in network.cells_and_names():
-        place = "/".join([type(network).__name__, *filter(None, path.split("."))])
+        place = path.replace(".", "/") or type(network).__name__  # no box around everything: TensorBoard folds boxes
         own = [GraphNode(f"{place}/{name}", "Parameter", (), p.shape) for name, p in cell._params.items()]
         nodes += own
         if own or not cell.cells():
