@@ -52,13 +52,13 @@ class Likely:
             function = function_of(name)
             if name.startswith(first):
                 found.append((-1, 0.0, name))
-            elif function not in self.reach.usual:
-                if likely(name) > RELATED:
-                    found.append((0, UNKNOWN, name))
-            elif name in self.reach.seconds and name in level:
-                found.append((level[name], self.reach.seconds[name], name))
-            elif name not in self.reach.seconds and function in level:
+            elif name in self.reach.seconds:
+                if name in level:
+                    found.append((level[name], self.reach.seconds[name], name))
+            elif function in level:
                 found.append((level[function], self.reach.usual[function], name))
+            elif likely(name) > RELATED:  # a new test, or another choice of parameters than those of the map
+                found.append((0, self.reach.usual.get(function, UNKNOWN), name))
         turns: Counter[str] = Counter()
         ordered = []
         for place, seconds, name in sorted(found):

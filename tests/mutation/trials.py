@@ -20,6 +20,7 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -31,11 +32,12 @@ from tests.mutation.children import ENDED, in_a_child, let_compute
 from tests.mutation.choice import LOCKS, Likely
 from tests.mutation.faults import ROOT, Fault
 from tests.mutation.places import Text
-from tests.mutation.reach import Reach, cpu
+from tests.mutation.reach import Reach, cpu, function_of
 
 ENDLESS = "did not end"
 PATIENCE = 15.0  # seconds of processor time that a test takes at most
 ROUNDS = (0.1, 1.0)  # of the time that is given
+FRUITLESS = {"function": 2, "file": 12}  # so many tests that do not come to a fault: the others are left out
 
 
 class Trials:
@@ -47,7 +49,7 @@ class Trials:
         self.faults = random.Random(0).sample(faults, len(faults))  # so that the first ones stand for all
         self.folder, self.reach, self.budget = folder, reach, budget
         self.first = tuple(first)
-        self.mark = mmap.mmap(-1, 1)  # shared with all children: whether the fault was come to
+        self.mark = mmap.mmap(-1, 2)  # shared with all children: whether the fault was come to, ever and by this test
         self.failed: tuple[str, str] | None = None  # a test, and what it said
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -134,16 +136,22 @@ class Trials:
 
         def child() -> None:
             _believe_texts()
-            builtins.__reached__ = self.mark.__setitem__  # type: ignore[attr-defined]
+            builtins.__reached__ = self.leave_a_mark  # type: ignore[attr-defined]
             self.install(fault.path, original, marked(fault, changed))
             start, count = cpu(), 0
+            useful = Useful()
             for name in tests:
+                if not useful.may_come(name):
+                    count += 1
+                    continue
                 spent = cpu() - start
                 if spent > budget:
                     break
                 answer.write_text(json.dumps([name, ENDLESS, spent, count]))
                 let_compute(PATIENCE + 2 * self.reach.seconds.get(name, 0.0))
+                self.mark[1] = 0
                 self.items[name].ihook.pytest_runtest_protocol(item=self.items[name], nextitem=None)
+                useful.learn(name, bool(self.mark[1]))
                 count += 1
                 if self.failed:
                     break
@@ -160,6 +168,10 @@ class Trials:
             said = f"the process died with status {status}"
         return name, said, seconds, count
 
+    def leave_a_mark(self) -> None:
+        """Called where the fault is."""
+        self.mark[:] = b"\1\1"
+
     def install(self, path: str, original: bytes, code: CodeType) -> None:
         """From now on, the functions of a module run this code."""
         file = str(ROOT / path)
@@ -172,6 +184,29 @@ class Trials:
             changed = new.get(function.__code__)
             if changed is not None and changed.co_freevars == function.__code__.co_freevars:
                 function.__code__ = changed
+
+
+class Useful:
+    """Which tests are worth trying, by where others of their function and of their file have come."""
+
+    def __init__(self) -> None:
+        self.fruitless: Counter[str] = Counter()
+        self.come: set[str] = set()
+
+    def may_come(self, test: str) -> bool:
+        function, file = function_of(test), test.partition("::")[0]
+        if function in self.come:
+            return True
+        if self.fruitless[function] >= FRUITLESS["function"]:
+            return False
+        return file in self.come or self.fruitless[file] < FRUITLESS["file"]
+
+    def learn(self, test: str, came: bool) -> None:
+        for name in (function_of(test), test.partition("::")[0]):
+            if came:
+                self.come.add(name)
+            else:
+                self.fruitless[name] += 1
 
 
 def _believe_texts() -> None:
@@ -194,7 +229,7 @@ def marked(fault: Fault, text: bytes) -> CodeType:
     """A module with a fault, and a mark that is left by whoever comes to the statement where it is."""
     module = Text(text)
     block, number = module.around(fault.start)
-    block.leave("__reached__(0, 1)", number)
+    block.leave("__reached__()", number)
     return compile(ast.fix_missing_locations(module.tree), str(ROOT / fault.path), "exec", dont_inherit=True)
 
 
