@@ -16,7 +16,7 @@ from mycelia.backends.native import NativeBackend
 from mycelia.ir import Function, sized, sizes_of
 from mycelia.options import Options
 from mycelia.runtime.reference import interpreted
-from mycelia.types import Array
+from mycelia.types import Array, TensorType
 
 
 class Meaning(NativeBackend):
@@ -27,9 +27,12 @@ class Meaning(NativeBackend):
     def compile(self, fn: Function, donated: Mapping[int, int], options: Options) -> Executable:
         def run(*arrays: Array) -> tuple[Array, ...]:
             whole = sized(fn, sizes_of(fn, arrays))
-            given = [(x.dtype, x.shape) for x in arrays]
-            assert given == [(t.dtype.numpy, t.shape) for t in whole.types], f"{given} for {whole}"
-            results = [np.array(r) for r in interpreted(whole, options.asks, arrays)]
+            for x, t in zip(arrays, whole.types, strict=True):
+                assert not isinstance(t, TensorType) or (x.dtype, x.shape) == (t.dtype.numpy, t.shape), f"{x} for {t}"
+            # of what is no question; what a way back keeps may be none
+            kinds = [isinstance(t, TensorType) for t in whole.result_types[options.asks :]]
+            found = interpreted(whole, options.asks, arrays)
+            results = [np.array(r) if k else r for r, k in zip(found, kinds, strict=True)]
             for result, param in donated.items():
                 arrays[param][...] = results[result]
                 results[result] = arrays[param]
