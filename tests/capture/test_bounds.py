@@ -115,3 +115,16 @@ def test_a_dictionary_that_grows_and_grows_ends_in_python() -> None:
     numbered = ms.jit(lambda x: x * len(table(400)))
     assert numbered(Tensor([1.0])).tolist() == [400.0]
     assert "too large a program" in numbered.explain()
+
+
+@pytest.mark.usefixtures("small")
+def test_a_copy_of_some_hundred_items_costs_little() -> None:
+    @ms.jit
+    def longer(x: Tensor) -> Tensor:
+        items = [0] * 300
+        for _ in range(40):
+            items.insert(0, 1)
+        return x * len(items)
+
+    assert longer(Tensor([1.0])).tolist() == [340.0]
+    assert "would be" not in longer.explain()

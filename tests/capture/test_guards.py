@@ -605,3 +605,13 @@ def test_an_operator_that_somebody_puts_on_parameters_alone_is_asked(monkeypatch
     monkeypatch.setattr(Parameter, "__mul__", lambda *_: Tensor([7.0]), raising=False)
     with pytest.warns(RuntimeWarning, match="not Mycelia's"):
         assert compiled().tolist() == [7.0]
+
+
+def test_numbers_of_an_array_that_is_changed_in_place_are_read_again():
+    table = np.array([2.0, 3.0])
+    scaled, summed = jit(lambda x: x * table[1]), jit(lambda x: x + Tensor(table))
+    x = Tensor([1.0, 2.0], float64)
+    for number in (3.0, 5.0, -0.0):
+        table[1] = number
+        assert scaled(x).tolist() == [number, 2 * number]
+        assert summed(x).tolist() == [3.0, 2.0 + number]

@@ -179,3 +179,12 @@ def test_positions_are_whole_numbers_of_any_kind(dtype):
     changed[Tensor(i)] = -1.0
     x[i] = -1.0
     np.testing.assert_array_equal(changed.asnumpy(), x)
+
+
+def test_positions_of_every_whole_type_count_from_behind_on_an_axis_longer_than_they_reach():
+    x = np.arange(300.0)
+    for kind in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"):
+        where = np.array([0, 100, -1, -100] if kind[0] == "i" else [0, 100, 200], kind)
+        assert Tensor(x)[Tensor(where)].tolist() == x[where].tolist(), kind
+        flows = grad(lambda x, where=where: x[Tensor(where)].sum())(Tensor(x))
+        assert np.flatnonzero(flows.asnumpy()).tolist() == sorted(np.arange(300)[where]), kind

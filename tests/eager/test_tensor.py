@@ -323,3 +323,18 @@ def test_a_seed_is_a_whole_number_of_64_bits_and_a_state_may_lie_anywhere():
     for number in (-1, 1.5):
         with pytest.raises(ArgumentError, match="whole number of streams"):
             g.split(number)
+
+
+def test_what_is_asked_for_as_an_array_or_a_power_is_ones_own():
+    x = Tensor([1.0, 2.0])
+    array, power = x.asnumpy(), x**1
+    array[0] = 5.0
+    power[1] = 7.0
+    assert (x.tolist(), array.tolist(), power.tolist()) == ([1.0, 2.0], [5.0, 2.0], [1.0, 7.0])
+
+
+def test_transposes_are_those_of_numpy():
+    for shape in ((2, 3), (2, 3, 4), (5, 2, 3, 4)):
+        x = np.arange(np.prod(shape)).reshape(shape)
+        np.testing.assert_array_equal(Tensor(x).mT.asnumpy(), np.swapaxes(x, -1, -2))
+        np.testing.assert_array_equal(Tensor(x).T.asnumpy(), x.T)

@@ -6,7 +6,11 @@ import pytest
 from mycelia import primitives as p
 from mycelia.api import options
 from mycelia.ir import Function, interpret
+from mycelia.loops import Buffer, Kernel, Store, Sweep, Variable, const, index, position
+from mycelia.loops.expr import binary, select
 from mycelia.lowering import lower
+from mycelia.lowering.borders import at_borders
+from mycelia.lowering.kernels import _block
 from mycelia.passes import optimise
 from mycelia.runtime.warm import compile
 from mycelia.types import TensorType, float32, int32
@@ -69,3 +73,20 @@ def test_large_results_in_parts_lie_anywhere():
     fn = Function.build(lambda x: p.concat((p.take(x, 1, 3, 10007), p.take(x, 1, 0, 12)), 1), whole)
     (out,) = compile(fn, {}, options())(x)
     np.testing.assert_array_equal(out, np.concatenate((x[:, 3:], x[:, :12]), 1))
+
+
+def test_a_loop_that_may_be_cut_short_is_not_parted():
+    """A part of it would run to its end, beyond the tensor."""
+    out = Buffer.dense("out", TensorType(float32, (20,)))
+    block = Variable(3)
+    for column, parts in ((Variable(8), 2), (Variable(8, (block, 20)), 1)):
+        asks = binary("lt", position(index(column), int32), const(3, int32))
+        value = select(asks, const(1.0, float32), const(2.0, float32))
+        sweep = Sweep((column,), (), (Store(out, index(block) * 8 + index(column), value),))
+        assert len(at_borders(Kernel((block,), (sweep,))).sweeps) == parts
+
+
+def test_blocks_of_columns_leave_no_column_out():
+    for columns in (*range(1, 300), 4097, 4100, 5003, 8191, 9000, 10007, 12289, 65537):
+        for widest in (128, 1024):
+            assert columns % _block(columns, widest) == 0

@@ -187,3 +187,13 @@ def test_mistakes_are_told_in_words(wrong, words):
 def test_a_mistake_of_a_padding_names_it_and_its_word(name):
     with pytest.raises(CallError, match=f"value of {name} is a number"):
         getattr(nn, name)(1, "x")
+
+
+def test_moments_are_those_of_numpy_along_any_axes():
+    x = numbers(2, 3, 4)
+    for axis in (None, 0, -1, (0, 2)):
+        for keep in (False, True):
+            mine = nn.Moments(axis, keep)(ms.Tensor(x))
+            for got, want in zip(mine, (x.mean(axis, keepdims=keep), x.var(axis, keepdims=keep)), strict=True):
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-5, atol=1e-6)
