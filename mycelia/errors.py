@@ -172,6 +172,10 @@ class GradientError(MyceliaError, RuntimeError):
     """A value was differentiated through an operation that has no gradient."""
 
 
+class NoSuchGradient(ArgumentError, GradientError):
+    """A gradient was asked for with respect to an argument or a parameter that there is not."""
+
+
 class CaptureError(MyceliaError, RuntimeError):
     """A Python program could not be turned into a graph."""
 

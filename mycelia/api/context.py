@@ -67,7 +67,7 @@ _seed: int | None = None
 
 @listening
 def set_seed(seed: int) -> None:
-    """Begin all random numbers of the session again, from a seed.
+    """Begin all random numbers of the session again, from a seed; `dataset.config.set_seed` is that of shuffles.
 
     >>> set_seed(1)
     >>> get_seed()

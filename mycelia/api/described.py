@@ -48,15 +48,17 @@ class Described:
     def of(cls, fn: Callable[..., Any], given: tuple[Any, ...], named: Mapping[str, Any]) -> Described:
         """Descriptions by position and by name; an error if the function has no such parameters."""
         signature = inspect.signature(fn)
+        owner = ("self",) if next(iter(signature.parameters), None) == "self" else ()  # of a method not yet bound
         try:
-            bound = signature.bind_partial(*given, **named)
+            bound = signature.bind_partial(*owner, *given, **named)
         except TypeError as error:
             raise ArgumentError(
                 f"these are not the parameters of {_name(fn)}: {error}",
                 given={"parameters": str(signature), "described": [*map(_text, given), *named]},
                 hint="describe each parameter once, in order or by name",
             ) from None
-        for name, part in bound.arguments.items():
+        wanted = {name: part for name, part in bound.arguments.items() if name not in owner}
+        for name, part in wanted.items():
             for leaf in flatten(part)[0]:
                 if not (leaf is None or isinstance(leaf, Tensor | int | float | bool | str)):
                     raise ArgumentError(
@@ -64,7 +66,7 @@ class Described:
                         given={name: leaf},
                         hint="describe tensors: Tensor(shape=(None, 3), dtype=ms.float32), or a nest of them",
                     )
-        return cls(signature, {name: tree_map(_form, part) for name, part in bound.arguments.items()})
+        return cls(signature, {name: tree_map(_form, part) for name, part in wanted.items()})
 
     @property
     def tensors(self) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from mycelia.api.linear import LISTS, Weights, filled
 from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, NoSuchGradient
 from mycelia.names import listening
 
 
@@ -69,6 +69,8 @@ def value_and_grad(
             "a gradient needs something to be taken with respect to",
             hint="give grad_position (an argument, 0 is the first) or weights (parameters)",
         )
+    if grad_position == ():
+        raise NoSuchGradient("grad_position names no argument", hint="None leaves the arguments out")
     positions = () if grad_position is None else (grad_position,) if isinstance(grad_position, int) else grad_position
     positions = tuple(positions) if isinstance(positions, list | range) else positions
 
@@ -172,7 +174,7 @@ def get_grad(gradients: Any, identifier: int | str | Parameter) -> Tensor:
     for found, gradient in _pairs(gradients):
         if found == key and type(found) is type(key):
             return gradient  # type: ignore[no-any-return]
-    raise ArgumentError(
+    raise NoSuchGradient(
         f"there is no gradient of {key!r}",
         given={"gradients": [name for name, _ in _pairs(gradients)]},
         hint="take it with return_ids=True",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from itertools import product
 from typing import Any
 
@@ -28,6 +29,9 @@ from mycelia.types import DType, TensorType, TupleType, float64
 
 Moved = tuple[Any, bool]  # a value, and whether it moves with the numbers; if so it is of real numbers
 TRIED = 6  # operands of an op for which every choice is tried
+
+
+_defined: ContextVar[Mapping[str, Function]] = ContextVar("the functions that call one another by name")
 
 
 class NoWay(Exception):
@@ -142,6 +146,18 @@ def _taken(op: Op, inputs: Sequence[Moved]) -> list[Moved]:
             found = _walked(op.body, [*constants, *carries, *[(_row(op, x, i), m) for x, m in inputs[whole:]]])
             carries, rows[i] = found[: op.carries], found[op.carries :]
         return [*carries, *_stacked(op, [rows[i] for i in range(op.static_length)])]
+    if isinstance(op, p.Map) and not op.sums:
+        constants, mapped = inputs[: op.constants], inputs[op.constants :]
+        each = [[(_row(op, x, i), m) for x, m in mapped] for i in range(op.size)]
+        return _stacked(op, [_walked(op.body, [*constants, *one]) for one in each])
+    if isinstance(op, p.Recurse):
+        before = _defined.set(dict(op.definitions))
+        try:
+            return _walked(op.fn, inputs)
+        finally:
+            _defined.reset(before)
+    if isinstance(op, p.NamedCall):
+        return _walked(_defined.get()[op.callee], inputs)
     raise NoWay(op.name)
 
 

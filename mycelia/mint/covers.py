@@ -9,7 +9,7 @@ from typing import Any
 
 from mycelia import ops
 from mycelia.checks import only, truth
-from mycelia.eager import Tensor, common
+from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
 
 __all__ = [
@@ -91,10 +91,6 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 def _wide(x: Tensor, dtype: Any) -> Any:
     return dtype if dtype is not None or x.dtype.is_float else "int64"
-
-
-def _common(x: Tensor, y: Tensor) -> Any:
-    return common(x.dtype, y.dtype)
 
 
 def _places(found: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -656,12 +652,13 @@ def var_mean(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool 
 
 
 def vdot(input: Any, other: Any) -> Any:
-    """The sum of products of two vectors.
+    """The sum of products of two vectors; of complex ones, of the first one's conjugates.
 
     >>> vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).item()
     11.0
     """
-    return ops.sum(ops.mul(input, other), dtype=_common(input, other))
+    products = ops.mul(ops.conj(input), other)
+    return ops.sum(products, dtype=products.dtype)
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:

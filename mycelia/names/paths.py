@@ -287,7 +287,8 @@ def means(path: str) -> str:
     >>> means("common.seed"), means("nn.layer.basic"), means("nn.basic")
     ('api', 'nn', '')
     """
-    return PATHS.get(path) or PATHS.get(path.rpartition(".")[0] + ".*", "")
+    above, _, child = path.rpartition(".")
+    return PATHS.get(path) or (PATHS.get(above + ".*", "") if child == child.lower() else "")  # a class is no module
 
 
 def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:

@@ -7,9 +7,13 @@ from typing import Any
 import numpy
 
 from mycelia import ops
-from mycelia.eager import Tensor, wrap
+from mycelia.eager import Tensor
+from mycelia.eager.host import called
 from mycelia.numpy.arguments import binary, unary
 from mycelia.ops.arguments import floated, pair
+from mycelia.primitives import Callee
+from mycelia.primitives.family import broadcast_shapes
+from mycelia.types import TensorType
 
 __all__ = [
     "around",
@@ -28,6 +32,10 @@ __all__ = [
 ]
 
 
+_NEXT = Callee(numpy.nextafter, "nextafter", raises=False)
+_SPACING = Callee(numpy.spacing, "spacing", raises=False)
+
+
 def _nearest(x: Any) -> Tensor:
     return ops.round(floated(x))
 
@@ -43,11 +51,12 @@ def _copysign(x: Any, y: Any) -> Tensor:
 
 def _neighbour(x: Any, y: Any) -> Tensor:
     a, b = (floated(t) for t in pair(x, y))
-    return wrap(numpy.nextafter(a.numbers(), b.numbers()))
+    return called(_NEXT, [TensorType(a.dtype, broadcast_shapes(a.shape, b.shape))], [a, b], stateful=False)[0]
 
 
 def _spacing(x: Any) -> Tensor:
-    return wrap(numpy.spacing(floated(x).numbers()))
+    a = floated(x)
+    return called(_SPACING, [TensorType(a.dtype, a.shape)], [a], stateful=False)[0]
 
 
 def floor(x: Any, dtype: Any = None, *, where: Any = True) -> Tensor:

@@ -23,6 +23,7 @@ from mycelia.ops.creation import diag, meshgrid
 from mycelia.ops.decompositions import inverse
 from mycelia.ops.joining import cat, pad, tensor_split
 from mycelia.ops.linalg import matmul, outer
+from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import int64
 
 __all__ = [
@@ -239,7 +240,8 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     [0.0, 0.0, 1.0]
     """
     x, y = pair(input, other)
-    x, y = x + y * 0, y + x * 0  # of one shape
+    shape = broadcast_shapes(x.shape, y.shape)
+    x, y = p.broadcast(x, shape), p.broadcast(y, shape)
     axis = next((a for a, e in enumerate(x.shape) if e == 3), None) if dim is None else axis_of(x, dim)
     if axis is None or x.shape[axis] != 3:
         raise ShapeError(f"cross needs an axis of three elements, and shape {x.shape} has none there")
@@ -248,13 +250,13 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 
 
 def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
-    """The sums of products of two tensors along an axis.
+    """The sums of products of two tensors along an axis; of complex numbers the first are conjugated.
 
     >>> vecdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).item()
     11.0
     """
     a, b = pair(x, y)
-    product = a * b
+    product = p.conj(a) * b if a.dtype.is_complex else a * b
     return p.reduce_sum(product, (axis_of(product, axis),))
 
 

@@ -216,7 +216,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
         columns.append(p.expand_dims(p.remainder(places, extent), (1,)))
         places = p.floor_divide(places, extent)
     rows = cast(p.concat(columns[::-1], 1), int32)
-    return p.select(p.broadcast(p.expand_dims(there, (1,)), rows.shape), rows, rows * 0), there
+    return p.select(p.broadcast(p.expand_dims(there, (1,)), rows.shape), rows, 0), there
 
 
 def multinomial_with_replacement(x: Any, seed: Any, offset: Any, numsamples: int, replacement: bool = False) -> Tensor:

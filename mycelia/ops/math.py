@@ -375,7 +375,9 @@ def nan_to_num(
     >>> nan_to_num(Tensor([float("nan"), 1.0]), nan=5.0).tolist()
     [5.0, 1.0]
     """
-    x = floated(input)
+    x = tensor(input)
+    if not x.dtype.is_inexact:
+        return x.copy()  # all of them are numbers
     if x.dtype.is_complex:
         return p.complex_of(*(nan_to_num(part, nan, posinf, neginf) for part in (p.real(x), p.imag(x))))
     largest = float(_largest(x))

@@ -197,7 +197,18 @@ def permute(input: Any, axis: Sequence[int]) -> Tensor:
     return transpose(input, axis)
 
 
-@method("swapaxes", "swapdims")
+@method("swapdims")
+@shares_memory
+def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
+    """Two axes exchanged; `swapaxes` by another name.
+
+    >>> swapdims(Tensor([[1, 2, 3]]), dim0=0, dim1=1).shape
+    (3, 1)
+    """
+    return swapaxes(input, dim0, dim1)
+
+
+@method("swapaxes")
 @shares_memory
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Two axes exchanged.
@@ -419,4 +430,4 @@ def strided_slice(input_x: Any, begin: Sequence[int], end: Sequence[int], stride
     return tensor(input_x)[tuple([_slice(*b) for b in bounds])]
 
 
-swapdims, movedim = swapaxes, moveaxis
+movedim = moveaxis

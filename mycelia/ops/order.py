@@ -87,7 +87,7 @@ def topk(
     """
     x = tensor(input)
     axis = axis_of(x, -1 if dim is None else dim)
-    k = checks.whole("topk", "k", k)
+    k = checks.whole("topk", "k", int(k) if isinstance(k, Tensor) and k.size == 1 and k.dtype.is_integer else k)
     if not 0 <= k <= x.shape[axis]:
         raise ShapeError(
             f"an axis of {x.shape[axis]} has no {k} largest elements",

@@ -295,7 +295,11 @@ def _sgd(
     g = g + w * weight_decay if weight_decay else g
     moved = p.select(p.greater(fresh, 0), g, a * m + g * (1.0 - dampening))
     step = g + moved * m if nesterov else moved
-    for state, value in ((accum, moved), (stat, fresh * 0), (parameters, w - step * lr)):
+    for state, value in (
+        (accum, moved),
+        (stat, created(p.Full(0, fresh.dtype, fresh.shape))),
+        (parameters, w - step * lr),
+    ):
         if isinstance(state, Parameter | Tensor):
             assign(state, cast(value, state.dtype))
     return tensor(parameters).value()

@@ -109,7 +109,7 @@ def _random_choice(x: Any, count: int = 256, seed: int = 0, seed2: int = 0) -> t
         columns.append(p.expand_dims(p.remainder(places, extent), (1,)))
         places = p.floor_divide(places, extent)
     rows = cast(p.concat(columns[::-1], 1), int32)
-    return p.select(p.broadcast(p.expand_dims(there, (1,)), rows.shape), rows, rows * 0), there
+    return p.select(p.broadcast(p.expand_dims(there, (1,)), rows.shape), rows, 0), there
 
 
 def _nll(logits: Any, labels: Any, weight: Any, reduction: str = "mean", ignore_index: int = -100) -> Any:
@@ -179,7 +179,7 @@ def _segments(of: Callable[..., Tensor]) -> Callable[[Any, Any], Tensor]:
         present = created(p.Full(0, int32, (found.shape[0],)))
         present = p.scatter_add(present, ids, created(p.Full(1, int32, ids.shape)), 0)
         there = p.reshape(p.greater(present, 0), (found.shape[0], *(1,) * (found.ndim - 1)))
-        return p.select(p.broadcast(there, found.shape), found, found * 0)
+        return p.select(p.broadcast(there, found.shape), found, 0)
 
     call.__doc__ = f"{(of.__doc__ or '').splitlines()[0]} Segments are in order."
     return call

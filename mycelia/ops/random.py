@@ -110,13 +110,12 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None, generator: Gen
 
 
 def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None, generator: Generator | None = None) -> Tensor:
-    """Numbers of the standard normal distribution, in the shape of another tensor.
+    """Numbers of the standard normal distribution, in the shape of another tensor; float32 unless asked.
 
     >>> randn_like(Tensor([1.0, 2.0])).shape
     (2,)
     """
-    x = floated(input)
-    return randn(x.shape, dtype=x.dtype if dtype is None else dtype, seed=seed, generator=generator)
+    return randn(tensor(input).shape, dtype=dtype, seed=seed, generator=generator)
 
 
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.fused import fused
 from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ShapeError
 from mycelia.ir import Function
@@ -95,17 +96,23 @@ def walk(
     >>> out.tolist(), last.tolist()
     ([[[1.0]], [[3.0]]], [[3.0]])
     """
-    w_ih, w_hh, *biases = weights
+    told = () if lengths is None else (tensor(lengths),)
+    return _walk(kind, len(states), len(weights), backward, x, *states, *weights, *told)
+
+
+@fused
+def _walk(kind: str, states: int, weights: int, backward: bool, x: Any, *others: Any) -> tuple[Tensor, ...]:
+    """The same of tensors one after the other: a program that keeps what its way back needs."""
+    begin, (w_ih, w_hh, *biases) = others[:states], others[states : states + weights]
     time, batch = x.shape[:2]
     gates = p.matmul(x, p.transpose(w_ih))
     if biases:
         gates = gates + biases[0]
     xs, constants = [gates], [w_hh, *biases[1:]]
-    if lengths is not None:
-        xs.append(_valid(tensor(lengths), time, batch))
-    given = (*constants, *states, *xs)
+    xs += [_valid(lengths, time, batch) for lengths in others[states + weights :]]
+    given = (*constants, *begin, *xs)
     body = _body(kind, len(constants), *[_element(v, i >= len(given) - len(xs)) for i, v in enumerate(given)])
-    *last, outputs = p.Scan(body, len(constants), len(states), backward, time)(*given)
+    *last, outputs = p.Scan(body, len(constants), states, backward, time)(*given)
     return (outputs, *last)
 
 

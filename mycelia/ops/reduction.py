@@ -293,7 +293,9 @@ def nansum(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any 
     >>> nansum(Tensor([1.0, float("nan")])).item()
     1.0
     """
-    x = floated(input)
+    x = tensor(input)
+    if not x.dtype.is_inexact:
+        return sum(x, axis, keepdims, dtype=dtype)  # all of them are numbers
     return sum(p.select(p.is_nan(x), number(0, x), x), axis, keepdims, dtype=dtype)
 
 

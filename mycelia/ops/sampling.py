@@ -13,7 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.checks import choice, number, truth, whole
-from mycelia.eager import Tensor, cast, wrap
+from mycelia.eager import Tensor, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import floated, method, pair, per_axis, sizes, tensor
 from mycelia.primitives.indexing import batched_gather
@@ -90,7 +90,10 @@ def _summed(x: Tensor, around: Any) -> Tensor:
     """The sum over all corners of what is read there, by weight."""
     out: Any = None
     for corner in product(*around):
-        read = _read(x, [where for where, _, _ in corner]) * p.expand_dims(_weight(corner), (1,))
+        weight, exists = _weight(corner)
+        read = _read(x, [where for where, _, _ in corner]) * p.expand_dims(weight, (1,))
+        # what lies nearest is read in its place: it may be inf or nan, of which no weight makes nothing
+        read = p.select(p.broadcast(p.expand_dims(exists, (1,)), read.shape), read, 0.0)
         out = read if out is None else out + read
     return out
 
@@ -110,7 +113,7 @@ def _kept_inside(at: Tensor, extent: int, padding_mode: str, aligned: bool) -> T
     if padding_mode == "reflection":
         low, span = (0.0, float(extent - 1)) if aligned else (-0.5, float(extent))
         if span <= 0:
-            return at * 0.0
+            return p.select(p.equal(at, at), 0.0, at)
         away = p.abs(at - low)
         turns = p.floor(away * (1.0 / span))
         rest = away - p.stop_gradient(turns) * span
@@ -122,7 +125,7 @@ def _kept_inside(at: Tensor, extent: int, padding_mode: str, aligned: bool) -> T
 def _around(at: Tensor, extent: int, mode: str, padding_mode: str, aligned: bool) -> list[tuple[Tensor, Tensor, Any]]:
     """The elements around points along one axis: their positions, their weights, and whether they exist (None: all)."""
     if mode == "nearest":
-        found = [(p.stop_gradient(p.round(at)), at * 0.0 + 1.0)]
+        found = [(p.stop_gradient(p.round(at)), created(p.Full(1.0, at.dtype, at.shape)))]
     else:
         below = p.stop_gradient(p.floor(at))
         far = at - below
@@ -134,7 +137,7 @@ def _around(at: Tensor, extent: int, mode: str, padding_mode: str, aligned: bool
     made = []
     for where, weight in found:
         exists = p.logical_and(p.greater_equal(where, 0.0), p.less_equal(where, float(extent - 1)))
-        inside = p.minimum(p.maximum(p.select(p.equal(where, where), where, where * 0.0), 0.0), float(extent - 1))
+        inside = p.minimum(p.maximum(p.select(p.equal(where, where), where, 0.0), 0.0), float(extent - 1))
         made.append((cast(inside, int32), weight, exists))
     return made
 
@@ -146,12 +149,12 @@ def _cubic(distance: Any, a: float = -0.75) -> Any:
     return p.select(p.less_equal(d, 1.0), near, ((d - 5.0) * d + 8.0) * d * a - 4.0 * a)
 
 
-def _weight(corner: Any) -> Tensor:
-    """The product of the weights along all axes; 0 where there is no element."""
+def _weight(corner: Any) -> tuple[Tensor, Tensor]:
+    """The product of the weights along all axes, and whether there is an element."""
     out, exists = corner[0][1], corner[0][2]
     for _, weight, there in corner[1:]:
         out, exists = out * weight, p.logical_and(exists, there)
-    return p.select(exists, out, out * 0.0)
+    return out, exists
 
 
 def _read(x: Tensor, where: list[Tensor]) -> Tensor:
@@ -209,7 +212,7 @@ def crop_and_resize(
     around = [_around(a, e, "bilinear", "zeros", True) for a, e in zip(at, x.shape[1:3], strict=True)]
     out = _summed(chosen, _crossed(around, len(which), rows, columns))
     exists = p.logical_and(p.expand_dims(there[0], (2,)), p.expand_dims(there[1], (1,)))
-    kept = p.select(p.broadcast(p.expand_dims(exists, (1,)), out.shape), out, out * 0.0 + beyond)
+    kept = p.select(p.broadcast(p.expand_dims(exists, (1,)), out.shape), out, beyond)
     return cast(p.moveaxis(kept, 1, 3), float32)
 
 
@@ -288,11 +291,8 @@ def roi_align(
         near = p.logical_and(p.greater_equal(a, -1.0), p.less_equal(a, float(extent)))
         there = near if there is None else p.logical_and(there, near)
         around.append(_around(p.minimum(p.maximum(a, 0.0), float(extent - 1)), extent, "bilinear", "border", True))
-    out: Any = None
-    for corner in product(*around):
-        read = _read(chosen, [where for where, _, _ in corner]) * p.expand_dims(_weight(corner), (1,))
-        out = read if out is None else out + read
-    out = p.select(p.broadcast(p.expand_dims(there, (1,)), out.shape), out, out * 0.0)
+    out = _summed(chosen, around)
+    out = p.select(p.broadcast(p.expand_dims(there, (1,)), out.shape), out, 0.0)
     cells = p.reshape(out, (count, x.shape[1], rows, samples, columns, samples))
     return p.mean(cells, (3, 5))
 

@@ -365,9 +365,7 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     >>> select_scatter(Tensor([[1, 2], [3, 4]]), Tensor([8, 9]), 0, 1).tolist()
     [[1, 2], [8, 9]]
     """
-    out = tensor(input).alias()
-    out[(slice(None),) * axis_of(out, axis) + (index,)] = cast(tensor(src), out.dtype)
-    return out
+    return _with_part("select_scatter", input, src, axis, index)
 
 
 @method("slice_scatter")
@@ -379,8 +377,20 @@ def slice_scatter(
     >>> slice_scatter(Tensor([1, 2, 3, 4]), Tensor([8, 9]), 0, 0, 4, 2).tolist()
     [8, 2, 9, 4]
     """
-    out = tensor(input).alias()
-    out[(slice(None),) * axis_of(out, axis) + (slice(start, end, step),)] = cast(tensor(src), out.dtype)
+    return _with_part("slice_scatter", input, src, axis, slice(start, end, step))
+
+
+def _with_part(name: str, input: Any, src: Any, axis: int, where: Any) -> Tensor:
+    """A tensor with another part along an axis; the part has the shape of what it replaces."""
+    out, part = tensor(input).alias(), tensor(src)
+    place = (slice(None),) * axis_of(out, axis) + (where,)
+    if (shape := out[place].shape) != part.shape:
+        raise ShapeError(
+            f"{name} replaces a part of shape {shape}, and was given one of shape {part.shape}",
+            given={"tensor": out.shape},
+            hint="ops.broadcast_to makes the shapes equal",
+        )
+    out[place] = cast(part, out.dtype)
     return out
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, isinf
+from math import inf, isinf, prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mycelia import primitives as p
 from mycelia.checks import choice, truth, whole
 from mycelia.eager import Tensor, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.ir import Value
 from mycelia.ops.arguments import axis_of, floated, method, number, pair, tensor
 from mycelia.ops.choice import gather_elements
 from mycelia.ops.linalg import matmul, vector_norm
@@ -289,9 +290,11 @@ def unique_consecutive(
     [1, 2, 1]
     """
     x = tensor(input)
+    if x._data.__class__ is Value:
+        return _runs(x, dim, return_inverse, return_counts)
     data = x.numbers()
     rows = data.reshape(-1) if dim is None else np.moveaxis(data, axis_of(x, dim), 0)
-    flat = rows.reshape(rows.shape[0], -1)
+    flat = rows.reshape(len(rows), prod(rows.shape[1:]))
     new = np.concatenate([np.ones(min(1, len(flat)), bool), (flat[1:] != flat[:-1]).any(axis=1)])
     starts = np.flatnonzero(new)
     kept = rows[starts] if dim is None else np.moveaxis(rows[starts], 0, axis_of(x, dim))
@@ -299,6 +302,22 @@ def unique_consecutive(
     counts = np.diff(np.append(starts, len(flat)))
     found = [wrap(np.ascontiguousarray(kept))]
     found += [wrap(inverse.astype(np.int64))] * return_inverse + [wrap(counts.astype(np.int64))] * return_counts
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _runs(x: Tensor, dim: int | None, return_inverse: bool, return_counts: bool) -> Any:
+    """The same in a program: how many runs there are, the data say."""
+    place = 0 if dim is None else axis_of(x, dim)
+    rows = p.moveaxis(p.stop_gradient(p.reshape(x, (-1,)) if dim is None else x), place, 0)
+    steps = p.iota(int64, rows.shape[:1], 0)
+    differs = p.not_equal(rows, p.gather(rows, p.maximum(steps - 1, 0), 0))
+    begins = p.logical_or(p.equal(steps, 0), p.reduce_any(differs, tuple(range(1, rows.ndim))))
+    starts, run = p.positions(begins), p.cumsum(p.cast(begins, int64), 0) - 1
+    found = [p.moveaxis(p.gather(rows, starts, 0), 0, place)]
+    found += [p.reshape(run, x.shape if dim is None else (-1,))] * return_inverse
+    if return_counts:
+        none = created(p.Full(0, int64, starts.shape))
+        found.append(p.scatter_add(none, run, created(p.Full(1, int64, run.shape)), 0))
     return found[0] if len(found) == 1 else tuple(found)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.eager import Tensor, assign, cast, created
+from mycelia.eager import assign, cast, created
 from mycelia.errors import ShapeError
 from mycelia.ops.arguments import tensor
 from mycelia.types import int64
@@ -104,11 +104,7 @@ def _descent(w: Any, alpha: Any, delta: Any) -> tuple[Any, ...]:
 
 def _nearest(w: Any, rate: Any, l1: Any, l2: Any) -> Any:
     """The number near `w` that costs least by its size (l1) and its square (l2)."""
-    return (
-        p.sign(w)
-        * p.maximum(p.abs(w) - rate * l1, p.zeros_like(w) if not isinstance(w, Tensor) else w * 0)
-        / (1 + rate * l2)
-    )
+    return p.sign(w) * p.maximum(p.abs(w) - rate * l1, 0) / (1 + rate * l2)
 
 
 def _proximal(w: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> tuple[Any, ...]:
@@ -126,7 +122,7 @@ def _ftrl(w: Any, a: Any, linear: Any, g: Any, lr: Any, l1: Any, l2: Any, power:
     linear = linear + g - (new ** (power * -1) - a ** (power * -1)) / lr * w
     square = new ** (power * -1) / lr + 2 * l2
     away = p.sign(linear) * l1 - linear
-    return p.select(p.greater(p.abs(linear), l1), away / square, w * 0), new, linear
+    return p.select(p.greater(p.abs(linear), l1), away / square, 0), new, linear
 
 
 def _adam(
@@ -157,7 +153,7 @@ def _amsgrad_told(
 
 def _dual_averaging(w: Any, a: Any, s: Any, g: Any, lr: Any, l1: Any, l2: Any, step: Any) -> tuple[Any, ...]:
     a, s = a + g, s + g * g
-    drawn = p.sign(a) * p.maximum(p.abs(a) - l1 * step, a * 0)
+    drawn = p.sign(a) * p.maximum(p.abs(a) - l1 * step, 0)
     return lr * drawn * -1 / (l2 * step * lr + p.sqrt(s)), a, s
 
 
@@ -206,7 +202,7 @@ def _rows(count: int, rule: Rule, doc: str) -> Callable[..., Any]:
         there = p.logical_and(p.greater_equal(at, 0), p.less(at, table.shape[0]))
         inside = p.minimum(p.maximum(at, 0), table.shape[0] - 1)
         wide = (at.size, *(1,) * (table.ndim - 1))
-        kept = p.select(p.broadcast(p.reshape(there, wide), given.shape), given, given * 0)
+        kept = p.select(p.broadcast(p.reshape(there, wide), given.shape), given, 0)
         whole = p.scatter_add(created(p.Full(0, dtype, table.shape)), inside, kept, 0)
         named = p.scatter_add(created(p.Full(0, int64, table.shape[:1])), inside, cast(there, int64), 0)
         touched = p.broadcast(p.reshape(p.greater(named, 0), (table.shape[0], *wide[1:])), table.shape)
@@ -227,7 +223,7 @@ def _sparse_ftrl(
     new = a + g * g
     linear = linear + pulled - (new**-lr_power - a**-lr_power) / lr * w
     away = p.sign(linear) * l1 - linear
-    return p.select(p.greater(p.abs(linear), l1), away / (new**-lr_power / lr + 2 * l2), w * 0), new, linear
+    return p.select(p.greater(p.abs(linear), l1), away / (new**-lr_power / lr + 2 * l2), 0), new, linear
 
 
 def _sparse_adagrad(w: Any, a: Any, g: Any, lr: float, update_slots: bool, epsilon: float = 0.0) -> tuple[Any, ...]:

@@ -15,6 +15,12 @@ X = Tensor([0.5, 2.0, -3.0])
 N = Tensor([4, 5, 6], ms.int32)
 TABLE = Tensor(np.arange(12.0).reshape(4, 3), ms.float32)
 
+
+def doubled(n):
+    """2 ** (n - 1) times what n is at the end of n - 1 steps down: recursion on each of many numbers."""
+    return doubled(n - 1) * 2 if n > 1 else n * 1
+
+
 CASES = {
     "product": (lambda w: (w * N).sum(), [4, 5, 6]),
     "square": (lambda w: w * w, [2, 4, 6]),
@@ -38,6 +44,7 @@ CASES = {
     "scattered": (lambda w: (ops.tensor_scatter_add(N, w.reshape(3, 1) - 1, w) * N).sum(), [4, 5, 6]),
     "stopped": (lambda w: ops.stop_gradient(w) * X, [0, 0, 0]),
     "unused": (lambda w: X.sum(), [0, 0, 0]),
+    "recursion of each": (lambda w: ms.vmap(doubled)(w).sum(), [1, 2, 4]),
     "returned twice": (lambda w: [w * w] * 2, [4, 8, 12]),
 }
 

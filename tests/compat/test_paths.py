@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import mycelia
+from mycelia import nn
 from mycelia.names.paths import OLD, PATHS
 
 PROGRAM = """
@@ -115,3 +116,12 @@ def test_data_sink_is_found_where_mindspore_has_it():
         "import mycelia.train.data_sink",
         "assert data_sink is mycelia.data_sink is mycelia.train.data_sink",
     )
+
+
+def test_a_class_below_a_path_is_the_class_or_an_import_error():
+    from mycelia.nn.optim import AdaMax, Rprop
+
+    assert (AdaMax, Rprop) == (nn.AdaMax, nn.Rprop)
+    for path in ("nn.optim", "nn.layer", "ops.operations"):
+        with pytest.raises(ImportError):
+            exec(f"from mycelia.{path} import Nonsense")

@@ -1,5 +1,6 @@
 """Functions that few programs need, against NumPy and SciPy: values eager and compiled, gradients by differences."""
 
+import itertools
 from math import inf, nan
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.spatial
 import scipy.special
 
 import mycelia as ms
-from mycelia import Tensor, ops
+from mycelia import Tensor, mint, ops
 from mycelia.errors import MyceliaError
 from mycelia.ops import primitive_rare
 from tests.ops.judged import check_gradient, check_values
@@ -306,6 +307,32 @@ def test_runs_of_equal_elements():
     assert ops.unique_consecutive(Tensor([[1, 2], [1, 2], [3, 4]]), dim=0).tolist() == [[1, 2], [3, 4]]
 
 
+def test_runs_of_equal_elements_are_found_inside_one_program():
+    for dim in (None, 0, -1):
+
+        def plain(x, dim=dim):
+            return ops.unique_consecutive(x, True, True, dim)
+
+        runs = ms.jit(plain)
+        for shape in ((4, 3), (7, 2), (1, 3), (0, 3), (3, 0)):
+            data = RNG.integers(0, 2, shape)
+            rows = data.reshape(-1) if dim is None else np.moveaxis(data, dim, 0)
+            groups = [list(g) for _, g in itertools.groupby(range(len(rows)), lambda i: rows[i].tolist())]  # noqa: B023
+            kept = rows[[g[0] for g in groups]]
+            inverse = [i for i, g in enumerate(groups) for _ in g]
+            for fn in (runs, plain):
+                found = fn(Tensor(data, ms.int32))
+                np.testing.assert_array_equal(found[0].asnumpy(), kept if dim is None else np.moveaxis(kept, 0, dim))
+                assert found[1].reshape(-1).tolist() == inverse
+                assert found[2].tolist() == [len(g) for g in groups]
+        assert "in Python" not in runs.explain()
+
+
+def test_the_product_of_complex_vectors_takes_conjugates():
+    x, y = RNG.normal(size=(2, 5, 2)).astype("f").view(np.complex64)[..., 0]
+    np.testing.assert_allclose(mint.vdot(Tensor(x), Tensor(y)).asnumpy(), np.vdot(x, y), rtol=1e-5)
+
+
 def test_diagonals_are_written():
     for offset in (-1, 0, 2):
         x, values = A.copy(), np.full(len(np.diagonal(A, offset)), 7.0)
@@ -382,3 +409,29 @@ def test_operations_as_objects_mean_their_functions():
     assert ops.LpNorm(1)(x).shape == (3,)
     assert ms.jit(ops.TensorScatterMax())(x, Tensor(ROWS), Tensor(UPDATES)).shape == (3, 4)
     assert ops.ScatterMax()(ms.Parameter(A, name="w"), Tensor([0]), Tensor(B[:1])).shape == (3, 4)
+
+
+def test_infinities_of_one_operand_stay_out_of_the_rest():
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([inf, 0.0, 1.0])
+    np.testing.assert_array_equal(ops.cross(Tensor(x), Tensor(y)).asnumpy(), np.cross(x, y))
+    np.testing.assert_array_equal(ops.cross(Tensor(CUBE[0].T), Tensor(x)).asnumpy(), np.cross(CUBE[0].T, x))
+    found = ops.SegmentMax()(Tensor([inf, -4.0]), Tensor([0, 2], ms.int32)).asnumpy()
+    np.testing.assert_array_equal(found, [inf, 0.0, -4.0])
+    assert not np.signbit(found[1])
+
+
+def test_whole_numbers_stay_whole_where_nan_is_looked_for():
+    x = np.array([2**62 + 1, 5, -3])
+    for fn, want in ((ops.nan_to_num, x), (ops.nansum, x.sum())):
+        for run in (fn, ms.jit(fn)):
+            np.testing.assert_array_equal(run(Tensor(x)).asnumpy(), want)
+            assert run(Tensor(x)).dtype == ms.int64
+    assert ops.nan_to_num(Tensor([True, False])).tolist() == [True, False]
+
+
+def test_a_row_that_a_table_does_not_have_changes_none_that_it_has():
+    w, a = ms.Parameter(Tensor([[1.0], [2.0]])), ms.Parameter(Tensor([[1.0], [1.0]]))
+    step = ops.SparseApplyAdagradV2(lr=0.1, epsilon=1e-6)
+    step(w, a, Tensor([[nan], [1.0]]), Tensor([7, 0], ms.int32))
+    assert np.isfinite(w.asnumpy()).all()
+    assert w.asnumpy()[1, 0] == 2.0

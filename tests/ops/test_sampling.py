@@ -145,3 +145,15 @@ def test_regions_are_means_of_points_in_them():
     small = ops.ROIAlign(2, 2, 0.5)(plane, Tensor([[0.0, 0.2, 0.3, 0.2, 0.3]])).asnumpy()[0, 0]
     np.testing.assert_allclose(small, [[1.775, 2.025], [2.275, 2.525]], rtol=1e-6)
     check_gradient((lambda x: ops.ROIAlign(2, 2, 1.0)(x, Tensor(region / 3)), None, x.astype(np.float64)))
+
+
+def test_what_lies_beyond_an_image_is_nothing_whatever_its_border_holds():
+    border = np.full((1, 2, 3, 4), np.inf)
+    border[0, 1] = np.nan
+    away = np.array([[[[-3.0, -3.0], [3.0, 3.0], [0.0, 9.0]]]])
+    for mode in ("bilinear", "nearest", "bicubic"):
+        for read in (ops.grid_sample, ms.jit(ops.grid_sample)):
+            assert (read(Tensor(border), Tensor(away), mode).asnumpy() == 0).all()
+    crops = ops.crop_and_resize(Tensor(np.moveaxis(border, 1, 3), ms.float32), Tensor([[2.0, 2.0, 3.0, 3.0]]),
+                                Tensor([0]), (2, 2), extrapolation_value=7.0)  # fmt: skip
+    assert (crops.asnumpy() == 7).all()
