@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,10 @@ os.environ.setdefault("MYCELIA_WARM", "0")
 
 # libgomp reads this once, when it is loaded
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# a shell that starts something in the background lets it ignore Ctrl-C, and all that it starts: tests wait for that
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # what a busy machine takes long for is no failure: no test depends on time
 settings.register_profile(
