@@ -276,9 +276,8 @@ class Dataset(Steered):
         >>> ds.NumpySlicesDataset([1, 2], ["x"]).repeat(3).get_dataset_size()
         6
         """
-        times = -1 if count is None else whole("repeat", "count", count, -1)
-        if not times:
-            raise ArgumentError("count of repeat is a whole number from 1, not 0", hint="-1 or None for ever")
+        endless = count is None or (type(count) is int and count == -1)
+        times = -1 if endless else whole("repeat", "count", count, 1)
         return RepeatDataset(RepeatNode(max(times, 0), children=(self.plan,)))
 
     def skip(self, count: int) -> Dataset:

@@ -196,7 +196,10 @@ class Registered:
     def remove(self) -> None:
         """Let gradients pass as they are from now on.
 
-        >>> Registered(abs).remove()
+        >>> handle = Registered(abs)
+        >>> handle.remove()
+        >>> handle.hook is None
+        True
         """
         self.hook = None
         for key, (_, handles) in list(hooked.items()):
