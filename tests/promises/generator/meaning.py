@@ -6,11 +6,13 @@ compiled, as every program of a user is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
 
+from mycelia.api import devices
 from mycelia.backends import Executable
 from mycelia.backends.native import NativeBackend
 from mycelia.ir import Function, sized, sizes_of
@@ -39,3 +41,14 @@ class Meaning(NativeBackend):
             return tuple(results)
 
         return run
+
+
+@contextmanager
+def interpreting() -> Iterator[None]:
+    """Programs that are captured inside the block are interpreted."""
+    before = devices.current()
+    devices.use(Meaning())
+    try:
+        yield
+    finally:
+        devices.use(before)
