@@ -24,7 +24,8 @@ NAMES = DOCS / "mindspore_names.tsv"
 PAGE = DOCS / "coverage.md"
 
 PACKAGES = (
-    "mindspore", "mindspore.Tensor", "mindspore.nn", "mindspore.nn.Cell", "mindspore.ops", "mindspore.numpy",
+    "mindspore", "mindspore.Tensor", "mindspore.Parameter", "mindspore.nn", "mindspore.nn.Cell", "mindspore.ops",
+    "mindspore.numpy",
     "mindspore.mint", "mindspore.common", "mindspore.context", "mindspore.dtype", "mindspore.amp", "mindspore.train",
     "mindspore.dataset", "mindspore.dataset.Dataset", "mindspore.dataset.vision", "mindspore.dataset.text",
     "mindspore.dataset.audio", "mindspore.dataset.transforms", "mindspore.dataset.config", "mindspore.dataset.engine",
@@ -32,6 +33,8 @@ PACKAGES = (
     "mindspore.profiler", "mindspore.log", "mindspore.runtime", "mindspore.boost",
 )  # fmt: skip
 COMPLETE = tuple(p for p in PACKAGES if p.startswith(("mindspore.dataset", "mindspore.mindrecord")))
+"""The packages of the data engine, of which every public name must exist."""
+PUBLIC = (*COMPLETE, "mindspore.nn", "mindspore.ops", "mindspore.mint", "mindspore.Parameter")
 """The packages whose every public name is counted, used or not."""
 
 _ASCEND = "an operator of one kind of processor (Ascend)"
@@ -54,7 +57,189 @@ ELSEWHERE = {
             _ASCEND,
         ),
         "CustomOpBuilder": 'needs the C++ headers of MindSpore; `ops.Custom` with "aot" takes functions of C',
-        **dict.fromkeys(("Pull", "Push"), "talks to a parameter server"),
+        **dict.fromkeys(("Pull", "Push", "MapCacheIdx", "make_map_parameter"), "talks to a parameter server"),
+        **dict.fromkeys(
+            [
+                "ApplyRotaryPosEmb",
+                "BasicLSTMCell",
+                "BatchToSpaceNDV2",
+                "DepthwiseConv2dNative",
+                "FusedAdaFactor",
+                "FusedAdaFactorWithGlobalNorm",
+                "GroupTopk",
+                "PagedAttention",
+                "PagedAttentionMask",
+                "ReshapeAndCache",
+                "TensorDump",
+                "flash_attention_score",
+                "fused_infer_attention_score",
+                "incre_flash_attention",
+                "lightning_indexer",
+                "moe_distribute_combine",
+                "moe_distribute_dispatch",
+                "moe_init_routing_v2",
+                "multi_scale_deformable_attn_function",
+                "nsa_compress",
+                "nsa_compress_attention",
+                "nsa_select_attention",
+                "prompt_flash_attention",
+                "ring_attention_update",
+                "rotated_iou",
+                "sparse_flash_attention",
+                "speed_fusion_attention",
+                "tensordump",
+                "nn_ops.FlashAttentionScore",
+                "_inner_ops.PsROIPooling",
+                "AiCPURegOp",
+                "AkgAscendRegOp",
+                "AkgGpuRegOp",
+                "CpuRegOp",
+                "TBERegOp",
+            ],
+            _ASCEND,
+        ),
+        **dict.fromkeys(
+            [
+                "AllGatherV",
+                "AlltoAllV",
+                "AlltoAllVC",
+                "BatchISendIRecv",
+                "NeighborExchange",
+                "NeighborExchangeV2",
+                "Receive",
+                "ReduceScatterV",
+                "Reshard",
+                "Send",
+                "TCPStore",
+                "all_gather_matmul",
+                "all_to_all_v_c",
+                "comm_ops._VirtualDataset",
+                "distribute",
+                "gather_into_tensor",
+                "matmul_reduce_scatter",
+                "reshard",
+                "scatter_tensor",
+                "set_comm_ops_inplace",
+            ],
+            "several devices with parts of unequal size, or layouts over them; `mint.distributed` has what one needs",
+        ),
+        **dict.fromkeys(
+            [
+                "CopyWithSlice",
+                "DtypeToEnum",
+                "DumpGradient",
+                "GeSwitch",
+                "GetNext",
+                "J",
+                "Merge",
+                "Morph",
+                "MoveTo",
+                "PyExecute",
+                "Reusing",
+                "SliceGetItem",
+                "UpdateState",
+                "arg_dtype_cast",
+                "arg_handler",
+                "array_reduce",
+                "broadcast_gradient_args",
+                "cpp_create_prim_instance_helper",
+                "embed",
+                "env_get",
+                "environ_add",
+                "environ_create",
+                "environ_get",
+                "environ_set",
+                "gen_extend_func",
+                "gen_ops_def",
+                "gen_ops_prim",
+                "geswitch",
+                "get_vm_impl_fn",
+                "hyper_add",
+                "is_dynamic_sequence_element_unknown",
+                "is_sequence_shape_unknown",
+                "is_sequence_value_unknown",
+                "is_tensor_bool_cond",
+                "iter_converter",
+                "linalg_ops",
+                "merge",
+                "ms_hasnext",
+                "ms_next",
+                "other_ops",
+                "pyboost_inner_prim",
+                "recompute_block",
+                "reduced_shape",
+                "ref_to_embed",
+                "signature",
+                "switch",
+                "switch_layer",
+                "tensor_operator_registry",
+                "vm_impl_registry",
+                "zip_operation",
+            ],
+            "a word of MindSpore's compiler, or a module of its own files; programs say it in Python",
+        ),
+        **dict.fromkeys(
+            [
+                "ExtractGlimpse",
+                "FractionalAvgPool",
+                "FusedSparseAdam",
+                "FusedSparseLazyAdam",
+                "MapUniform",
+                "ResizeArea",
+                "SampleDistortedBoundingBoxV2",
+                "ScaleAndTranslate",
+                "SubAndFilter",
+            ],
+            "deprecated in MindSpore, which is about to remove it",
+        ),
+    },
+    "mindspore.nn": {
+        **dict.fromkeys(
+            [
+                "AdaSumByDeltaWeightWrapCell",
+                "AdaSumByGradWrapCell",
+                "OptTFTWrapper",
+                "PipelineGradReducer",
+                "VirtualDatasetCellTriple",
+                "wrap.cell_wrapper._VirtualDatasetCell",
+                "wrap.loss_scale.shard_grad_scale",
+            ],
+            "several devices of one kind",
+        ),
+        **dict.fromkeys(("MatrixDiag", "MatrixDiagPart"), "fails in MindSpore 2.10 on a processor"),
+        "GetNextSingleOp": "takes rows from the queue of a device; here a dataset is an iterator",
+    },
+    "mindspore.Parameter": {
+        **dict.fromkeys(
+            [
+                "assign_value_cpp",
+                "getitem_index_info",
+                "hooks",
+                "index",
+                "index_of_parent_",
+                "init_flag",
+                "is_init",
+                "key",
+                "param_info",
+                "parent_tensor_",
+                "remove_hook",
+                "set_cast_dtype",
+                "set_device_address",
+                "set_init_flag",
+                "set_param_info",
+                "setitem_index_info",
+                "symbolic_shape",
+                "virtual_flag",
+            ],
+            "how MindSpore's C++ tensors keep their books",
+        ),
+        **dict.fromkeys(
+            ("set_", "storage", "untyped_storage"),
+            "memory belongs to arrays, not to storages: `data_ptr`, `get_bytes`, and views that share it",
+        ),
+        **dict.fromkeys(("offload", "offload_file_path"), "everything is in the memory of the processor"),
+        **dict.fromkeys(("cache_enable", "cache_shape"), "a cache of a parameter server"),
+        "add_pipeline_stage": "stages of a pipeline over several devices",
     },
     "mindspore.Tensor": {
         **dict.fromkeys(
@@ -173,6 +358,8 @@ class Name:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # an old name exists, too
             for part in parts[count:]:
+                if part != "Parameter" and self.package == "mindspore.Parameter":
+                    found = found([0.0], name="w")  # what a parameter has
                 if not hasattr(found, part):
                     return False
                 found = getattr(found, part)
@@ -212,14 +399,14 @@ def collect(folder: Path) -> list[Name]:
         if not line.startswith("#")
     )
     for section, name in sections(folder / "api_names.tsv"):
-        if section in COMPLETE:
+        if section in PUBLIC and not name.startswith("_"):
             uses.setdefault((section, name), 0)
     for section, name in sections(folder / "class_members.tsv"):
         if f"mindspore.{section}" == "mindspore.Tensor":
             uses.setdefault(("mindspore.Tensor", name), int(attributes.get(name, 0)))
         elif f"mindspore.{section}" == "mindspore.nn.Cell":
             uses.setdefault(("mindspore.nn.Cell", name), 0)
-        elif f"mindspore.{section}" in COMPLETE:
+        elif f"mindspore.{section}" in PUBLIC:
             uses.setdefault((f"mindspore.{section}", name), 0)
     names = (Name(package, name, count) for (package, name), count in uses.items())
     return sorted(names, key=lambda n: (PACKAGES.index(n.package), -n.uses, n.name))
@@ -239,8 +426,8 @@ def load(path: Path = NAMES) -> list[Name]:
 INTRODUCTION = """# Which of MindSpore's names exist
 
 Written by `python docs/coverage.py`; the names are those of MindSpore 2.10 that 6,074 public files use, with how many
-of them do. Of `dataset` and `mindrecord` every public name counts, used or not; of `Tensor`, `Cell` and
-`Dataset` every member.
+of them do. Of `ops`, `nn`, `mint`, `dataset` and `mindrecord` every public name counts, used or not; of `Tensor`,
+`Parameter`, `Cell` and `Dataset` every member.
 A name exists when its path leads to something under `mycelia` too; where it means something else,
 [differences.md](differences.md) says so. The share by use weighs a name with the files that use it.
 """

@@ -11,11 +11,12 @@ from math import log
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.checks import choice, share
+from mycelia.checks import choice, share, whole
 from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Function
 from mycelia.ops.arguments import floated, number, pair, tensor
+from mycelia.ops.choice import masked_select
 from mycelia.ops.order import order_of
 from mycelia.types import TensorType, bool_, int32
 
@@ -135,11 +136,17 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     high = p.minimum(bottom, p.transpose(bottom)) - p.maximum(top, p.transpose(top))
     common = p.maximum(wide, 0.0) * p.maximum(high, 0.0)
     over = p.greater(common, (area + p.transpose(area) - common) * limit)
+    return ordered, created(p.Iota(int32, (count,), 0)), _kept(over)
+
+
+def _kept(over: Tensor) -> Tensor:
+    """Which of some boxes, the best first, are kept, told which overlap too much."""
+    count = over.shape[0]
     places = created(p.Iota(int32, (count,), 0))
     later = p.greater(created(p.Iota(int32, (count, count), 1)), created(p.Iota(int32, (count, count), 0)))
-    over = p.logical_and(over, later)
-    (kept,) = p.Scan(_suppressing(count), 0, 1, False, count)(created(p.Full(True, bool_, (count,))), over, places)
-    return ordered, places, kept
+    first = created(p.Full(True, bool_, (count,)))
+    (kept,) = p.Scan(_suppressing(count), 0, 1, False, count)(first, p.logical_and(over, later), places)
+    return kept
 
 
 @cache
@@ -152,3 +159,46 @@ def _suppressing(count: int) -> Function:
 
     flags = TensorType(bool_, (count,))
     return Function.build(turn, flags, flags, TensorType(int32, ()))
+
+
+def non_max_with_overlaps(
+    overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any, score_threshold: Any
+) -> Tensor:
+    """The numbers of boxes with scores above a threshold, the best first, without those that overlap a better one that
+    is kept by more than another threshold: at most so many.
+
+    >>> over = Tensor([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> non_max_with_overlaps(over, Tensor([0.5, 0.9, 0.7]), 5, 0.5, 0.0).tolist()
+    [1, 2]
+    """
+    over, rated = floated(overlaps), floated(scores)
+    if over.ndim != 2 or rated.ndim != 1 or over.shape != (rated.size, rated.size):
+        raise ShapeError(f"overlaps (n, n) and n scores are taken, not shapes {over.shape} and {rated.shape}")
+    order = order_of(rated, 0, True)
+    ordered = p.gather(p.gather(over, order, 0), order, 1)
+    good = p.greater(p.gather(rated, order, 0), cast(tensor(score_threshold), rated.dtype))
+    too_much = p.greater(ordered, cast(tensor(overlap_threshold), over.dtype))
+    kept = p.logical_and(_kept(too_much), good)
+    found = masked_select(cast(order, int32), kept)
+    most = int(max_output_size.item()) if isinstance(max_output_size, Tensor) else max_output_size
+    return found[: max(whole("non-maximum suppression", "max_output_size", most, least=-(1 << 31)), 0)]
+
+
+def non_max(boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any) -> Tensor:
+    """The numbers of boxes (n, 4), given by two corners, with scores above a threshold, the best first, without those
+    that overlap a better one that is kept: the common area over that of both is above the other threshold.
+
+    >>> corners = Tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 2.1], [5.0, 5.0, 6.0, 6.0]])
+    >>> non_max(corners, Tensor([0.5, 0.9, 0.7]), 5, 0.5, 0.0).tolist()
+    [1, 2]
+    """
+    x = floated(boxes)
+    a, b, c, d = _sides("NonMaxSuppressionV3", x)
+    left, right, top, bottom = p.minimum(a, c), p.maximum(a, c), p.minimum(b, d), p.maximum(b, d)
+    area = (right - left) * (bottom - top)
+    wide = p.minimum(right, p.transpose(right)) - p.maximum(left, p.transpose(left))
+    high = p.minimum(bottom, p.transpose(bottom)) - p.maximum(top, p.transpose(top))
+    common = p.maximum(wide, number(0, x)) * p.maximum(high, number(0, x))
+    both = area + p.transpose(area) - common
+    over = p.select(p.greater(both, 0), common / p.select(p.greater(both, 0), both, p.ones_like(both)), number(0, x))
+    return non_max_with_overlaps(over, scores, max_output_size, iou_threshold, score_threshold)

@@ -27,6 +27,13 @@ primitive_last: AdaptiveAvgPool3D AdaptiveMaxPool2D AdaptiveMaxPool3D ApplyAdagr
     UniformCandidateSampler UpsampleNearest3D UpsampleTrilinear3D
 primitive_wide: Betainc CheckNumerics Conv3D Conv3DTranspose HSVToRGB IdentityN
     Igamma Igammac Lstsq PadV3 Polygamma RGBToHSV STFT TripletMarginLoss TruncatedNormal UniqueWithPad Zeta
+primitive_seldom: AdjustHue AdjustSaturation Assert BatchToSpace Cauchy Coalesce CompareAndBitpack
+    ComputeAccidentalHits CumulativeLogsumexp DataFormatVecPermute Dilation2D DropoutDoMask DropoutGenMask Expand
+    ExtractImagePatches ExtractVolumePatches FastGelu Fills FusedSparseFtrl FusedSparseProximalAdagrad LARSUpdate
+    LerpScalar LogNormalReverse LogSoftmaxExt MatrixLogarithm MatrixSolveLs NonDeterministicInts NonMaxSuppressionV3
+    NonMaxSuppressionWithOverlaps ParameterizedTruncatedNormal RaggedRange RandpermV2 ResizeLinear1D
+    ScatterAddWithAxis ScatterNonAliasingAdd SelectView SpaceToBatch SparseGatherV2 SparseSlice TensorToTuple
+    TransposeExtView TransposeView TridiagonalMatMul
 python_words: augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub bool_and bool_eq
     bool_not bool_or dict_getitem dict_setitem in_dict is_ is_not list_equal list_getitem list_len list_setitem
     make_dict make_list make_slice make_tuple not_in_dict scalar_add scalar_div scalar_eq scalar_floordiv scalar_ge
@@ -34,6 +41,15 @@ python_words: augassign_add augassign_div augassign_floordiv augassign_mod augas
     scalar_sub scalar_uadd scalar_usub shape_mul string_concat string_eq tuple_equal tuple_getitem tuple_reversed
     tuple_setitem
 wide: conv3d_transpose expand floor_div floordiv floormod padding stft unique_with_pad
+seldom: add_layer_norm add_rms_norm array_to_scalar bernoulli_ clamp_ coalesce coo2csr coo_tensor_get_dense_shape
+    coo_tensor_get_indices coo_tensor_get_values csr2coo csr_div csr_gather csr_mm csr_tensor_get_dense_shape
+    csr_tensor_get_indices csr_tensor_get_indptr csr_tensor_get_values erfinv_ exponential_ hastype i0 inplace_sigmoid
+    isconstant make_coo_tensor make_csr_tensor make_row_tensor make_row_tensor_inner make_sparse_tensor
+    moe_token_permute moe_token_unpermute move_to normal_ poisson put_ random_categorical reshape_
+    rotary_position_embedding row_stack row_tensor_add row_tensor_get_dense_shape row_tensor_get_indices
+    row_tensor_get_values shape_ stop_gradient_ tail tanh_ tensor_expm1 tensor_muls tensor_range tensor_slice top_k
+    tuple_div typeof uniform_ upsample zero_
+together: AllGather AlltoAll Barrier Broadcast CollectiveGather CollectiveScatter Reduce ReduceScatter
 hooks: PrimitiveWithCheck PrimitiveWithInfer prim_arg_register prim_attr_register
 rare: col2im sparse_segment_mean
 resizing: deformable_conv2d
@@ -51,6 +67,12 @@ _MINT = """
 _MINT_NN = """
     adaptive_avg_pool2d_ext binary_cross_entropy_ext conv2d_ext cross_entropy_ext dropout_ext elu_ext gelu_ext glu_ext
     layer_norm_ext leaky_relu_ext log_softmax_ext mse_loss_ext nll_loss_ext one_hot_ext softmax_ext softplus_ext"""
+_TOGETHER = """
+    P2POp all_gather all_gather_into_tensor all_gather_into_tensor_uneven all_gather_object all_to_all
+    all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list destroy_process_group gather_object
+    get_backend get_global_rank get_group_rank get_process_group_ranks get_rank get_world_size init_process_group irecv
+    is_available is_initialized isend new_group recv recv_object_list reduce reduce_scatter reduce_scatter_tensor
+    reduce_scatter_tensor_uneven scatter_object_list send send_object_list"""
 LATER = {
     name: module
     for line in TABLE.replace("\n    ", " ").strip().splitlines()
@@ -60,7 +82,11 @@ LATER = {
 """The module of each name."""
 COVERS = {
     name: f"{place}.{name.removesuffix('_view').removesuffix('_ext')}"
-    for place, names in (("mycelia.mint", _MINT), ("mycelia.mint.nn.functional", _MINT_NN))
+    for place, names in (
+        ("mycelia.mint", _MINT),
+        ("mycelia.mint.nn.functional", _MINT_NN),
+        ("mycelia.mint.distributed", _TOGETHER),
+    )
     for name in names.split()
 } | {"functional_overload": "mycelia.mint"}
 """Names by which MindSpore's own files call functions of `mint`, and where these are."""

@@ -77,7 +77,7 @@ def _triplet(
     return loss.triplet_margin_loss(x, positive, negative, far, p, eps, swap, reduction)
 
 
-def _colours(x: Any) -> Tensor:
+def colours(x: Any) -> Tensor:
     """Red, green and blue (the last axis) of hue, saturation and value."""
     x = tensor(x)
     h, s, v = (x[..., i] for i in range(3))
@@ -87,7 +87,7 @@ def _colours(x: Any) -> Tensor:
     return joining.stack([((c - 1.0) * s + 1.0) * v for c in parts], -1)
 
 
-def _hues(x: Any) -> Tensor:
+def hues(x: Any) -> Tensor:
     """Hue, saturation and value (the last axis) of red, green and blue."""
     x = tensor(x)
     r, g, b = (x[..., i] for i in range(3))
@@ -111,14 +111,14 @@ _TABLE: dict[str, tuple[str, Any]] = {
                " data_format='NCDHW'!", _convolved),
     "Conv3DTranspose": ("in_channel, out_channel, kernel_size, mode=1!, pad_mode='valid', pad=0, stride=1, dilation=1,"
                         " group=1, output_padding=0, data_format='NCDHW'!", _spread),
-    "HSVToRGB": ("", _colours),
+    "HSVToRGB": ("", colours),
     "IdentityN": ("", lambda x: tuple(t.copy() for t in x)),
     "Igamma": ("", incomplete.igamma),
     "Igammac": ("", incomplete.igammac),
     "Lstsq": ("fast=True!, l2_regularizer=0.0!", decompositions.lstsq),
     "PadV3": ("mode='constant', paddings_contiguous=True", _padded),
     "Polygamma": ("", incomplete.polygamma),
-    "RGBToHSV": ("", _hues),
+    "RGBToHSV": ("", hues),
     "STFT": ("n_fft, hop_length, win_length, normalized, onesided, return_complex", lambda x, window, n_fft, hop_length,
              win_length, normalized, onesided, return_complex: wide.stft(
                  x, n_fft, hop_length, win_length, window, False, "reflect", normalized, onesided, return_complex)),

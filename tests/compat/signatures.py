@@ -112,8 +112,21 @@ def deviations() -> list[str]:
 
 
 REASONS = {
-    "AllReduce": "a group of processes has no name of Huawei's library",
-    "all_reduce": "a group of processes has no name of Huawei's library",
+    **dict.fromkeys(
+        (
+            "AllGather",
+            "AllReduce",
+            "AlltoAll",
+            "Barrier",
+            "Broadcast",
+            "CollectiveGather",
+            "CollectiveScatter",
+            "Reduce",
+            "ReduceScatter",
+            "all_reduce",
+        ),
+        "a group of processes has no name of Huawei's library",
+    ),
     "vmap": "who draws random numbers says for whom",
 }
 

@@ -85,4 +85,5 @@ def test_names_are_taken_from_lists(tmp_path: Path) -> None:
         ("mindspore.dataset.vision.Inter.AREA", 2),
         ("mindspore.mindrecord.FAILED", 0),
         ("mindspore.nn.Cell", 9),
+        ("mindspore.nn.ReLU", 0),
     ]

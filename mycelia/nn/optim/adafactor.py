@@ -60,7 +60,7 @@ class AdaFactor(Optimizer):
         self.relative_step, self.warmup_init = relative_step, checks.truth(self.cls_name, "warmup_init", warmup_init)
         checks.only(self.cls_name, "compression", compression, False, "the state has the type of the weights here")
         if self.beta1:
-            self.exp_avg = self.moments("exp_avg")
+            self.exp_avg = self.beside("exp_avg")
         self.decay_flags = tuple(bool(weight_decay) for _ in self.parameters)
         wide = [w.ndim > 1 for w in self.parameters]
         shapes = list(zip(wide, [w.shape for w in self.parameters], strict=True))

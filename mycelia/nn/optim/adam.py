@@ -35,9 +35,9 @@ class MomentOptimizer(Optimizer):
         if not isinstance(eps, int | float) or eps <= 0:
             raise ArgumentError(f"eps is a positive number, not {eps!r}")
         self.beta1, self.beta2, self.eps = check_share("beta1", betas[0]), check_share("beta2", betas[1]), float(eps)
-        self.moment1, self.moment2, self.amsgrad = *map(self.moments, self.kept), amsgrad
+        self.moment1, self.moment2, self.amsgrad = *map(self.beside, self.kept), amsgrad
         if amsgrad:
-            self.vhat = self.moments("vhat")
+            self.vhat = self.beside("vhat")
 
     def remember(self, index: int, gradient: Tensor) -> tuple[Tensor, Tensor]:
         """The two means, moved towards this gradient."""

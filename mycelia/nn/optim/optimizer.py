@@ -295,7 +295,7 @@ class Optimizer(Cell):
     def take(self, name: str, value: float) -> None:
         """Go on with one of these numbers, which a checkpoint holds, where more than the steps decides on it."""
 
-    def moments(self, prefix: str) -> ParameterTuple:
+    def beside(self, prefix: str) -> ParameterTuple:
         """A parameter of zeros beside each weight, to remember something about it."""
         made = self.parameters.clone(prefix, "zeros")
         for moment in made:

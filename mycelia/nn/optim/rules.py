@@ -328,7 +328,7 @@ class ASGD(Ruled):
         """The rate of the coming step, and its share in the average."""
         done, found = int(self.global_step.item()), {}
         for p, own in zip(self.parameters, self.choices, strict=True):
-            rate = float(self.rates[own.rate](self.global_step).item())
+            rate = float(self.rates[own.rate](ops.maximum(self.global_step - 1, 0)).item())
             found[f"eta_{p.name}"] = np.array(rate / (done * rate * self.lambd + 1.0) ** self.alpha, np.float32)
             found[f"mu_{p.name}"] = np.array(1.0 / max(1.0, done - self.t0), np.float32)
         return found
@@ -347,6 +347,10 @@ class ASGD(Ruled):
         self.alpha = checks.number(self.cls_name, "alpha", alpha)
         self.t0 = checks.number(self.cls_name, "t0", t0)
         self.remember()
+
+    def update(self, index: int, weight: Parameter, gradient: Tensor, rate: Tensor, shared: Any, *decay: Any) -> None:
+        last = ops.maximum(self.global_step - 2, 0)  # a step goes as far as the rate of the step before it says
+        super().update(index, weight, gradient, self.rates[self.choices[index].rate](last), shared, *decay)
 
     def rule(self, w: Tensor, g: Tensor, state: State, t: Tensor, lr: Tensor, *decay: Any) -> tuple[Tensor, State]:
         before = t - 1.0  # at the first step, the rate is the one that was given, and the average is the weight

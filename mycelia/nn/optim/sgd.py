@@ -44,7 +44,7 @@ class SGD(Optimizer):
         if nesterov and (momentum == 0 or dampening != 0):
             raise ArgumentError("Nesterov's method needs a momentum, and no dampening", hint="for example momentum=0.9")
         if momentum:
-            self.accum = self.moments("accum")
+            self.accum = self.beside("accum")
 
     def computed(self) -> dict[str, Array]:
         """The momentum, and whether the coming step is the first."""
@@ -91,7 +91,7 @@ class Momentum(Optimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.momentum, self.use_nesterov = _momentum(momentum), use_nesterov
-        self.moment = self.moments("moments")
+        self.moments = self.beside("moments")
 
     def computed(self) -> dict[str, Array]:
         """The momentum."""
@@ -102,8 +102,8 @@ class Momentum(Optimizer):
             self.momentum = _momentum(value)
 
     def update(self, index: int, weight: Parameter, gradient: Tensor, rate: Tensor, shared: Any, *decay: Any) -> None:
-        velocity = self.moment[index] * self.momentum + gradient
-        assign(self.moment[index], velocity)
+        velocity = self.moments[index] * self.momentum + gradient
+        assign(self.moments[index], velocity)
         step = gradient + velocity * self.momentum if self.use_nesterov else velocity
         assign(weight, weight - step * rate)
 

@@ -136,6 +136,109 @@ CASES = {
 }
 
 
+def _csr():
+    return _framework.CSRTensor(_whole(0, 1, 3), _whole(1, 0, 2), _single(1.0, 2.0, 3.0), (2, 3))
+
+
+SELDOM = {
+    "AdjustHue": (lambda x: ops.AdjustHue()(x + 3, _framework.Tensor(np.float32(0.3))), (2, 2, 3)),
+    "AdjustSaturation": (lambda x: ops.AdjustSaturation()(x + 3, _framework.Tensor(np.float32(0.7))), (2, 2, 3)),
+    "BatchToSpace": (lambda x: ops.BatchToSpace(2, [[0, 1], [1, 0]])(x), (4, 2, 2, 3)),
+    "Coalesce": (
+        lambda x: ops.Coalesce()(Tensor(np.array([[0, 2, 0, 1], [1, 0, 1, 1]])), x, Tensor(np.array([3, 2])))[1], (4,)
+    ),
+    "CompareAndBitpack": (lambda x: ops.CompareAndBitpack()(x, Tensor(np.float32(0.1))), (2, 16)),
+    "ComputeAccidentalHits": (
+        lambda x: ops.ComputeAccidentalHits(2)(Tensor(np.array([[1, 2], [0, 4], [3, 3]])), Tensor(np.arange(5))), (1,)
+    ),
+    **{
+        f"CumulativeLogsumexp_{e}_{r}": (
+            lambda x, e=e, r=r: ops.CumulativeLogsumexp(bool(e), bool(r))(x, Tensor(np.int32(1)))[:, 1:3], (2, 4)
+        )
+        for e in (0, 1) for r in (0, 1)
+    },
+    "DataFormatVecPermute": (lambda x: ops.DataFormatVecPermute()(_whole(1, 2, 3, 4)), (1,)),
+    "DataFormatVecPermute_back": (
+        lambda x: ops.DataFormatVecPermute("NCHW", "NHWC")(Tensor(np.arange(8).reshape(4, 2))), (1,)
+    ),
+    "Dilation2D_valid": (lambda x: ops.Dilation2D(1, 1, "valid")(x, _single(*W32)), (1, 2, 4, 5)),
+    "Dilation2D_same": (lambda x: ops.Dilation2D(2, (1, 2), "same")(x, _single(*W32)), (1, 2, 4, 5)),
+    "Expand": (lambda x: ops.Expand()(x, Tensor(np.array([2, 3]))), (2, 1)),
+    "ExtractImagePatches": (
+        lambda x: ops.ExtractImagePatches([1, 1, 2, 2], [1, 1, 2, 1], [1, 1, 1, 2], "VALID")(x), (1, 2, 4, 5)
+    ),
+    "ExtractVolumePatches": (lambda x: ops.ExtractVolumePatches(2, 1, "SAME")(x), (1, 2, 3, 4, 5)),
+    "FastGelu": (lambda x: ops.FastGelu()(x), (3,)),
+    "Fills": (lambda x: ops.Fills()(x, 2.0), (2, 2)),
+    "LARSUpdate": (
+        lambda x: ops.LARSUpdate()(x, x * 2, (x * x).sum(), (x * x * 4).sum(), Tensor(np.float32(0.1)),
+                                   Tensor(np.float32(0.2))), (3,)
+    ),
+    "LerpScalar": (lambda x: ops.LerpScalar()(x, x * x, 0.3), (4,)),
+    "LogSoftmaxExt": (lambda x: ops.LogSoftmaxExt()(x, 1), (2, 3)),
+    "MatrixLogarithm": (
+        lambda x: ops.MatrixLogarithm()(Tensor(np.array([[2, 1], [0, 3]], np.complex64))).real(), (1,)
+    ),
+    "MatrixSolveLs": (
+        lambda x: ops.MatrixSolveLs()(x, _single([1.0], [2.0], [3.0]), Tensor(np.float64(0.5))), (3, 2)
+    ),
+    "MatrixSolveLs_slow": (
+        lambda x: ops.MatrixSolveLs(False)(x, _single([1.0], [2.0], [3.0]), Tensor(np.float64(0.0))), (3, 2)
+    ),
+    "NonMaxSuppressionWithOverlaps": (
+        lambda x: ops.NonMaxSuppressionWithOverlaps()(
+            _single([1.0, 0.6, 0.1, 0.0], [0.6, 1.0, 0.7, 0.2], [0.1, 0.7, 1.0, 0.3], [0.0, 0.2, 0.3, 1.0]),
+            _single(0.3, 0.9, 0.8, -1.0), _whole(3)[0], Tensor(np.float32(0.5)), Tensor(np.float32(0.0))), (1,)
+    ),
+    "NonMaxSuppressionV3": (
+        lambda x: ops.NonMaxSuppressionV3()(
+            _single([1.0, 2, 3, 4], [1, 3, 3, 4], [1, 3, 4, 4], [1, 1, 4, 4], [1, 1, 3, 4]),
+            _single(0.4, 0.5, 0.72, 0.9, 0.45), _whole(5)[0], Tensor(np.float32(0.5)), Tensor(np.float32(0.0))), (1,)
+    ),
+    "RaggedRange": (
+        lambda x: ops.RaggedRange(_framework.int64)(_whole(2, 5, 8, 9), _whole(3, 5, 12, 3), _whole(1, 1, 2, -2)), (1,)
+    ),
+    "ResizeLinear1D": (lambda x: ops.ResizeLinear1D()(x, (7,)), (1, 2, 4)),
+    "ResizeLinear1D_half": (lambda x: ops.ResizeLinear1D("half_pixel")(x, (7,)), (1, 2, 4)),
+    "ScatterAddWithAxis": (
+        lambda x: ops.ScatterAddWithAxis(1)(x, _whole([0, 2], [1, 1]), _single([1.0, 2.0], [3.0, 4.0])), (2, 3)
+    ),
+    "SelectView": (lambda x: ops.SelectView()(x, 1, 0), (3, 2)),
+    "SpaceToBatch": (lambda x: ops.SpaceToBatch(2, [[0, 0], [1, 1]])(x), (1, 2, 4, 2)),
+    "SparseSlice": (
+        lambda x: ops.SparseSlice()(
+            Tensor(np.array([[0, 1], [1, 2], [1, 3], [2, 2]])), x, Tensor(np.array([3, 4])), Tensor(np.array([0, 1])),
+            Tensor(np.array([2, 3]))), (4,)
+    ),
+    "TridiagonalMatMul": (
+        lambda x: ops.TridiagonalMatMul()(_single([1.0, 2, 3]), _single([4.0, 5, 6]), _single([7.0, 8, 9]), x), (3, 2)
+    ),
+    "add_layer_norm": (lambda x: ops.add_layer_norm(x, x * x, _single(1.0, 2, 3), _single(0.0, 1, 2)), (2, 3)),
+    "add_rms_norm": (lambda x: ops.add_rms_norm(x, x * x, _single(1.0, 2, 3)), (2, 3)),
+    "i0": (lambda x: ops.i0(x), (4,)),
+    "row_stack": (lambda x: ops.row_stack([x, x * 2]), (3,)),
+    "top_k": (lambda x: ops.top_k(x, 2), (2, 4)),
+    "upsample": (lambda x: ops.upsample(x, size=(3, 5), mode="bilinear", align_corners=True), (1, 1, 2, 3)),
+    "tensor_range": (lambda x: ops.tensor_range(1, 8, 3), (1,)),
+    "tensor_slice": (lambda x: ops.tensor_slice(x, (0, 1), (2, 2)), (2, 4)),
+    "tensor_expm1": (lambda x: ops.tensor_expm1(x), (3,)),
+    "tensor_muls": (lambda x: ops.tensor_muls(x, 3.0), (3,)),
+    "rotary_half": (lambda x: ops.rotary_position_embedding(x, ops.cos(x), ops.sin(x), 0), (1, 1, 2, 4)),
+    "rotary_pairs": (lambda x: ops.rotary_position_embedding(x, ops.cos(x), ops.sin(x), 1), (1, 1, 2, 4)),
+    "moe_token_permute": (lambda x: ops.moe_token_permute(x, _whole([1, 0], [2, 1], [0, 2])), (3, 2)),
+    "csr_div": (lambda x: ops.csr_div(_csr(), x + 4).values, (2, 3)),
+    "csr_mm": (lambda x: ops.csr_mm(_csr(), x), (3, 2)),
+    "clamp_": (lambda x: ops.clamp_(x * 1, -0.5, 0.5), (4,)),
+    "put_": (lambda x: ops.put_(x * 1, Tensor(np.array([1, 2])), _single(5.0, 6.0)), (4,)),
+    "zero_": (lambda x: ops.zero_(x * 1), (4,)),
+    "tanh_": (lambda x: ops.tanh_(x * 1), (4,)),
+    "erfinv_": (lambda x: ops.erfinv_(x * 0.2), (4,)),
+}  # fmt: skip
+"""Names that hardly a program asks for."""
+W32 = [[[0.0, 1.0], [2.0, -1.0], [0.5, 0.25]], [[1.0, 0.0], [0.0, 3.0], [-2.0, 0.75]]]
+CASES |= SELDOM
+
+
 def numbers(shape: tuple[int, ...]) -> np.ndarray:
     """Numbers of a shape, all different."""
     count = int(np.prod(shape))
