@@ -1,6 +1,16 @@
 """Names that are not there: the nearest that is, whether MindSpore has it, and what users of PyTorch mean by it."""
 
-from mycelia.names.keywords import FOREIGN, boundary, explaining, explaining_methods, listening, renamed, translated
+from mycelia.names.keywords import (
+    FOREIGN,
+    boundary,
+    explaining,
+    explaining_methods,
+    fits,
+    listening,
+    meant,
+    renamed,
+    translated,
+)
 from mycelia.names.missing import (
     MissingImport,
     MissingModule,
@@ -23,8 +33,10 @@ __all__ = [
     "explain_modules",
     "explaining",
     "explaining_methods",
+    "fits",
     "know_paths",
     "listening",
+    "meant",
     "missing_attribute",
     "missing_in",
     "nearest",

@@ -94,5 +94,10 @@ KEYWORDS: dict[str, str] = {
     "reduce": "reduction",
     "params": "parameters",
     "path": "ckpt_file_name",
+    "epochs": "epoch",
+    "validation_data": "valid_dataset",
+    "validation_freq": "valid_frequency",
+    "loss": "loss_fn",
+    "criterion": "loss_fn",
 }
 """What a keyword of PyTorch or JAX is called here; empty where there is no need for it."""

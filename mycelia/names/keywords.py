@@ -168,7 +168,7 @@ def misfit(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
         p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in kwargs
     ]
     if unknown:
-        return CallError(f"{name} has no argument {unknown[0]}", given=given, hint=_meant(unknown[0], named))
+        return CallError(f"{name} has no argument {unknown[0]}", given=given, hint=meant(unknown[0], named))
     if twice:
         return CallError(f"{name} was given {twice[0]} twice", given=given, hint="give it by its name or by its place")
     if len(args) > len(positional) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
@@ -185,8 +185,12 @@ def _count(n: int) -> str:
     return f"{n} argument" + "s" * (n != 1)
 
 
-def _meant(word: str, named: Iterable[str]) -> str:
-    """What a keyword is called here."""
+def meant(word: str, named: Iterable[str]) -> str:
+    """What a keyword is called here.
+
+    >>> meant("epochs", ["epoch", "callbacks"]), meant("calbacks", ["epoch", "callbacks"])
+    ('it is called epoch here', 'did you mean callbacks?')
+    """
     names = list(named)
     same = next((n for words in SYNONYMS if word in words for n in words if n in names), None)
     if same is not None:

@@ -23,6 +23,7 @@ from mycelia.nn.casting import all_in_type, constructed_in
 from mycelia.nn.compiled import Compiled
 from mycelia.nn.hooks import Hooked, WayBack, before_way_back
 from mycelia.nn.state import Stateful
+from mycelia.nn.unowned import tell_of_unowned
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
@@ -80,7 +81,8 @@ class Cell(Hooked, Compiled, Stateful):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """What the cell computes; every kind of cell defines its own."""
-        raise ArgumentError(f"{self.cls_name} does not say what it computes", hint="define construct(self, ...)")
+        hint = "construct(self, ...)" if not hasattr(type(self), "forward") else "construct in place of forward"
+        raise ArgumentError(f"{self.cls_name} does not say what it computes", hint=f"define {hint}")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if mode.capturing or self._extras or self.bprop is not None:
@@ -329,7 +331,9 @@ class Cell(Hooked, Compiled, Stateful):
         >>> [p.name for p in net.trainable_params()]
         ['w']
         """
-        return [parameter for parameter in self.get_parameters(recurse) if parameter.requires_grad]
+        parameters = list(self.get_parameters(recurse))
+        tell_of_unowned(self, parameters)
+        return [parameter for parameter in parameters if parameter.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
         """The parameters that training leaves alone.

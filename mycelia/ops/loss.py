@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math as python
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from mycelia.checks import number as a_number
 from mycelia.eager import Tensor, cast, floating
 from mycelia.eager.dispatch import must
 from mycelia.eager.indexing import BoundsError
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, ShapeError, caller
 from mycelia.ir import Value
 from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import axis_of, floated, number, pair, reduced, tensor
@@ -44,6 +45,34 @@ __all__ = [
 ]
 
 
+def compared(name: str, prediction: Any, target: Any) -> tuple[Tensor, Tensor]:
+    """Two operands of one floating type; a warning tells where each is spread over the other.
+
+    A column (n, 1) and a row (n) make n by n differences, of which n were meant: the loss would still fall, to that of
+    the mean, and nothing would say so.
+
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     found = mse_loss(Tensor([[1.0], [2.0]]), Tensor([1.0, 2.0]))
+    >>> print(told[0].message)
+    mse_loss compares each of (2, 1) with each of (2,), which makes (2, 2): give both the same shape
+    """
+    x, y = pair(prediction, target, floating)
+    if x.shape != y.shape and all(isinstance(extent, int) for extent in (*x.shape, *y.shape)):
+        try:
+            whole = np.broadcast_shapes(x.shape, y.shape)
+        except ValueError:
+            return x, y  # the difference tells it better
+        if python.prod(whole) > max(python.prod(x.shape), python.prod(y.shape)):
+            said = f"{name} compares each of {x.shape} with each of {y.shape}, which makes {whole}"
+            place = caller()
+            warnings.warn_explicit(
+                f"{said}: give both the same shape", UserWarning,
+                place.file if place is not None else __file__, place.line if place is not None else 1,
+            )  # fmt: skip
+    return x, y
+
+
 @fused
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """The square of the difference.
@@ -51,7 +80,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     >>> mse_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
     2.0
     """
-    x, y = pair(input, target, floating)
+    x, y = compared("mse_loss", input, target)
     return reduced("mse_loss", (x - y) * (x - y), reduction)
 
 
@@ -62,7 +91,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     >>> l1_loss(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
     1.0
     """
-    x, y = pair(input, target, floating)
+    x, y = compared("l1_loss", input, target)
     return reduced("l1_loss", p.abs(x - y), reduction)
 
 
@@ -73,7 +102,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     >>> smooth_l1_loss(Tensor([0.0]), Tensor([2.0])).tolist()
     [1.5]
     """
-    x, y = pair(input, target, floating)
+    x, y = compared("smooth_l1_loss", input, target)
     away = p.abs(x - y)
     if beta == 0:
         return reduced("smooth_l1_loss", away, reduction)

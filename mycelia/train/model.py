@@ -19,7 +19,7 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
-from mycelia.names import nearest
+from mycelia.names import explaining_methods, fits, meant
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.feeding import Feed, Row, check_dataset, check_sink_size
@@ -28,6 +28,9 @@ from mycelia.types import int32
 
 SEVERAL = 8  # steps that one compiled program takes, where nobody looks at each
 KEYWORDS = ("keep_batchnorm_fp32", "loss_scale_manager")
+ARGUMENTS = (
+    "network", "loss_fn", "optimizer", "metrics", "eval_network", "eval_indexes", "amp_level", "boost_level", *KEYWORDS,
+)  # fmt: skip
 
 
 class Model:
@@ -102,14 +105,15 @@ class Model:
         if isinstance(loss_fn, type):
             raise ArgumentError(f"loss_fn is the class {loss_fn.__name__}", hint=f"make it first: {loss_fn.__name__}()")
         if optimizer is not None and not isinstance(optimizer, Optimizer):
-            raise ArgumentError(f"optimizer is an Optimizer, not a {type(optimizer).__name__}")
+            hint = f"make it first: {optimizer.__name__}(net.trainable_params())" if isinstance(optimizer, type) else ""
+            raise ArgumentError(f"optimizer is an Optimizer, not a {type(optimizer).__name__}", hint=hint)
         if indexes is not None and (len(indexes) != 3 or not all(type(i) is int for i in indexes)):
             raise ArgumentError(f"eval_indexes are the places of loss, prediction and label, not {indexes!r}")
         if indexes is not None and eval_network is None:
             raise ArgumentError("eval_indexes are places in what an eval_network gives, and there is none")
         for name in kwargs:
             if name not in KEYWORDS:
-                raise ArgumentError(f"Model has no {name}", hint=nearest(name, KEYWORDS))
+                raise ArgumentError(f"Model has no {name}", hint=meant(name, ARGUMENTS))
 
     # ------------------------------------------------------------------------------------------------------ networks
 
@@ -390,6 +394,18 @@ class Model:
             )  # fmt: skip
         if not predict_data:
             raise ArgumentError("predict takes the inputs of the network")
+        if isinstance(predict_data[0], Dataset):
+            raise ArgumentError(
+                "predict takes the tensors of one batch, not a dataset",
+                hint="[model.predict(row[0]) for row in dataset.create_tuple_iterator(num_epochs=1)]",
+            )
+        gives_loss = self._loss_fn is None and self._optimizer is not None
+        if gives_loss and not fits(self._network.construct, predict_data, {}):
+            raise ArgumentError(
+                f"{type(self._network).__name__}, the network of this Model, gives a loss, and takes what that needs",
+                given={"inputs": len(predict_data)},
+                hint="Model(net).predict(...) with the network inside it predicts: the weights are the same",
+            )
         self._network.set_train(False)
         return self._compiled("predict", self._network)(*predict_data)
 
@@ -438,6 +454,9 @@ class Model:
         set_rng_state(random)
 
 
+explaining_methods(Model)
+
+
 def grouped(rows: Iterable[Row], count: int) -> Iterator[list[Row]]:
     """Rows, as many together as `count` if their tensors are alike.
 
@@ -476,7 +495,8 @@ def _check_run(epoch: int, initial_epoch: int, sinks: bool) -> None:
         raise ArgumentError(f"initial_epoch is a whole number from 0, not {initial_epoch!r}", hint="give an int")
     if initial_epoch >= epoch:
         raise ArgumentError(
-            f"training ends with epoch {epoch}, and begins after epoch {initial_epoch}", hint="train on"
+            f"training ends with epoch {epoch}, and begins after epoch {initial_epoch}",
+            hint=f"epoch counts those before too: {initial_epoch + epoch} is {epoch} more",
         )
     if not isinstance(sinks, bool):
         raise ArgumentError(f"dataset_sink_mode is True or False, not {sinks!r}", hint="give one of them")

@@ -176,8 +176,7 @@ def load_checkpoint(
     array([[1., 1.]], dtype=float32)
     """
     path, kind = _place(ckpt_file_name, format)
-    if not path.is_file():
-        raise ArgumentError(f"there is no checkpoint {path}", hint=_instead(path))
+    _check_there(path, Path(ckpt_file_name))
     checks.only("load_checkpoint", "remove_redundancy", remove_redundancy, False, SPREAD)
     if dec_key is not None:
         check_key(dec_key, dec_mode)
@@ -231,6 +230,7 @@ def load_param_into_net(
     names = {name: name for name in known if name in parameter_dict}
     if not strict_load:
         names |= _prefixed([name for name in known if name not in names], parameter_dict)
+    _check_shapes({name: (known[name], parameter_dict[new]) for name, new in names.items()})
     for name, new in names.items():
         _check_fit(name, known[name], parameter_dict[new], strict_load)
     for name, new in names.items():
@@ -277,14 +277,30 @@ def _prefixed(missing: list[str], given: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def _check_shapes(pairs: Mapping[str, tuple[Parameter, Any]]) -> None:
+    """Complain about parameters whose shapes differ, all of them at once."""
+    other = {
+        name: (parameter.shape, new.shape)
+        for name, (parameter, new) in pairs.items()
+        if isinstance(new, Tensor) and new.shape != parameter.shape and not _is_padded(new.shape, parameter.shape)
+    }
+    if not other:
+        return
+    (first, (here, there)), *rest = other.items()
+    layers = {name.rpartition(".")[0] for name in other}
+    choice = f'filter_prefix="{layers.pop()}."' if len(layers) == 1 and "." in first else "choice_func=..."
+    raise ShapeError(
+        f"parameter {first} has shape {here}, in the checkpoint {there}",
+        given={name: f"{a}, in the checkpoint {b}" for name, (a, b) in rest[: SHOWN - 1]}
+        | ({"and": f"{len(rest) - SHOWN + 1} more"} if len(rest) >= SHOWN else {}),
+        hint=f"build the network with the sizes it was saved with, or leave "
+        f"them out by load_checkpoint(path, {choice}): nothing was loaded",
+    )
+
+
 def _check_fit(name: str, parameter: Parameter, new: Any, strict: bool) -> None:
     if not isinstance(new, Tensor):
         raise ArgumentError(f"{name} is to get a {type(new).__name__}, not a Parameter")
-    if new.shape != parameter.shape and not _is_padded(new.shape, parameter.shape):
-        raise ShapeError(
-            f"parameter {name} has shape {parameter.shape}, in the checkpoint {new.shape}",
-            hint="build the network with the sizes it was saved with",
-        )
     if new.dtype is parameter.dtype:
         return
     converts = any({new.dtype, parameter.dtype} <= kinds for kinds in CONVERT)
@@ -307,6 +323,20 @@ def _is_padded(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     [True, True, False, False, False]
     """
     return len(shape) > len(wanted) and shape == wanted + (1,) * (len(shape) - len(wanted))
+
+
+def _check_there(path: Path, given: Path) -> None:
+    """Complain if there is no file at `path`, which is `given` with a suffix, if it had none of ours."""
+    if path.is_file():
+        return
+    if given.is_dir():
+        raise ArgumentError(f"{given} is a folder, and a checkpoint is a file", hint=_instead(given / "x"))
+    if given.is_file():
+        raise ArgumentError(
+            f"{given.name} is no checkpoint by its name: those end with {' or '.join(f'.{f}' for f in FORMATS)}",
+            hint="in PyTorch, safetensors.torch.save_file(net.state_dict(), path) writes one; name_map changes names",
+        )
+    raise ArgumentError(f"there is no checkpoint {path}", hint=_instead(path))
 
 
 def _instead(path: Path) -> str:

@@ -258,3 +258,30 @@ def test_graph_mode_gives_what_eager_mode_gives():
         np.testing.assert_array_equal(net(X).asnumpy(), 2 * eager)
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_weights_in_a_plain_list_are_told_of_unless_they_are_owned_or_meant_to_stay_outside(recwarn):
+    net, inner = nn.Cell(), nn.Dense(2, 2)
+    net.inner, net.also, net._outside, net.sizes = inner, [inner], [nn.Dense(2, 2)], [1, 2]
+    assert len(net.trainable_params()) == 2
+    assert not recwarn
+    net.layers, net.by_name, net.loose = [nn.Dense(2, 2)], {"a": nn.Dense(2, 1)}, (ms.Parameter([1.0]),)
+    net.trainable_params()
+    told = [str(warning.message).split(": ")[0] for warning in recwarn]
+    assert told == [
+        "layers of Cell is a list of cells, whose 2 parameters are not the network's",
+        "by_name of Cell is a dict of cells, whose 2 parameters are not the network's",
+        "loose of Cell is a tuple of parameters, which are not the network's",
+    ]
+
+
+def test_a_column_compared_with_a_row_is_told(recwarn):
+    column, row = ms.Tensor([[1.0], [2.0]]), ms.Tensor([1.0, 2.0])
+    for loss in (nn.MSELoss(), nn.L1Loss(), nn.SmoothL1Loss(), nn.HuberLoss()):
+        for run in (loss, ms.jit(loss)):
+            recwarn.clear()
+            run(column, row)
+            assert "compares each of (2, 1) with each of (2,)" in str(recwarn.pop(UserWarning).message)
+            run(column, ms.Tensor([1.0]))  # one number for all
+            run(row, row)
+            assert not recwarn

@@ -14,6 +14,7 @@ from mycelia import nn, train
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.train.callback import monitors
 from mycelia.train.callback.base import InternalCallbackParam
+from tests.each import each
 
 HERE = Path(__file__).parent / "recorded"
 
@@ -288,6 +289,19 @@ def many_columns():
     return ds.NumpySlicesDataset({"a": np.zeros(2), "b": np.zeros(2), "c": np.zeros(2)}).batch(1)
 
 
+def with_its_loss():
+    class ForLoss(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(6, 2)
+
+        def construct(self, x, y):
+            return ms.ops.cross_entropy(self.dense(x), y)
+
+    net = ForLoss()
+    return train.Model(net, optimizer=nn.SGD(net.trainable_params()))
+
+
 class Old(train.Callback):
     def step_end(self, run_context):
         pass
@@ -305,6 +319,13 @@ MISTAKES = {
     "eval_indexes are the places": lambda: train.Model(nn.ReLU(), eval_network=nn.ReLU(), eval_indexes=[0]),
     "train_dataset is a dataset, not a list": lambda: classifier()[1].train(1, [1]),
     "epoch is a whole number from 1": lambda: classifier()[1].train(0, rows()),
+    "make it first: SGD": lambda: train.Model(nn.ReLU(), optimizer=nn.SGD),
+    "it is called loss_fn here": lambda: train.Model(nn.ReLU(), loss=nn.MSELoss()),
+    "did you mean optimizer": lambda: train.Model(nn.ReLU(), optimiser=None),
+    "it is called epoch here": lambda: classifier()[1].train(1, rows(), epochs=2),
+    "fit was not given train_dataset": lambda: classifier()[1].fit(1),
+    "tensors of one batch, not a dataset": lambda: classifier()[1].predict(rows()),
+    "ForLoss, the network of this Model, gives a loss": lambda: with_its_loss().predict(ms.Tensor(np.ones((2, 6)))),
     "begins after epoch 3": lambda: classifier()[1].train(2, rows(), initial_epoch=3),
     "sink_size is -1 or a whole number": lambda: classifier()[1].train(1, rows(), sink_size=0),
     "train_dataset has no rows": lambda: classifier()[1].train(1, empty()),
@@ -339,10 +360,12 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("message", MISTAKES)
-def test_mistakes_are_told(message):
-    with pytest.raises(MyceliaError, match=message):
-        MISTAKES[message]()
+def test_mistakes_are_told():
+    def told(message):
+        with pytest.raises(MyceliaError, match=message):
+            MISTAKES[message]()
+
+    each(told, [(message, (message,)) for message in MISTAKES])
 
 
 def test_a_rate_that_is_no_number_cannot_be_changed():

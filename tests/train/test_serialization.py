@@ -190,6 +190,15 @@ def test_mistakes_are_told_in_words(tmp_path):
     ms.save_checkpoint(net, tmp_path / "net-3_63.ckpt")
     with pytest.raises(ArgumentError, match=r"its folder holds net-3_63\.ckpt"):
         ms.load_checkpoint(tmp_path / "net-3_79.ckpt")
+    with pytest.raises(ArgumentError, match="is a folder, and a checkpoint is a file"):
+        ms.load_checkpoint(tmp_path)
+    (tmp_path / "net.pth").write_bytes(b"PK")
+    with pytest.raises(ArgumentError, match=r"net.pth is no checkpoint by its name: those end with .ckpt or .safe"):
+        ms.load_checkpoint(tmp_path / "net.pth")
+    other = nn.SequentialCell(nn.Dense(2, 3), nn.Dense(3, 5))
+    held = nn.SequentialCell(nn.Dense(2, 3), nn.Dense(3, 7)).parameters_dict()
+    with pytest.raises(ShapeError, match=r'(?s)1.weight has .*1.bias: \(5,\), in the checkpoint.*filter_prefix="1."'):
+        ms.load_param_into_net(other, held)
     with pytest.raises(ShapeError, match=r"parameter weight has shape \(1, 2\), in the checkpoint \(3,\)"):
         ms.load_param_into_net(net, {"weight": ms.Parameter(ms.Tensor([1.0, 2.0, 3.0]))})
     with pytest.raises(DTypeError, match="holds float32, in the checkpoint float16"):

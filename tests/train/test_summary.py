@@ -159,6 +159,11 @@ def test_a_training_is_collected(tmp_path, capsys):
     tags = {tag for _, tag, _ in values(collector.record)}
     assert {"1.weight/auto", "1.bias/auto", "input_data/auto", "_hparams_/session_start_info"} <= tags
     assert all(word in file.read_bytes() for word in (b"SequentialCell", b"CrossEntropyLoss", b"SGD"))
+    told = [(step, tag, bytes(held[9])) for step, tag, held in values(collector.record) if 9 in held]
+    assert [step for step, tag, _ in told if tag.startswith("eval_lineage")] == [8, 16]  # steps of the training
+    (experiment,) = [about for _, tag, about in told if tag == "_hparams_/experiment"]
+    assert b"loss/auto" in experiment
+    assert b"eval/accuracy" in experiment
     assert any(4 in dict(fields(message)) for message in events.messages(file))
     assert (tmp_path / "ckpt_dir/train_metadata.json").exists()
     assert flops.flops == 2 * 2 * 4 * 16 * 2  # forward, and the gradient of the weight

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from mycelia import ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispatch
 from mycelia.errors import ArgumentError, CallError, ShapeError
@@ -82,14 +84,14 @@ class Optimizer(Cell):
 
     def _settle(self, groups: list[dict[str, Any]], learning_rate: Any, weight_decay: Any) -> None:
         """Who has which rate and which decay."""
-        rates, decays, found = [as_rate(learning_rate, "learning_rate")], [weight_decay], {}
+        rates, decays, found = [as_rate(learning_rate, "learning_rate")], [_decaying(weight_decay)], {}
         for number, group in enumerate(groups):
             if "order_params" in group:
                 continue
             if "lr" in group:
                 rates.append(as_rate(group["lr"], f"learning_rate_group_{number}"))
             if "weight_decay" in group:
-                decays.append(group["weight_decay"])
+                decays.append(_decaying(group["weight_decay"]))
             own = Choice(
                 len(rates) - 1 if "lr" in group else 0,
                 len(decays) - 1 if "weight_decay" in group else 0,
@@ -320,7 +322,22 @@ def _checked(group: Any) -> dict[str, Any]:
     unknown = [key for key in group if key not in KEYS]
     if unknown:
         raise ArgumentError(f"a group of parameters has no {unknown[0]!r}", hint=f"keys are {', '.join(KEYS)}")
-    return {key: list(value) if key == "params" else value for key, value in group.items()}
+    checked = {key: list(value) if key == "params" else value for key, value in group.items()}
+    if "order_params" not in checked and not checked["params"]:
+        raise ArgumentError(
+            "a group of parameters is empty", given={k: v for k, v in checked.items() if k != "params"},
+            hint="look at how its parameters are chosen; net.parameters_dict() shows all names",
+        )  # fmt: skip
+    return checked
+
+
+def _decaying(decay: Any) -> Any:
+    """A decay of weights: a number from 0, or a schedule."""
+    if isinstance(decay, Cell | Tensor):
+        return decay
+    if isinstance(decay, bool) or not isinstance(decay, int | float | np.number) or not decay >= 0:
+        raise ArgumentError(f"weight_decay is a number from 0 or a schedule, not {decay!r}", hint="for example 1e-4")
+    return decay
 
 
 def check_share(name: str, value: float) -> float:

@@ -74,7 +74,7 @@ class SummaryCollector(Callback):
         self.custom = _plain(custom_lineage_data)
         self.record: SummaryRecord | None = None
         self.first = True
-        self.entered = 0
+        self.entered = self.step = 0  # how often it was entered; the last step of training
         self.saved: dict[str, str] = {}
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class SummaryCollector(Callback):
                 self.summary_dir, num_process=self.num_process, max_file_size=self.max_file_size,
                 export_options=self.export_options,
             )  # fmt: skip
-            self.first = True
+            self.first, self.step = True, 0
         self.entered += 1
         return self
 
@@ -110,7 +110,7 @@ class SummaryCollector(Callback):
             return
         if self.first:
             self._once(now)
-        step = now.cur_step_num
+        step = self.step = now.cur_step_num
         due, tensors = step % self.collect_freq == 0 or self.first, step in self._tensor_steps(now) or self.first
         if due or tensors:
             if due:
@@ -138,7 +138,7 @@ class SummaryCollector(Callback):
             told = {"metrics": now.get("metrics"), "valid_dataset_size": _rows(now.valid_dataset)}
             self._written.add_value("eval_lineage", "eval_lineage", told)
         self._written.set_mode("eval")
-        self._written.record(now.cur_step_num)
+        self._written.record(self.step if now.mode != "train" and self.step else now.cur_step_num)
         self._written.set_mode("train")
         if now.mode == "train" and self.saved:
             wanted = {**LANDSCAPE, **self.chosen["collect_landscape"]}
@@ -195,7 +195,6 @@ class SummaryCollector(Callback):
         told = {
             "train_network": type(now.network).__name__,
             "loss_function": type(now.loss_fn).__name__ if now.loss_fn is not None else None,
-            "loss": _loss(now),
             "optimizer": type(optimizer).__name__ if optimizer is not None else None,
             "learning_rate": float(rate.asnumpy().reshape(-1)[0]) if isinstance(rate, Parameter) else None,
             "epoch": now.epoch_num,

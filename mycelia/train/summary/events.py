@@ -7,7 +7,7 @@ messages are those of TensorFlow's `event.proto` and `summary.proto`; field numb
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,7 +123,7 @@ def tensor(tag: str, numbers: Array) -> bytes:
     return field(1, tag) + field(8, whole(1, FLOAT) + shape + field(4, held.tobytes()))
 
 
-def hyperparameters(chosen: Mapping[str, Any], measured: Sequence[str], time: float) -> tuple[bytes, bytes]:
+def hyperparameters(chosen: Mapping[str, Any], measured: Iterable[str], time: float) -> tuple[bytes, bytes]:
     """Two values of the plugin for hyperparameters: which there are, with what they lead to; and those of this run."""
     infos = b"".join(field(4, field(1, name) + whole(4, _kind(value))) for name, value in chosen.items())
     metrics = b"".join(field(5, field(1, field(2, tag))) for tag in measured)

@@ -73,6 +73,7 @@ class SummaryRecord:
         self.mode = "train"
         self.noted: list[tuple[str, str, Any]] = []
         self.drawn = self.closed = False
+        self.measured: dict[str, None] = {}  # names of scalars, to which hyperparameters have led
         self.number = 0
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file = self._begun()
@@ -176,6 +177,7 @@ class SummaryRecord:
     def _parts(self, plugin: str, name: str, value: Any, step: int, now: float) -> list[bytes]:
         """A noted value as values of an event."""
         if plugin == "scalar":
+            self.measured[name] = None
             return [events.scalar(name, float(value.reshape(-1)[0]))]
         if plugin == "image":
             return [events.image(name, as_pixels(value))]
@@ -191,7 +193,7 @@ class SummaryRecord:
             return [events.tensor(name, value)]
         if plugin in ("train_lineage", "custom_lineage_data"):
             plain = {k: v if isinstance(v, str | int | float) else str(v) for k, v in value.items()}
-            return list(events.hyperparameters(plain, ("loss",), now)) if plain else []
+            return list(events.hyperparameters(plain, self.measured, now)) if plain else []
         if plugin == "graph":
             return []
         return [
