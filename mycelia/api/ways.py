@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mycelia.api.programs import Way
-from mycelia.capture.capturing import changed
+from mycelia.capture.capturing import another, changed
 from mycelia.capture.guards import guard_of
 from mycelia.capture.pieces import NOT_RUN, UNFIT
 from mycelia.capture.sizing import Naming, Sizes, spelled
@@ -99,11 +99,21 @@ class Ways:
                     degrade(Instead.AGAIN, f"{', '.join(sorted(map(spelled, numbers)))} changed")
                 self.varying |= numbers
                 self.sizes.open |= places
-        self.others += not resized and before == (len(self.sizes.open), len(self.varying))
+        if not resized and before == (len(self.sizes.open), len(self.varying)):
+            self.others += 1
+            self.tell_what_else(root)
         if self.others <= MANY:
             return True
         degrade(Instead.GIVEN_UP, "Python runs it, because it reads things that change with each call", warn=True)
         return False
+
+    def tell_what_else(self, root: Any) -> None:
+        """Write down what made the program that was used last unfit, if it is neither a number nor a size."""
+        last = self.ways[0] if self.ways else None
+        found = another(last.program, root) if isinstance(last, Way) else None
+        if found is not None:
+            path, what = found
+            degrade(Instead.AGAIN, f"{spelled(path)} {what}")
 
     def for_all_sizes(self, capture: Make, asked: Mapping[int, Sequence[int]]) -> Way | Refusal | None:
         """A program for shapes like these, if some are known to change; or why there is none, at any size."""

@@ -26,6 +26,8 @@ from mycelia.ir import located, region
 from mycelia.ir.value import watched
 from mycelia.sizes import NeedsSize
 
+PLAIN = (bool, int, float, str, bytes, type(None))  # of which a person knows when one has become another
+
 
 def capture(call: CallRoot, varying: frozenset[Path], naming: Naming | None = None) -> CapturedProgram:
     """The program of a call. The world stays as it is. `Break` tells why there is none, `NeedsSize` which of the sizes
@@ -144,9 +146,42 @@ def _no_collection() -> Iterator[None]:
 
 def changed(program: CapturedProgram, call: CallRoot) -> tuple[set[Path], set[Place]]:
     """The numbers that a guard expects to be constant, and which are others now; and so the sizes of tensors."""
-    world = program.world
     found: set[Path] = set()
     sizes: set[Place] = set()
+    for path, expect, value in _seen(program.world, call):
+        if isinstance(expect, SameValue) and type(value) is type(expect.value) and type(value) in (int, float):
+            found |= {path} if repr(value) != repr(expect.value) else set()
+        elif isinstance(expect, NotANumber) and type(value) is float and value == value:
+            found.add(path)
+        elif isinstance(expect, Array) and type(value) is np.ndarray:
+            t = expect.type
+            if value.dtype == t.dtype.numpy and value.ndim == len(t.shape):
+                pairs = enumerate(zip(value.shape, t.shape, strict=True))
+                sizes |= {(path, axis) for axis, (n, m) in pairs if type(m) is int and n != m}
+    return found, sizes
+
+
+def another(program: CapturedProgram, call: CallRoot) -> tuple[Path, str] | None:
+    """The first thing that a guard expects and that is of another kind now, neither a number nor a size; in what."""
+    for path, expect, value in _seen(program.world, call):
+        plain = isinstance(expect, SameValue) and type(expect.value) in PLAIN and type(value) in PLAIN
+        if plain and type(value) is not type(expect.value):
+            return path, f"is of type {type(value).__name__}, and was of type {type(expect.value).__name__}"
+        if plain and type(value) is bool and value != expect.value:
+            return path, f"is {value}, and was {expect.value}"
+        if plain and type(value) in (str, bytes) and value != expect.value:
+            return path, "is another text"
+        if isinstance(expect, Array) and type(value) is np.ndarray:
+            t = expect.type
+            if value.dtype != t.dtype.numpy:
+                return path, f"holds {value.dtype}, and held {t.dtype.numpy}"
+            if value.ndim != len(t.shape):
+                return path, f"has {value.ndim} axes, and had {len(t.shape)}"
+    return None
+
+
+def _seen(world: World, call: CallRoot) -> Iterator[tuple[Path, Any, Any]]:
+    """All that a guard reads of a call: the path to it, what is expected there, and what is there."""
     objects: dict[int, Any] = {0: call}
     for step in world.reads:
         if not isinstance(step, Read) or step.parent not in objects or step.slot[0] in ("copied", "itself"):
@@ -158,16 +193,8 @@ def changed(program: CapturedProgram, call: CallRoot) -> tuple[set[Path], set[Pl
         for path, expect, value in _leaves((*world.paths[step.parent], step.slot), step.expect, raw):
             if isinstance(expect, Object):
                 objects.setdefault(expect.number, value)
-            elif isinstance(expect, SameValue) and type(value) is type(expect.value) and type(value) in (int, float):
-                found |= {path} if repr(value) != repr(expect.value) else set()
-            elif isinstance(expect, NotANumber) and type(value) is float and value == value:
-                found.add(path)
-            elif isinstance(expect, Array) and type(value) is np.ndarray:
-                t = expect.type
-                if value.dtype == t.dtype.numpy and value.ndim == len(t.shape):
-                    pairs = enumerate(zip(value.shape, t.shape, strict=True))
-                    sizes |= {(path, axis) for axis, (n, m) in pairs if type(m) is int and n != m}
-    return found, sizes
+            else:
+                yield path, expect, value
 
 
 def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]]:
@@ -179,4 +206,4 @@ def _leaves(path: Path, expect: Any, raw: Any) -> Iterator[tuple[Path, Any, Any]
         yield path, expect, raw
 
 
-__all__ = ["CallRoot", "capture", "changed"]
+__all__ = ["CallRoot", "another", "capture", "changed"]

@@ -12,6 +12,7 @@ from mycelia import primitives as p
 from mycelia.backends import home
 from mycelia.eager.convert import as_array, shown
 from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready
+from mycelia.eager.notebook import table
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.eager.writing import writing, written
@@ -316,6 +317,11 @@ class Tensor(OperatorSignatures):
             return f"Tensor(shape={list(data.shape)}, dtype={data.dtype}, value=<not yet computed>)"
         return shown(self.numbers())
 
+    def _repr_html_(self) -> str | None:
+        """The tensor as a table, for notebooks; nothing where it has no numbers yet."""
+        data = self._data
+        return None if data.__class__ is Value and not data.closed else table(type(self).__name__, self.numbers())
+
     def __format__(self, spec: str) -> str:
         return format(self.item() if self.size == 1 else str(self), spec) if spec else str(self)
 
@@ -425,6 +431,9 @@ class Outline(Tensor):
     def __repr__(self) -> str:
         shape = self.shape if self.shape is None else list(self.shape)
         return f"Tensor(shape={shape}, dtype={self.dtype}, value=<none>)"
+
+    def _repr_html_(self) -> None:
+        return None
 
     __str__ = __repr__
 

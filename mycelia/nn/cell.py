@@ -22,6 +22,7 @@ from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.casting import all_in_type, constructed_in
 from mycelia.nn.compiled import Compiled
 from mycelia.nn.hooks import Hooked, WayBack, before_way_back
+from mycelia.nn.notebook import tree
 from mycelia.nn.state import Stateful
 from mycelia.nn.unowned import tell_of_unowned
 from mycelia.types import DType
@@ -536,6 +537,9 @@ class Cell(Hooked, Compiled, Stateful):
         if not inside:
             return f"{self.cls_name}({shown})"
         return "\n  ".join([f"{self.cls_name}({shown}", *inside]) + "\n)"
+
+    def _repr_html_(self) -> str:
+        return tree(self)
 
 
 def without(members: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ from mycelia.types import DTYPES, Array, DType, dtype_of
 PART = 1 << 29  # bytes of one tensor in one value
 COUNT = 1000  # the number of the field that says how many values there are
 CHECKSUM = b"crc_num"
+FOREIGN = "it is cut off, encrypted, or of another format"
 TEXT = "str"  # the element type of a text: letters of four bytes, and an extent of zero
 _BY_SPELLING = {str(dtype): dtype for dtype in DTYPES}
 
@@ -88,7 +89,7 @@ def read(path: Path, key: bytes | None = None, must_check: bool = False) -> dict
         missing = f"a value has no field {reason}" if isinstance(reason, KeyError) else reason
         raise ArgumentError(
             f"{path.name} is no checkpoint that can be read: {missing}",
-            hint="it is cut off, encrypted, or of another format",
+            hint=f"load_checkpoint({path.name!r}, dec_key=...)" if "no dec_key" in str(reason) else FOREIGN,
         ) from None
 
 

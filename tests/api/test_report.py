@@ -106,6 +106,31 @@ def test_a_program_compiled_again_names_what_changed():
     assert "compiled again: argument 1 changed" in f.explain()
 
 
+def test_a_program_for_another_kind_names_what_it_was():
+    class Held:
+        mode = "a"
+
+    held = Held()
+    held.rate = None
+    f = ms.jit(lambda x, flag, text: (x if held.rate is None else x + 1) * (2 if flag and text == held.mode else 3))
+    one = Tensor([1.0])
+    for call in ((one, True, "a"), (one, False, "a"), (Tensor([1]), False, "a"), (Tensor([[1]]), False, "a")):
+        f(*call)
+    f(Tensor([[1]]), True, "a")
+    f(Tensor([[1]]), True, "b")
+    held.rate = 0.5
+    f(Tensor([[1]]), True, "b")
+    told = [line.strip() for line in f.explain().splitlines() if "compiled again" in line]
+    assert told[-1].endswith(" .rate is of type float, and was of type NoneType")
+    assert told[:-1] == [
+        "compiled again: argument 1 is False, and was True",
+        "compiled again: argument 0 holds int64, and held float32",
+        "compiled again: argument 0 has 2 axes, and had 1",
+        "compiled again: argument 1 is True, and was False",
+        "compiled again: argument 2 is another text",
+    ]
+
+
 def test_two_functions_of_one_name_are_two_subjects():
     record, one, two = Record(), Subject("f"), Subject("f")
     record.add(Degradation(Instead.PYTHON, one, "why"))

@@ -285,3 +285,24 @@ def test_a_column_compared_with_a_row_is_told(recwarn):
             run(column, ms.Tensor([1.0]))  # one number for all
             run(row, row)
             assert not recwarn
+
+
+def test_notebooks_show_tensors_as_tables_and_networks_as_trees():
+    net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU())
+    shown = net._repr_html_()
+    assert shown.startswith("<details open><summary><b>SequentialCell</b> (9 weights)")
+    assert shown.count("<div>") == 2
+    for x in (ms.Tensor([[1.0, 2.5]]), ms.Parameter([[1.0, 2.5]])):
+        assert x._repr_html_().endswith("(1, 2) float32</div><table><tr><td>1</td><td>2.5</td></tr></table>")
+    large = ms.Tensor(np.zeros((100, 200), np.int32))._repr_html_()
+    assert large.count("<tr>") == 9
+    assert large.count("<td>") == 81
+    for x in (
+        ms.Tensor(2),
+        ms.Tensor([True]),
+        ms.Tensor([1 + 2j]),
+        ms.Tensor(np.ones((2, 2, 2))),
+        ms.Tensor(np.ones(0)),
+    ):
+        assert str(tuple(x.shape)) in x._repr_html_()
+    assert ms.Tensor(shape=(None, 3), dtype=ms.float32)._repr_html_() is None

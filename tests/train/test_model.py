@@ -47,6 +47,7 @@ def same(ours, theirs, where=""):
         assert ours == theirs, where
 
 
+@pytest.mark.filterwarnings("ignore:EarlyStopping with patience=0")
 @pytest.mark.parametrize("name", CASES.CASES)
 def test_trainings_are_those_of_mindspore(name, tmp_path):
     told = TOLD[name]
@@ -386,6 +387,19 @@ def test_a_training_without_an_optimizer_is_told():
     with pytest.warns(UserWarning, match="there is no optimizer: training changes nothing"):
         train.Model(net, nn.CrossEntropyLoss()).train(1, rows())
     np.testing.assert_array_equal(net.weight.asnumpy(), before)
+
+
+def test_a_training_that_becomes_better_is_not_stopped_unasked():
+    history, found = train.History(), iter([3.0, 2.0, 1.0, 1.0, 0.5])
+    told = train.LambdaCallback(
+        on_train_epoch_end=lambda run: run.original_args().update(eval_results={"x": next(found)})
+    )
+    model = classifier()[1]
+    model.train(5, rows(), callbacks=[told, train.EarlyStopping("x", patience=1, mode="min"), history])
+    assert history.epoch["epoch"] == [1, 2, 3, 4]
+    found = iter([3.0, 2.0])
+    with pytest.warns(UserWarning, match="patience=0 ends a training after its first epoch"):
+        model.train(2, rows(), callbacks=[told, train.EarlyStopping("x", mode="min"), history])
 
 
 def test_a_monitor_that_is_not_measured_is_told():

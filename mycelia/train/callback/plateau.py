@@ -70,6 +70,7 @@ class _Watching(Callback):
 class EarlyStopping(_Watching):
     """Ends a training when what is watched has not become better in `patience` epochs, by more than `min_delta`.
 
+    With a `patience` of 1 the first epoch that is not better ends it; with 0 the first one, as MindSpore has it.
     `monitor` is a metric, "eval_loss" or "loss"; `mode` says whether less or more is better, if its name does not.
     Only what is better than `baseline` counts. `restore_best_weights` takes the weights of the best epoch in the end.
 
@@ -111,6 +112,9 @@ class EarlyStopping(_Watching):
             if self.restore_best_weights:
                 self.weights = {name: p.asnumpy().copy() for name, p in parameters.items()}
         if self.wait >= self.patience:
+            if not self.wait and now.cur_epoch_num < now.get("epoch_num", 0):
+                told = "EarlyStopping with patience=0 ends a training after its first epoch, as in MindSpore, though it"
+                warnings.warn(f"{told} became better; patience=1 waits for the first epoch that does not", stacklevel=2)
             self.stopped_epoch = now.cur_epoch_num
             run_context.request_stop()
             if self.weights:
