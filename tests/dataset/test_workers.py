@@ -1,6 +1,8 @@
 """Threads end whoever closes them, and how often."""
 
+import os
 import threading
+from itertools import product
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -10,6 +12,7 @@ import pytest
 import mycelia.dataset as ds
 from mycelia.dataset.flow.request import Literal
 from mycelia.dataset.flow.workers import Blueprint, ThreadWorkers
+from tests.each import each
 
 
 def test_threads_may_be_closed_while_they_are_being_closed():
@@ -89,3 +92,79 @@ def test_a_row_that_takes_long_stops_the_others_only_after_all_requests_in_fligh
         rows = rows.filter(lambda x: True, "x")
     got = [x for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True) for x in r["x"].reshape(-1).tolist()]
     assert got == list(range(400))
+
+
+class Counting:
+    """A function that tells how many rows it has seen; some take longer than others."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def __call__(self, x):
+        sleep(0.0003 * (int(x) % 3))
+        self.seen.append(int(x))
+        return np.array(len(self.seen))
+
+    def batch(self, column, info):
+        return [self(x) for x in column]
+
+    def even(self, x):
+        return self(x) % 2 == 0
+
+    def __getitem__(self, i):
+        return self(i)
+
+    def __len__(self):
+        return 48
+
+
+def stamped(x):
+    sleep(0.0005)
+    return x, np.array(os.getpid())
+
+
+STEPS = {
+    "map": lambda d, f: d.map(f, "x", num_parallel_workers=1),
+    "batch": lambda d, f: d.batch(4, per_batch_map=f.batch, input_columns="x", num_parallel_workers=1),
+    "filter": lambda d, f: d.filter(f.even, "x", num_parallel_workers=1),
+}
+
+
+def seen_in_order(step, around):
+    counting = Counting()
+    rows = ds.NumpySlicesDataset(np.arange(48), ["x"], shuffle=False)
+    if around == "processes below":
+        rows = rows.map(stamped, "x", ["x", "pid"], num_parallel_workers=2, python_multiprocessing=True)
+    rows = STEPS[step](rows, counting)
+    if around == "processes above":
+        rows = rows.map(stamped, "x", ["x", "pid"], num_parallel_workers=2, python_multiprocessing=True)
+    rows = rows.batch(2, num_parallel_workers=4)
+    got = np.concatenate([r["x"].ravel() for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True)])
+    assert counting.seen == list(range(48))
+    assert got.tolist() == (list(range(1, 49)) if step != "filter" else list(range(1, 48, 2)))
+
+
+def test_one_worker_sees_the_rows_in_order_and_in_the_process_of_the_reader():
+    ways = [*product(STEPS, ["threads"]), *product(["map", "filter"], ["processes below"]), ("map", "processes above")]
+    each(seen_in_order, ((way, way) for way in ways))
+
+
+def test_a_source_of_one_worker_is_asked_in_order():
+    counting = Counting()
+    rows = ds.GeneratorDataset(counting, ["x"], num_parallel_workers=1, shuffle=False).map(abs, num_parallel_workers=4)
+    got = [int(r[0][0]) for r in rows.batch(1).create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    assert counting.seen == list(range(48))
+    assert got == list(range(1, 49))
+
+
+def test_every_step_has_the_processes_that_were_asked_for_it():
+    rows = ds.NumpySlicesDataset(np.arange(64), ["x"], shuffle=False)
+    rows = rows.map(stamped, "x", ["x", "a"], num_parallel_workers=2, python_multiprocessing=True)
+    rows = rows.map(stamped, "x", ["x", "b"], num_parallel_workers=3, python_multiprocessing=True)
+    rows = rows.batch(2, num_parallel_workers=6)
+    parts = list(rows.create_dict_iterator(num_epochs=1, output_numpy=True))
+    x, a, b = (np.concatenate([p[name] for p in parts]) for name in ("x", "a", "b"))
+    assert x.tolist() == list(range(64))
+    assert len(set(a)) <= 2
+    assert len(set(b)) <= 3
+    assert not {*a, os.getpid()} & {*b}

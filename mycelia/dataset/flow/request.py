@@ -7,7 +7,8 @@ Because a request says everything, the result does not depend on who fulfils it,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import perf_counter
@@ -17,6 +18,7 @@ import numpy as np
 
 from mycelia.dataset.errors import Failed, Failure
 from mycelia.dataset.flow.buffers import Places, Selected
+from mycelia.dataset.flow.line import Place
 from mycelia.dataset.flow.ragged import Column, of_cells, together
 from mycelia.types import Array
 
@@ -74,6 +76,12 @@ class Run:
     tolerant: bool = False
     failures: list[Failure] = field(default_factory=list)
     seconds: dict[int, float] = field(default_factory=dict)
+    place: Place | None = None  # in the order of requests, when a step keeps to it
+    pools: Mapping[int, Any] = field(default_factory=dict)  # of processes, for parts that are made there
+
+    def keeps(self, node: int) -> Place | None:
+        """The place of the request, when a node is passed in the order of requests."""
+        return self.place if self.place is not None and self.place.keeps(node) else None
 
     def spent(self, node: int, since: float) -> None:
         """Note the time that a node has used since `since`."""
@@ -131,6 +139,13 @@ class Fetch(Request):
         return len(self.indices)
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        place = run.keeps(self.node)
+        if place is None:
+            return self._read(run)
+        with place.turn(self.node):
+            return iter(list(self._read(run)))
+
+    def _read(self, run: Run) -> Iterator[Outcome]:
         source: RowSource = run.nodes[self.node]
         start = perf_counter()
         ready = source.bulk(self.indices)
@@ -208,8 +223,15 @@ class Apply(Request):
         return len(self.child)
 
     def rows(self, run: Run, places: Places | None = None) -> Iterator[Outcome]:
+        place = run.keeps(self.node)
+        if place is None:
+            return self._made(self.child.rows(run), run, places)
+        below = list(self.child.rows(run))
+        with place.turn(self.node):
+            return iter(list(self._made(below, run, None)))
+
+    def _made(self, below: Iterable[Outcome], run: Run, places: Places | None) -> Iterator[Outcome]:
         mapper: Mapper = run.nodes[self.node]
-        below: Iterable[Outcome] = self.child.rows(run)
         if mapper.joint and len(self) > 1:
             below = list(below)
             ready = self._jointly(below, run)
@@ -286,9 +308,11 @@ class Collate(Request):
             return stacked
         start, inside = perf_counter(), sum(run.seconds.values())
         places = Places()
-        rows = self.child.rows(run, places)
         try:
-            made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number, places)
+            place, rows = run.keeps(self.node), self.child.rows(run, places)
+            rows = rows if place is None else iter(list(rows))
+            with nullcontext() if place is None else place.turn(self.node):
+                made = collator.collate(_good(rows, run), len(self.child), self.epoch, self.number, places)
         except Failed:
             if not run.tolerant:
                 raise

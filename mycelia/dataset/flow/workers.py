@@ -7,12 +7,13 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic, thread_time
 from typing import Any
 
 from mycelia.dataset.errors import DataError, Failure
+from mycelia.dataset.flow.line import Line, Place
 from mycelia.dataset.flow.request import Outcome, Request, Run
 
 PATIENCE = 5.0  # seconds for threads to end; one that is deep in a user's function is left to itself then
@@ -65,6 +66,21 @@ def fulfil(request: Request, run: Run) -> Answer:
     start = thread_time()
     outcomes = list(request.rows(run))
     return Answer(outcomes, run.failures, run.seconds, thread_time() - start)
+
+
+def parts(request: Request) -> tuple[Request, ...]:
+    """The requests that a request asks for its rows."""
+    child = getattr(request, "child", None)
+    return getattr(request, "children", ()) if child is None else (child,)
+
+
+def passed(request: Request) -> Iterator[int]:
+    """The steps that a request comes to, as often as it does."""
+    node = getattr(request, "node", None)
+    if node is not None:
+        yield node
+    for part in parts(request):
+        yield from passed(part)
 
 
 class Ticket(ABC):
@@ -154,6 +170,7 @@ class Promise(Ticket):
     def __init__(self, request: Request) -> None:
         self.request = request
         self.there = threading.Event()
+        self.place: Place | None = None
         self.answer: Answer | None = None
         self.error: BaseException | None = None
 
@@ -176,10 +193,11 @@ class Promise(Ticket):
 class _Desk:
     """Where requests wait for a thread; apart from the pool, so that threads do not keep the pool alive."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: Line | None, pools: Mapping[int, Workers]) -> None:
+        self.line, self.pools = line, pools
         self.lock = threading.Condition()
         self.waiting: deque[Promise] = deque()
-        self.wanted = 0
+        self.wanted = self.asked = 0
         self.closed = False
 
     def work(self, number: int, blueprint: Blueprint) -> None:
@@ -191,14 +209,18 @@ class _Desk:
                 if self.closed or number >= self.wanted:
                     return
                 promise = self.waiting.popleft()
+            run = blueprint.run()
+            run.place, run.pools = promise.place, self.pools
             try:
-                promise.answer = fulfil(promise.request, blueprint.run())
+                promise.answer = fulfil(promise.request, run)
             except BaseException as error:
                 promise.error = error
+            if promise.place is not None:
+                promise.place.end()
             if os.getpid() != process:
                 os._exit(1)  # a user's function forked and came back here in the child too
             promise.there.set()
-            del promise  # an idle thread must not keep the last batch alive
+            del promise, run  # an idle thread must not keep the last batch alive
 
 
 class ThreadWorkers(Workers):
@@ -213,9 +235,11 @@ class ThreadWorkers(Workers):
 
     kind = "thread"
 
-    def __init__(self, blueprint: Blueprint, count: int) -> None:
+    def __init__(
+        self, blueprint: Blueprint, count: int, line: Line | None = None, pools: Mapping[int, Workers] | None = None
+    ) -> None:
         self.blueprint = blueprint
-        self.desk = _Desk()
+        self.desk = _Desk(line, pools or {})
         self.threads: dict[int, threading.Thread] = {}
         self.resize(count)
 
@@ -238,6 +262,9 @@ class ThreadWorkers(Workers):
         with self.desk.lock:
             if self.desk.closed:
                 raise DataError("the pipeline was closed", hint="make a new iterator")
+            if self.desk.line is not None:
+                promise.place = Place(self.desk.line, self.desk.asked, passed(request))
+                self.desk.asked += 1
             self.desk.waiting.append(promise)
             self.desk.lock.notify()
         return promise

@@ -70,6 +70,10 @@ class BatchNode(Node):
     def label(self) -> str:
         return "Batch" if self.per_batch is None else f"Batch({name_of(self.per_batch)})"
 
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        return () if self.per_batch is None else (self.per_batch,)
+
     @lazy
     def names(self) -> tuple[str, ...]:
         return outputs(self.child.columns, self.before, self.after) if self.per_batch else self.child.columns

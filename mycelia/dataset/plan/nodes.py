@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -92,6 +93,35 @@ class Turnstile:
         return Turnstile, (self.count,)
 
 
+def own(operation: Any) -> bool:
+    """Whether an operation and all that it is made of are ours or NumPy's: neither who calls it nor when can be told.
+
+    >>> own(abs), own(np.log), own(lambda x: x), own([].append)
+    (True, True, False, False)
+    """
+    bound = getattr(operation, "__self__", None)
+    if bound is not None and not isinstance(bound, ModuleType):
+        return False
+    named = operation if hasattr(operation, "__qualname__") else type(operation)
+    if (getattr(named, "__module__", None) or "").partition(".")[0] not in ("mycelia", "numpy", "builtins"):
+        return False
+    return all(own(part) for value in vars_of(operation) for part in callables(value))
+
+
+def vars_of(operation: Any) -> Iterable[Any]:
+    """What an instance holds; functions and classes hold nothing that counts."""
+    return () if hasattr(operation, "__qualname__") else getattr(operation, "__dict__", {}).values()
+
+
+def callables(value: Any) -> Iterator[Any]:
+    """The functions in a value, or in a list of them."""
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from callables(part)
+    elif callable(value):
+        yield value
+
+
 @dataclass(frozen=True, eq=False)
 class Node(ABC):
     """One step of a plan."""
@@ -108,6 +138,21 @@ class Node(ABC):
     def quick(self) -> bool:
         """Whether its rows may be made where they are asked for: no user's function, and nothing to wait for."""
         return not self.works and not self.materialises
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """The functions that it calls while rows are made."""
+        return ()
+
+    def site(self, workers: int) -> int | None:
+        """Where it works: in how many processes, at home (0) for the sake of a user's function, or anywhere."""
+        if self.processes:
+            return self.workers or workers
+        return 0 if not all(map(own, self.functions)) else None
+
+    def in_order(self, workers: int) -> bool:
+        """Whether rows come to it one after the other, as to the single worker that was asked for."""
+        return (self.workers or workers) == 1 and not self.processes and not all(map(own, self.functions))
 
     @property
     def child(self) -> Node:
@@ -215,6 +260,9 @@ class SourceNode(Node):
     @property
     def quick(self) -> bool:
         return getattr(self.data, "at_hand", False) and not self.exclusive
+
+    def in_order(self, workers: int) -> bool:
+        return self.exclusive
 
     def describe(self) -> dict[str, Any]:
         return {**self.arguments, "sampler": self.sampler.describe()}

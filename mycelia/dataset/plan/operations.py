@@ -87,6 +87,10 @@ class MapNode(Node):
     def label(self) -> str:
         return f"Map({', '.join(map(name_of, self.operations))})"
 
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        return self.operations
+
     @lazy
     def names(self) -> tuple[str, ...]:
         return outputs(self.child.columns, self.before, self.after)
@@ -206,6 +210,10 @@ class FilterNode(Node):
     @property
     def label(self) -> str:
         return f"Filter({name_of(self.predicate)})"
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        return (self.predicate,)
 
     @lazy
     def taken(self) -> tuple[int, ...]:

@@ -13,6 +13,8 @@ from typing import Any
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.debug import hooked
 from mycelia.dataset.errors import DataError, Failed, Failure
+from mycelia.dataset.flow.line import Line
+from mycelia.dataset.flow.parting import HOME, PartedWorkers
 from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal, Request, Row
 from mycelia.dataset.flow.stage import FinishedRow, Gauge, Stage
@@ -193,11 +195,23 @@ class Pipeline(NumberedPlan):
     def _workers(self, segment: list[Node]) -> Workers:
         if self.options.debug_mode:
             return InlineWorkers(self.blueprint)
-        count = max((n.workers or self.options.num_parallel_workers for n in segment if n.works), default=1)
-        if any(n.processes for n in segment):
-            limits = [n.max_rowsize for n in segment if n.max_rowsize is not None]
-            return ProcessWorkers(self.blueprint, count, self.options, max(limits) if limits else None)
-        return ThreadWorkers(self.blueprint, count)
+        default = self.options.num_parallel_workers
+        sites = {self.number(n): site for n in segment if (site := n.site(default)) is not None}
+        line = Line([self.number(n) for n in segment if n.in_order(default)])
+        counts = sorted({site for site in sites.values() if site != HOME})
+        if not counts:
+            count = max((n.workers or default for n in segment if n.works), default=1)
+            alone = count == 1 and not self.options.enable_autotune
+            return ThreadWorkers(self.blueprint, count, None if alone or not line.first else line)
+        pools = {count: self._processes(count, segment) for count in counts}
+        if len(counts) == 1 and HOME not in sites.values():
+            return pools[counts[0]]
+        return PartedWorkers(self.blueprint, pools, sites, line, self.options.prefetch_size)
+
+    def _processes(self, count: int, segment: list[Node]) -> Workers:
+        asked = [n for n in segment if n.site(self.options.num_parallel_workers) == count]
+        limits = [n.max_rowsize for n in asked if n.max_rowsize is not None]
+        return ProcessWorkers(self.blueprint, count, self.options, max(limits) if limits else None)
 
     # the reader
 
