@@ -36,6 +36,7 @@ GUARDED = [
     Guarded("lock", ("free",), ("_waiting", "forget")),
     Guarded("lock", ("waiting", "numbered", "bell", "ring", "rung")),
     Guarded("lock", ("waiting", "wanted")),
+    Guarded("changed", ("first", "gone")),
     Guarded("lock", ("tasks", "idle")),
     Guarded("_turn", ("_next",)),
     Guarded("lock", ("kept", "turns"), ("_held",)),

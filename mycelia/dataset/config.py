@@ -18,6 +18,8 @@ from mycelia.dataset.remote import set_remote as set_remote
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import limits
 
+CHOSEN = "auto"  # the way to start worker processes that is chosen for each plan
+
 
 class ErrorSamplesMode(IntEnum):
     """What becomes of a sample that cannot be read or transformed.
@@ -43,7 +45,7 @@ class PipelineOptions:
     num_parallel_workers: int = min(8, os.cpu_count() or 1)
     prefetch_size: int = 2
     error_samples_mode: ErrorSamplesMode = ErrorSamplesMode.RETURN
-    multiprocessing_start_method: str = "fork"
+    multiprocessing_start_method: str = "auto"
     multiprocessing_timeout_interval: int = 300
     enable_watchdog: bool = True
     enable_shared_mem: bool = True
@@ -179,19 +181,24 @@ def get_error_samples_mode() -> ErrorSamplesMode:
 def set_multiprocessing_start_method(start_method: str = "fork") -> None:
     """How worker processes come into being: "fork", "spawn" or "forkserver".
 
+    At first it is "auto": a plan that pickles, names nothing of the script and finds the same modules elsewhere is sent
+    to processes that begin anew (a fork server's); for others this process is forked.
+
     >>> before = current_options(); set_multiprocessing_start_method("spawn")
     >>> get_multiprocessing_start_method(); restore(before)
     'spawn'
     """
-    if start_method not in ("fork", "spawn", "forkserver"):
-        raise ArgumentError(f'start_method must be "fork", "spawn" or "forkserver", and is {start_method!r}')
+    known = ("fork", "spawn", "forkserver", CHOSEN)
+    if start_method not in known:
+        *first, last = (f'"{word}"' for word in known)
+        raise ArgumentError(f"start_method must be {', '.join(first)} or {last}, and is {start_method!r}")
     _set(multiprocessing_start_method=start_method)
 
 
 def get_multiprocessing_start_method() -> str:
     """How worker processes come into being.
 
-    >>> get_multiprocessing_start_method() in ("fork", "spawn", "forkserver")
+    >>> get_multiprocessing_start_method() in ("fork", "spawn", "forkserver", "auto")
     True
     """
     return _Settings.options.multiprocessing_start_method

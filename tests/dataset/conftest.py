@@ -41,7 +41,7 @@ def time_limit(request: pytest.FixtureRequest) -> Iterator[None]:
 def own_settings() -> Iterator[None]:
     """Settings of one test do not reach the next."""
     before = config.current_options()
-    config.restore(config.PipelineOptions(seed=1))
+    config.restore(config.PipelineOptions(seed=1, multiprocessing_start_method="fork"))  # the quickest here
     yield
     config.restore(before)
 

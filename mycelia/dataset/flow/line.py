@@ -36,10 +36,10 @@ class Line:
             self.changed.notify_all()
 
 
-class Place:
+class Standing:
     """The place of one request in the line, and how often it still comes to each step.
 
-    >>> line = Line([7]); first, second = Place(line, 0, [7]), Place(line, 1, [])
+    >>> line = Line([7]); first, second = Standing(line, 0, [7]), Standing(line, 1, [])
     >>> with first.turn(7):
     ...     line.first
     {7: 0}

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from mycelia.dataset.errors import Failed
 from mycelia.dataset.flow.buffers import Places
 from mycelia.dataset.flow.line import Line
-from mycelia.dataset.errors import Failed
 from mycelia.dataset.flow.request import Literal, Outcome, Request, Run
 from mycelia.dataset.flow.workers import Blueprint, ThreadWorkers, Ticket, Workers, parts
 

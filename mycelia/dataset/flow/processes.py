@@ -21,9 +21,10 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from mycelia.dataset.config import PipelineOptions, restore
+from mycelia.dataset.config import CHOSEN, PipelineOptions, restore
 from mycelia.dataset.errors import DataError, Failed, Failure
 from mycelia.dataset.flow.request import Request
+from mycelia.dataset.flow.servers import Fresh, FreshProcess, begin, begun
 from mycelia.dataset.flow.sharing import Giver, Taker, available
 from mycelia.dataset.flow.workers import Answer, Blueprint, Promise, Ticket, Workers, fulfil
 
@@ -38,8 +39,12 @@ def serve(
     reader: int,
     limit: float,
     processors: set[int],
+    served: bool = False,
 ) -> None:
-    """The life of a worker process: fulfil requests until told to stop, or until the reader is gone."""
+    """The life of a worker process: fulfil requests until told to stop, or until the reader is gone.
+
+    One that was forked by a server (`served`) is no child of the reader.
+    """
     restore(options)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the reader's; it tells us to stop
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -57,7 +62,7 @@ def serve(
     try:
         while True:
             while not heard.poll(1000):
-                if os.getppid() != reader:
+                if not _lives(reader, served):
                     return
             task, request, returned = pickle.loads(connection.recv_bytes())
             if request is None:
@@ -79,6 +84,11 @@ def serve(
             del answer, request
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
+
+
+def _lives(reader: int, served: bool) -> bool:
+    parent = multiprocessing.parent_process()
+    return (parent is None or parent.is_alive()) if served else os.getppid() == reader
 
 
 def _told(error: BaseException, request: Request, blueprint: Blueprint) -> Failure:
@@ -103,6 +113,7 @@ class _Worker:
     connection: Connection
     taker: Taker
     tasks: deque[_Sent] = field(default_factory=deque)
+    answered: bool = False
 
 
 class ProcessWorkers(Workers):
@@ -123,8 +134,9 @@ class ProcessWorkers(Workers):
         self.limit = inf if max_rowsize is None else max_rowsize * 2.0**20
         self.limit = self.limit if options.enable_shared_mem else 0
         method = options.multiprocessing_start_method
-        self.context: Any = multiprocessing.get_context(method)
-        if method != "fork":
+        self.fresh = Fresh.of((blueprint, replace(options, debug_hooks=()))) if method == CHOSEN else None
+        self.context: Any = multiprocessing.get_context("fork" if method == CHOSEN else method)
+        if method not in ("fork", CHOSEN):
             check_picklable(blueprint)
         self.lock = threading.RLock()  # a collector may close the pool in a thread that holds it
         self.waiting: deque[_Sent] = deque()
@@ -137,7 +149,13 @@ class ProcessWorkers(Workers):
         self.rung = False
         self.heard = selectors.PollSelector()
         self.heard.register(self.bell, selectors.EVENT_READ)
-        self.workers = [self._start(i) for i in range(count)]
+        self.workers = [self._start(0, first=True)]
+        if self.fresh is not None and not begun(self.workers[0].connection):
+            self.fresh = None  # the world is another one there
+            self._let_go(self.workers[0])
+            _end(self.workers)
+            self.workers = [self._start(0)]
+        self.workers += [self._start(i) for i in range(1, count)]
         self.dealer = threading.Thread(target=self._deal, name="mycelia-data-dealer", daemon=True)
         self.dealer.start()
 
@@ -173,12 +191,20 @@ class ProcessWorkers(Workers):
 
     # the dealer's side
 
-    def _start(self, index: int) -> _Worker:
+    def _start(self, index: int, first: bool = False) -> _Worker:
         processors = _processors(index) if self.options.numa_enable else set()
-        with _starting, _uninterrupted(self.context.get_start_method()):
+        method = "forkserver" if self.fresh is not None else self.context.get_start_method()
+        with _starting, _uninterrupted(method):
             here, there = self.context.Pipe(duplex=True)
-            args = (there, self.blueprint, replace(self.options, debug_hooks=()), os.getpid(), self.limit, processors)
-            process = self.context.Process(target=serve, args=args, name=f"mycelia-data-{index}", daemon=True)
+            plan, rest = (self.blueprint, replace(self.options, debug_hooks=())), (os.getpid(), self.limit, processors)
+            name = f"mycelia-data-{index}"
+            process: BaseProcess
+            if self.fresh is not None:
+                args: tuple[Any, ...] = (there, self.fresh, first, serve, *rest, True)
+                process = FreshProcess(target=begin, args=args, name=name, daemon=True)
+            else:
+                args = (there, *plan, *rest, self.context.get_start_method() == "forkserver")
+                process = self.context.Process(target=serve, args=args, name=name, daemon=True)
             process.start()  # newer Pythons may warn of a fork beside threads; `serve` makes locks anew
             there.close()
         worker = _Worker(process, here, Taker(here))
@@ -263,6 +289,7 @@ class ProcessWorkers(Workers):
     def _take(self, worker: _Worker) -> None:
         number, (answer, given_up) = worker.taker.receive()
         worker.taker.forget(given_up)
+        worker.answered = True
         promise = next((p for p in worker.tasks if p.number == number), None)
         assert promise is not None, "a worker answers what it was asked"
         worker.tasks.remove(promise)
@@ -290,6 +317,7 @@ class ProcessWorkers(Workers):
         self._let_go(worker)
         worker.connection.close()
         _close(worker.process)
+        self.fresh = self.fresh if worker.answered else None  # it may not have begun: a copy of this process does
         self.workers[place] = self._start(place)
         for i, promise in reversed(list(enumerate(lost))):
             promise.tries += i == 0

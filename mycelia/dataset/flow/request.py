@@ -18,7 +18,7 @@ import numpy as np
 
 from mycelia.dataset.errors import Failed, Failure
 from mycelia.dataset.flow.buffers import Places, Selected
-from mycelia.dataset.flow.line import Place
+from mycelia.dataset.flow.line import Standing
 from mycelia.dataset.flow.ragged import Column, of_cells, together
 from mycelia.types import Array
 
@@ -76,10 +76,10 @@ class Run:
     tolerant: bool = False
     failures: list[Failure] = field(default_factory=list)
     seconds: dict[int, float] = field(default_factory=dict)
-    place: Place | None = None  # in the order of requests, when a step keeps to it
+    place: Standing | None = None  # in the order of requests, when a step keeps to it
     pools: Mapping[int, Any] = field(default_factory=dict)  # of processes, for parts that are made there
 
-    def keeps(self, node: int) -> Place | None:
+    def keeps(self, node: int) -> Standing | None:
         """The place of the request, when a node is passed in the order of requests."""
         return self.place if self.place is not None and self.place.keeps(node) else None
 

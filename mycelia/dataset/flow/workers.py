@@ -13,7 +13,7 @@ from time import monotonic, thread_time
 from typing import Any
 
 from mycelia.dataset.errors import DataError, Failure
-from mycelia.dataset.flow.line import Line, Place
+from mycelia.dataset.flow.line import Line, Standing
 from mycelia.dataset.flow.request import Outcome, Request, Run
 
 PATIENCE = 5.0  # seconds for threads to end; one that is deep in a user's function is left to itself then
@@ -74,13 +74,13 @@ def parts(request: Request) -> tuple[Request, ...]:
     return getattr(request, "children", ()) if child is None else (child,)
 
 
-def passed(request: Request) -> Iterator[int]:
+def steps_of(request: Request) -> Iterator[int]:
     """The steps that a request comes to, as often as it does."""
     node = getattr(request, "node", None)
     if node is not None:
         yield node
     for part in parts(request):
-        yield from passed(part)
+        yield from steps_of(part)
 
 
 class Ticket(ABC):
@@ -170,7 +170,7 @@ class Promise(Ticket):
     def __init__(self, request: Request) -> None:
         self.request = request
         self.there = threading.Event()
-        self.place: Place | None = None
+        self.place: Standing | None = None
         self.answer: Answer | None = None
         self.error: BaseException | None = None
 
@@ -194,7 +194,7 @@ class _Desk:
     """Where requests wait for a thread; apart from the pool, so that threads do not keep the pool alive."""
 
     def __init__(self, line: Line | None, pools: Mapping[int, Workers]) -> None:
-        self.line, self.pools = line, pools
+        self.line, self.elsewhere = line, pools
         self.lock = threading.Condition()
         self.waiting: deque[Promise] = deque()
         self.wanted = self.asked = 0
@@ -210,7 +210,7 @@ class _Desk:
                     return
                 promise = self.waiting.popleft()
             run = blueprint.run()
-            run.place, run.pools = promise.place, self.pools
+            run.place, run.pools = promise.place, self.elsewhere
             try:
                 promise.answer = fulfil(promise.request, run)
             except BaseException as error:
@@ -263,7 +263,7 @@ class ThreadWorkers(Workers):
             if self.desk.closed:
                 raise DataError("the pipeline was closed", hint="make a new iterator")
             if self.desk.line is not None:
-                promise.place = Place(self.desk.line, self.desk.asked, passed(request))
+                promise.place = Standing(self.desk.line, self.desk.asked, steps_of(request))
                 self.desk.asked += 1
             self.desk.waiting.append(promise)
             self.desk.lock.notify()

@@ -103,6 +103,8 @@ def own(operation: Any) -> bool:
     if bound is not None and not isinstance(bound, ModuleType):
         return False
     named = operation if hasattr(operation, "__qualname__") else type(operation)
+    if "<" in named.__qualname__:  # made inside a function
+        return False
     if (getattr(named, "__module__", None) or "").partition(".")[0] not in ("mycelia", "numpy", "builtins"):
         return False
     return all(own(part) for value in vars_of(operation) for part in callables(value))
