@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mycelia.capture.regions import closed
+from mycelia.capture.values import UserError
 from mycelia.ir import Function, Value
 
 
@@ -22,6 +23,11 @@ def forked(machine: Any) -> Iterator[Any]:
     machine.regions.enter(None, True)
     try:
         yield machine.store
+    except UserError as raised:
+        written = {key[0] for layer in machine.store.layers(base) for key in layer.slots if key[0] not in layer.made}
+        if machine.tries or written or machine.calls_python:  # who sees the error sees what was done before it
+            machine.refuse(f"an error inside of a transformed function: {raised.error!r}")
+        raise
     finally:
         machine.store, machine.path = base, path
         machine.regions.leave()

@@ -15,6 +15,7 @@ from mycelia.capture.program import CapturedProgram, New, ObjectBuilder, Outside
 from mycelia.capture.slots import DATA, fetch, restore
 from mycelia.capture.statements import Exit
 from mycelia.capture.texts import Printing, keeping
+from mycelia.capture.values import same
 from mycelia.capture.world import Array, Read
 from mycelia.degradations import Instead, concerning, degrade
 from mycelia.eager import Tensor, wrap
@@ -250,8 +251,9 @@ class Way:
         again = self.guard(objects[0])
         changed = [n for n, a, b in zip(self.parents, held, again[2], strict=True) if n is not None and a is not b] \
             if again is not None else []  # fmt: skip
-        if again is None or changed:
-            which = getattr(objects[changed[0]], "name", "a tensor") if changed else "something"
+        numbers = again is not None and not all(map(same, found[1], again[1]))
+        if again is None or changed or numbers:
+            which = getattr(objects[changed[0]], "name", "a tensor") if changed else "something else"
             raise MyceliaError(
                 f"a Python function that a program calls has changed {which}, which the program reads",
                 hint="let the function give the new numbers, and assign them outside of it",

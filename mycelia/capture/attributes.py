@@ -125,6 +125,8 @@ class Attributes(Tensors):
             return Method(obj, name)
         if name in ("real", "imag", "numerator", "denominator"):
             return getattr(self.plain(obj), name)
+        if hasattr(kind, name):
+            self.refuse(f"the attribute {name} of a number")
         raise UserError(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))  # type: ignore[union-attr]
 
     def tuple_attribute(self, obj: Any, name: str) -> Any:

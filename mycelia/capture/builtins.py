@@ -6,6 +6,7 @@ import builtins
 import functools
 import inspect
 import itertools
+import sys
 from collections import OrderedDict, deque
 from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import Any
@@ -16,12 +17,34 @@ from mycelia.capture.machine import DictView, Items, Method, distributes
 from mycelia.capture.operators import Operators
 from mycelia.capture.slots import CONTAINERS
 from mycelia.capture.texts import LateText
-from mycelia.capture.values import MISSING, HostNumber, Number, UserError, is_atom, is_plain
+from mycelia.capture.values import (
+    LONG_DIGITS,
+    MISSING,
+    HostNumber,
+    Number,
+    UserError,
+    holds_nan,
+    is_atom,
+    is_long,
+    is_plain,
+)
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.sizes import Sym
 
 NONE = object()
+WATCHED = frozenset((hash, int, str, repr, ascii, format))
+
+
+def depends_on_more(fn: Any, given: tuple[Any, ...]) -> bool:
+    """Whether what a function of constants gives depends on an object, or on a limit that may change.
+
+    >>> depends_on_more(hash, (float("nan"),)), depends_on_more(int, ("9" * 5000,)), depends_on_more(int, ("9",))
+    (True, True, False)
+    """
+    if fn is hash:
+        return holds_nan(given)
+    return is_long(given) or (fn is int and type(given[0]) in (str, bytes) and len(given[0]) > LONG_DIGITS)
 
 
 def takes(model: FunctionType, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
@@ -97,6 +120,8 @@ class Builtins(Operators):
         except TypeError:
             listed = False
         if listed and all(is_plain(v) for v in (*given, *named.values())):
+            if fn in WATCHED and depends_on_more(fn, given):
+                self.refuse(f"{fn.__name__} of this depends on more than its value")
             return self.constant_result(self.real(fn, *given, **named))
         what = getattr(fn, "__name__", type(fn).__name__)
         self.refuse(f"{what} is not known to be pure")
@@ -182,7 +207,7 @@ class Builtins(Operators):
         method = MISSING if type(x).__module__ == "builtins" else self.lookup(type(x), "__len__")
         if type(method) is FunctionType:
             found = self.plain(self.call(method, (x,), {}))
-            if type(found) is not int or found < 0:
+            if type(found) is not int or not 0 <= found <= sys.maxsize:
                 self.refuse("__len__ gives something else than a number")
             return found
         return self.pure(len, {}, x)
@@ -263,7 +288,7 @@ class Builtins(Operators):
     def text(self, fn: Any, x: Any, *spec: Any) -> Any:
         """A value as text."""
         x = self.plain(x)
-        if not is_plain(x) or type(x) not in models.TEXT | {type(None)}:
+        if not is_plain(x) or not models.is_text(x) or is_long(x):
             self.refuse(f"a {self.class_of(x).__name__} is turned into text")
         return self.real(fn, x, *spec)
 

@@ -21,7 +21,7 @@ from mycelia.capture.machine import DictView, Frame, Items, Method
 from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import CONTAINERS, CONTENTS
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
-from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, is_atom
+from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom
 from mycelia.capture.world import is_tensor
 from mycelia.errors import PACKAGE
 from mycelia.ir import Op, Value
@@ -209,8 +209,13 @@ class Calls(Effects):
             self.refuse(f"the truth of a {cls.__name__}")
         for name in ("__bool__", "__len__"):
             method = self.lookup(cls, name)
+            if type(method) is FunctionType and name == "__len__":
+                return bool(self.model_len(x))
             if type(method) is FunctionType:
-                return self.truth(self.call(method, (x,), {}))
+                found = self.settled(self.call(method, (x,), {}))
+                if not all(self.number_kind(v) is bool for v in alternatives(found)):
+                    self.refuse("__bool__ gives something else than a truth")
+                return self.truth(found)
             if method is not MISSING:
                 self.refuse(f"the truth of a {cls.__name__}")
         return True

@@ -20,7 +20,7 @@ import numpy as np
 from mycelia.capture.holding import held, there
 from mycelia.capture.machine import KINDS, Method, distributes
 from mycelia.capture.methods import Methods
-from mycelia.capture.models import TEXT
+from mycelia.capture.models import is_text
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.tensors import Real
 from mycelia.capture.texts import LateText, Nested, Printing, Raw, Shown, places, together
@@ -68,10 +68,10 @@ class Effects(Methods):
             return Nested(list, tuple(map(self.words, self.whole(x))))
         if kind is dict:
             items = self.whole(x)
-            if not all(type(k) in TEXT for k in items[::2]):
+            if not all(map(is_text, items[::2])):
                 self.refuse("a dictionary with objects as keys is turned into text")
             return Nested(dict, tuple(map(self.words, items[1::2])), items[::2])
-        if (kind in TEXT and is_plain(x)) or x is None or x is Ellipsis:
+        if is_text(x) and is_plain(x):
             return x
         if isinstance(x, Either):
             self.refuse("one of several values is turned into text")

@@ -10,6 +10,7 @@ where it finds another one, the guard that follows the pattern decides (`Otherwi
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence, Set
 from gc import get_referents
 from itertools import groupby
@@ -52,6 +53,10 @@ LISTED = (list, dict, MappingProxyType)  # an ordered dictionary may get another
 FINAL = frozenset(((FunctionType, "__closure__"), (FunctionType, "__globals__"), (MethodType, "__func__"),
                    (MethodType, "__self__"), (staticmethod, "__func__"), (classmethod, "__func__"), (property, "fget"),
                    (property, "fset"), (property, "fdel")))  # fmt: skip  # fields that nobody can set
+SETTLED_KINDS = frozenset((  # functions of numbers whose result is of one kind, if the numbers are
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.neg,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, int, float, bool, abs,
+))  # fmt: skip
 SETTLED: set[CodeType] = set()  # of functions that our library makes: nobody sets their variables, once they are made
 
 
@@ -423,6 +428,8 @@ class Writer(GuardText):
         elif isinstance(step, Compute):
             operands = [f"h{x.step}" if isinstance(x, HostNumber) else self.name(x.value) for x in step.operands]
             self.write(f"h{step.step} = {self.name(step.function)}({', '.join(operands)})")
+            if step.function not in SETTLED_KINDS:
+                self.unless(f"h{step.step}.__class__ is not {self.name(step.kind)}")
         elif isinstance(step, Measure):
             known = ", ".join(f"{self.name(name)}: n{self.sizes[name]}" for name in step.size.names())
             self.write(f"h{step.step} = {self.name(step.size)}.at({{{known}}})")

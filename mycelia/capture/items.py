@@ -141,6 +141,8 @@ class ItemAccess(LateNumbers):
         if type(container) in (str, bytes, range):
             x = self.plain(x)
             return self.real(lambda: x in container) if is_plain(x) else self.refuse("membership of a value")
+        if type(container) in (set, frozenset):
+            self.hashable(x)
         if type(container) in (list, set, frozenset) or isinstance(container, tuple):
             return self.among(x, container if isinstance(container, tuple) else self.whole(container))
         method = MISSING if type(container).__module__ == "builtins" else self.lookup(type(container), "__contains__")
@@ -148,6 +150,14 @@ class ItemAccess(LateNumbers):
             found = self.truth(self.call(method, (container, x), {}))
             return found if isinstance(found, bool) else Number(found, bool, 0, 1)
         return self.refuse(f"membership in a {self.class_of(container).__name__}")
+
+    def hashable(self, x: Any) -> None:
+        """What a set is asked for must be able to be in it."""
+        x = x if is_tensor(x) else self.plain(x)
+        if is_plain(x):
+            self.real(hash, x)
+        elif not is_tensor(x) and not models.is_identity(x):
+            self.refuse("membership of a value")
 
     def as_keys(self, *things: Any) -> None:
         """Objects that are searched for: that their class says nothing about being equal holds at every call."""

@@ -19,6 +19,18 @@ from mycelia.capture.world import is_tensor
 CONTAINER_TYPES = (list, tuple)
 
 
+NUMBERS = (int, float, bool, complex)
+
+
+def summed(start: Any, *numbers: Any) -> Any:
+    """Numbers together, as Python adds them.
+
+    >>> summed(1, 2, 3.0)
+    6.0
+    """
+    return sum(numbers, start)
+
+
 class Iteration(Builtins):
     """`list(x)`, `zip(a, b)`, `any(x)`, `max(a, b)`."""
 
@@ -76,7 +88,10 @@ class Iteration(Builtins):
         self.refuse("a range of tensors")
 
     def model_enumerate(self, x: Any, start: Any = 0) -> Any:
-        return Items(self, zip(itertools.count(self.plain(start)), self.iterate(x)))
+        first = self.plain(start)
+        if type(first) is not int:
+            self.refuse("items are numbered from something else than a whole number on")
+        return Items(self, zip(itertools.count(first), self.iterate(x)))
 
     def model_zip(self, *args: Any, strict: Any = False) -> Any:
         return Items(self, self.zipped([self.iterate(a) for a in args], self.plain(strict)))
@@ -95,6 +110,8 @@ class Iteration(Builtins):
         return Items(self, reversed(x))
 
     def model_map(self, fn: Any, *args: Any) -> Any:
+        if not args:
+            self.refuse("a function is mapped over nothing")
         rows = zip(*[self.iterate(a) for a in args], strict=False)
         return Items(self, (self.call(fn, row, {}) for row in rows))
 
@@ -132,7 +149,24 @@ class Iteration(Builtins):
     def model_sum(self, x: Any, start: Any = 0) -> Any:
         if type(start) in (str, bytes):
             self.refuse("a sum of texts")
-        return functools.reduce(functools.partial(self.binary, "add"), self.not_too_many(x), start)
+        items = self.not_too_many(x)
+        first = [start]
+        for item in items:
+            first.append(item)
+            if not all(type(v) in NUMBERS or isinstance(v, HostNumber) for v in (start, item)):
+                break  # whoever else says himself what a sum is, step by step
+        else:
+            return self.sum_of_numbers(*first)
+        done = self.sum_of_numbers(*first[:-1])
+        return functools.reduce(functools.partial(self.binary, "add"), items, self.binary("add", done, first[-1]))
+
+    def sum_of_numbers(self, start: Any, *numbers: Any) -> Any:
+        """As Python adds them: from 3.12 on floats lose less than one by one."""
+        if not numbers:
+            return start
+        if any(isinstance(v, HostNumber) for v in (start, *numbers)):
+            return self.real(self.store.world.compute, summed, start, *numbers)
+        return self.real(summed, start, *numbers)
 
     def not_too_many(self, x: Any) -> Iterator[Any]:
         """Items one by one, to an end that comes soon enough."""
@@ -188,7 +222,7 @@ class Iteration(Builtins):
     def _extreme(self, wins: str, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """As Python defines them: the first that no other beats; so mixed types stay what they are."""
         key = options.get("key")
-        if options.keys() - {"key", "default"} or ("default" in options and len(args) > 1):
+        if not args or options.keys() - {"key", "default"} or ("default" in options and len(args) > 1):
             self.refuse("an unknown option of min or max")
         items: Any = self.not_too_many(args[0]) if len(args) == 1 else iter(args)
         if key is None:

@@ -8,7 +8,7 @@ from mycelia.capture import models
 from mycelia.capture.iteration import Iteration
 from mycelia.capture.machine import DictView, Method, distributes
 from mycelia.capture.slots import CONTAINERS, ITEMS, MAPPINGS
-from mycelia.capture.values import UserError, is_atom, is_plain
+from mycelia.capture.values import UserError, is_atom, is_long, is_plain
 from mycelia.capture.world import is_tensor
 
 
@@ -56,7 +56,7 @@ class Methods(Iteration):
         if (
             type(given[0]) is str
             and name in ("format", "format_map")
-            and not all(type(g) in models.TEXT for g in given)
+            and (not all(map(models.is_text, given)) or is_long(tuple(given)))
         ):
             self.refuse("objects are turned into text")
         return self.constant_result(self.real(getattr(given[0], name), *given[1:], **named))

@@ -50,7 +50,20 @@ PURE |= {
 NUMERIC: set[Any] = {f for f in vars(math).values() if callable(f)}
 NUMERIC -= {math.fsum, math.prod, math.dist, math.gcd, math.lcm, getattr(math, "sumprod", None)}
 NUMERIC |= {abs, round, pow, int, float, bool, divmod}  # of numbers that Python computes at each call
-TEXT = {str, bytes, int, float, complex, bool, range, tuple, DType}
+TEXT = {str, bytes, int, float, complex, bool, range, DType}
+
+
+def is_text(value: Any) -> bool:
+    """Whether a constant is always written in the same way: the name of a class may change.
+
+    >>> is_text((1, None, "a")), is_text((int, 1))
+    (True, False)
+    """
+    if type(value) is tuple:
+        return all(map(is_text, value))
+    return value is None or value is Ellipsis or type(value) in TEXT
+
+
 METHODS: set[tuple[type, str]] = {
     (t, n) for t in (int, float, str, complex, range, bytes, tuple, bool) for n in dir(t) if not n.startswith("_")
 }

@@ -15,7 +15,7 @@ from mycelia.capture.machine import DictView, Items, distributes
 from mycelia.capture.slots import CONTAINERS, MAPPINGS
 from mycelia.capture.tensors import NUMBERS, OPERATORS
 from mycelia.capture.texts import LateText
-from mycelia.capture.values import MISSING, HostNumber, Number, is_atom, is_plain, same
+from mycelia.capture.values import MISSING, HostNumber, Number, is_atom, is_long, is_plain, same
 from mycelia.capture.world import is_tensor
 from mycelia.sizes import Sym
 
@@ -62,11 +62,7 @@ class Operators(ItemAccess):
             return x | y
         a, b = self.plain(x), self.plain(y)
         if is_plain(a) and is_plain(b):
-            if (
-                type(a) is str
-                and name == "mod"
-                and not all(type(v) in models.TEXT for v in (b if type(b) is tuple else (b,)))
-            ):
+            if type(a) is str and name == "mod" and (not models.is_text(b) or is_long(b)):
                 self.refuse("an object is turned into text")
             return self.constant_result(self.real(OPERATORS[name], a, b))
         return self.object_operator(name, x, y)

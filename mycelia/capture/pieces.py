@@ -182,7 +182,7 @@ class Statement:
         if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return stmt
         if isinstance(stmt, ast.AnnAssign):  # in a function the annotation is never evaluated
-            return ast.Pass() if stmt.value is None else ast.Assign([stmt.target], stmt.value)
+            return plain_target(stmt)
         handlers = () if isinstance(stmt, ast.TryStar) else getattr(stmt, "handlers", ())  # nothing leaves `except*`
         for part in (stmt, *handlers, *getattr(stmt, "cases", ())):
             for name in ("body", "orelse", "finalbody"):
@@ -227,7 +227,7 @@ class Plain(ast.NodeTransformer):
         return node if self.loops else outcome_of("continue")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        return ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return plain_target(node)
 
     def visit_For(self, node: Any) -> Any:
         """A loop, which what is inside it leaves first."""
@@ -238,6 +238,21 @@ class Plain(ast.NodeTransformer):
         return node
 
     visit_While = visit_For
+
+
+def plain_target(stmt: ast.AnnAssign) -> ast.stmt:
+    """An assignment without its annotation; of a target without a value, Python evaluates what it is a part of.
+
+    >>> [ast.unparse(plain_target(stmt)) for stmt in ast.parse("f().x: int; y: int; g[h()]: int").body]
+    ['f()', 'pass', '(g, h())']
+    """
+    target: Any = stmt.target
+    if stmt.value is not None:
+        return ast.Assign([target], stmt.value)
+    if isinstance(target, ast.Name):
+        return ast.Pass()
+    parts = [target.value, target.slice] if isinstance(target, ast.Subscript) else [target.value]
+    return ast.Expr(parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load()))
 
 
 def outcome_of(kind: str, *value: ast.expr) -> ast.Return:

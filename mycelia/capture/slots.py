@@ -10,7 +10,7 @@ from types import CellType, MappingProxyType
 from typing import Any
 
 from mycelia.capture.holding import held, there
-from mycelia.capture.values import MISSING, Break
+from mycelia.capture.values import MISSING, Break, same
 
 Slot = tuple[str, Any]
 DATA, ITEMS, CONTENTS = ("data", None), ("items", None), ("contents", None)
@@ -173,6 +173,8 @@ def _refill(obj: Any, value: tuple[Any, ...]) -> None:
     if type(obj) is list:
         obj[:] = value
         return
+    if type(obj) is dict and _change(obj, dict(zip(value[::2], value[1::2], strict=True))):
+        return
     obj.clear()
     if type(obj) in MAPPINGS:
         for k, v in zip(value[::2], value[1::2], strict=True):
@@ -181,6 +183,25 @@ def _refill(obj: Any, value: tuple[Any, ...]) -> None:
         obj.extend(value)
     else:
         obj.update(value)
+
+
+def _change(obj: dict[Any, Any], wanted: dict[Any, Any]) -> bool:
+    """Let a dictionary hold other pairs by changing these alone, as whoever iterates over it or reads it in another
+    thread expects; whether its order can be had so.
+
+    >>> numbers = {"a": 1, "b": 2}
+    >>> _change(numbers, {"b": 3, "c": 4}), numbers, _change(numbers, {"c": 4, "b": 3})
+    (True, {'b': 3, 'c': 4}, False)
+    """
+    ordered = [*[k for k in obj if k in wanted], *[k for k in wanted if k not in obj]]
+    if not all(map(same, ordered, wanted)):
+        return False
+    for k in [k for k in obj if k not in wanted]:
+        del obj[k]
+    for k, v in wanted.items():
+        if obj.get(k, MISSING) is not v:
+            obj[k] = v
+    return True
 
 
 def _set_attribute(obj: Any, name: str, value: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 import __future__
 
 import ast
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import EllipsisType, FunctionType, GenericAlias, ModuleType, NoneType, UnionType
 from typing import Any, ClassVar, NoReturn
 
 from mycelia.capture.comprehensions import Comprehensions
@@ -47,6 +48,20 @@ def leaving(outcome: Outcome) -> Outcome | None:
         return None if outcome is FALLS else outcome
     yes, no = leaving(outcome.yes), leaving(outcome.no)
     return no if yes is None else yes if no is None else Either(outcome.cond, yes, no)
+
+
+def is_type(value: Any) -> bool:
+    """Whether a part of an annotation is a type, or looks like one, and runs no code of the user.
+
+    >>> is_type((int, None, list[int])), is_type(type("Meta", (type,), {})("C", (), {}))
+    (True, False)
+    """
+    if type(value) is tuple:
+        return all(map(is_type, value))
+    return type(value) in TYPES or type(value).__module__ == "typing"
+
+
+TYPES = (type, NoneType, EllipsisType, str, GenericAlias, UnionType)
 
 
 class Statements(Comprehensions):
@@ -221,14 +236,28 @@ class Statements(Comprehensions):
         self.assign(ast.Name(stmt.name), fn, frame)
 
     def annotations(self, spec: ast.arguments, returns: ast.expr | None, frame: Frame) -> None:
-        """What Python evaluates beside a function: here only names are, which must exist."""
+        """What Python evaluates beside a function."""
         every = (*spec.args, *spec.posonlyargs, spec.vararg, *spec.kwonlyargs, spec.kwarg)
         for expr in (*[a.annotation for a in every if a is not None], returns):
-            for node in ast.walk(expr) if expr is not None else ():
-                if isinstance(node, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-                    self.refuse("an annotation that is computed")
-                if isinstance(node, ast.Name):
-                    self.eval(node, frame)
+            if expr is not None:
+                self.annotation(expr, frame)
+
+    def annotation(self, node: ast.expr, frame: Frame) -> Any:
+        """Names of types, and what is made of them without any code of the user."""
+        if isinstance(node, ast.Constant | ast.Name | ast.Attribute):
+            return self.settled(self.eval(node, frame))
+        if isinstance(node, ast.Tuple | ast.List):
+            return tuple([self.annotation(part, frame) for part in node.elts])
+        if isinstance(node, ast.Subscript):
+            of, parts = self.annotation(node.value, frame), self.annotation(node.slice, frame)
+            generic = isinstance(of, type) and of.__module__ == "builtins" and hasattr(of, "__class_getitem__")
+            if generic or (type(of).__module__ == "typing" and is_type(parts)):
+                return self.real(operator.getitem, of, parts)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            pair = self.annotation(node.left, frame), self.annotation(node.right, frame)
+            if is_type(pair):
+                return self.real(operator.or_, *pair)
+        self.refuse("an annotation that is computed")
 
     def do_Import(self, stmt: ast.Import, frame: Frame) -> None:
         import sys
@@ -359,9 +388,9 @@ class Statements(Comprehensions):
         if type(enter) is not FunctionType or type(leave) is not FunctionType:
             self.refuse(f"a {type(manager).__name__} is a context manager")
         value = self.call(enter, (manager,), {})
-        if items[0].optional_vars is not None:
-            self.assign(items[0].optional_vars, value, frame)
         try:
+            if items[0].optional_vars is not None:
+                self.assign(items[0].optional_vars, value, frame)
             outcome = self.with_(items[1:], stmts, frame)
         except UserError:
             self.refuse("a context manager sees an error")

@@ -107,6 +107,33 @@ def is_plain(value: Any) -> bool:
     return is_atom(value) and (type(value) is type or not isinstance(value, type))  # a metaclass may do anything
 
 
+def holds_nan(value: Any) -> bool:
+    """Whether a constant is, or holds, a number that is none: its hash is that of an object.
+
+    >>> holds_nan((1.0, float("nan"))), holds_nan(1)
+    (True, False)
+    """
+    if type(value) is tuple:
+        return any(map(holds_nan, value))
+    return type(value) in (float, complex) and value != value
+
+
+def is_long(value: Any) -> bool:
+    """Whether a constant has more digits than Python may write: `sys.set_int_max_str_digits` says how many.
+
+    >>> is_long(10**700), is_long((1, 1.5, "text"))
+    (True, False)
+    """
+    if type(value) is tuple:
+        return any(map(is_long, value))
+    if type(value) is range:
+        return is_long((value.start, value.stop, value.step))
+    return type(value) is int and value.bit_length() > 2000
+
+
+LONG_DIGITS = 600  # so many are read and written under every limit
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether nothing can tell two values apart: 1, True and 1.0 differ, and 0.0 and -0.0.
 

@@ -104,6 +104,7 @@ class Compute:
     step: int
     function: Callable[..., Any]
     operands: tuple[Any, ...]
+    kind: type  # of the number, which must be the same
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,12 @@ class World:
             return self.constant_of(function, operands, sample)
         host = HostNumber(self.step(), sample)
         self.reads.append(
-            Compute(host.step, function, tuple(x if isinstance(x, HostNumber) else SameValue(x) for x in operands))
+            Compute(
+                host.step,
+                function,
+                tuple(x if isinstance(x, HostNumber) else SameValue(x) for x in operands),
+                type(sample),
+            )
         )
         return host
 

@@ -51,7 +51,10 @@ class OwnOperators:
 
 
 def _special(members: MappingProxyType[str, Any]) -> list[str]:
-    return [name for name, member in members.items() if name.startswith("__") and callable(member)]
+    return [name for name, x in members.items() if name in TYPES or (name.startswith("__") and callable(x))]
+
+
+TYPES = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides", "device"))  # known of a program
 
 
 of_tensors, of_parameters = OwnOperators(vars(Tensor)), OwnOperators(vars(Parameter))

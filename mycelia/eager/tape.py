@@ -237,8 +237,3 @@ def after_hooks(x: Tensor, grad: Tensor) -> Tensor:
     for handle in tuple(hooked[id(x)][1]) if id(x) in hooked else ():
         grad = handle.called(grad)
     return grad
-
-
-def hooks_concern(args: list[Any]) -> bool:
-    """Whether a hook waits for one of these arguments, or for a parameter, which anybody may read."""
-    return any(id(x) in hooked for x in args) or any(hasattr(x(), "_marks") for x, _ in tuple(hooked.values()))

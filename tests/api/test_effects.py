@@ -329,6 +329,22 @@ def test_changing_what_the_program_reads_is_told():
         f(X)
 
 
+def test_changing_a_number_that_the_program_reads_is_told_at_every_call():
+    factor = [1.0]
+
+    def grow(a):
+        factor[0] += 1.0
+
+    @jit
+    def f(x):
+        ops.pyfunc(grow, None, x)
+        return x * factor[0]
+
+    for _ in range(4):  # from the second call on it is known to change
+        with pytest.raises(ms.errors.MyceliaError, match="which the program reads"):
+            f(X)
+
+
 def test_threads_do_not_mix_what_they_show():
     shown = {}
 
