@@ -11,6 +11,7 @@ import mycelia as ms
 from mycelia import ops
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError, CaptureError, ShapeError
+from mycelia.tree import tree_map
 
 
 def total(value: Any) -> Any:
@@ -76,9 +77,16 @@ def vmap(fn: Any) -> Any:
     def mapped(*batches: Tensor) -> Any:
         if any(not getattr(b, "ndim", 0) for b in batches):
             raise ShapeError("what has no axis holds no examples")
+        if not all(map(len, batches)):  # as many results as examples: none, of the kind that any example has
+            return tree_map(cut, stacked([fn(*[ops.zeros(b.shape[1:], b.dtype) for b in batches])]))
         return stacked([fn(*example) for example in zip(*batches, strict=True)])
 
     return mapped
+
+
+def cut(result: Any) -> Any:
+    """What is left of a batch when its examples are gone."""
+    return result[:0] if isinstance(result, Tensor) else result
 
 
 def stacked(results: list[Any]) -> Any:
