@@ -2,6 +2,7 @@
 
 from mycelia.names.keywords import (
     FOREIGN,
+    asking_methods,
     boundary,
     explaining,
     explaining_methods,
@@ -28,6 +29,7 @@ __all__ = [
     "MissingImport",
     "MissingModule",
     "MissingName",
+    "asking_methods",
     "boundary",
     "explain_missing",
     "explain_modules",

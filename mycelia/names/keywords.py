@@ -62,6 +62,36 @@ def explaining_methods(kind: type) -> None:
             setattr(kind, name, listening(method))
 
 
+def asking_methods(kind: type) -> None:
+    """Let the methods of a class tell how they are called where a call does not fit; what they raise stays."""
+    for name, method in [*vars(kind).items()]:
+        if type(method) is FunctionType and not name.startswith("_"):
+            setattr(kind, name, asking(method))
+
+
+def asking(function: F) -> F:
+    """The function, which explains what it takes when a call does not fit.
+
+    >>> @asking
+    ... def train(epoch):
+    ...     return epoch
+    >>> train(epochs=2)
+    Traceback (most recent call last):
+    mycelia.errors.CallError: train has no argument epochs...
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if of_the_call(error) and not fits(function, args, kwargs):
+                raise misfit(function, args, kwargs) from None
+            raise
+
+    return call  # type: ignore[return-value]
+
+
 def boundary(names: dict[str, Any]) -> None:
     """Let the functions of a module explain what they take; those that are ours, and do not yet."""
     for name, x in [*names.items()]:

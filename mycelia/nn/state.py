@@ -250,9 +250,10 @@ class Stateful:
         elif extra in given:
             found.unexpected_keys.append(extra)
         for key in given:
-            if key.startswith(prefix) and key != extra:
-                first, dot, _ = key[len(prefix) :].partition(".")
-                if first not in (self._cells if dot else mine):
+            name = key.removeprefix(prefix)
+            if key.startswith(prefix) and key != extra and name not in mine:  # of an optimizer, names have dots
+                first, dot, _ = name.partition(".")
+                if not dot or first not in self._cells:
                     found.unexpected_keys.append(key)
         for name, cell in self._cells.items():
             below = f"{prefix}{name}."

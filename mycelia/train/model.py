@@ -6,6 +6,7 @@ one compiled program: forward, loss, backward and update.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
-from mycelia.names import explaining_methods, fits, meant
+from mycelia.names import asking_methods, fits, meant
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.feeding import Feed, Row, check_dataset, check_sink_size
@@ -370,13 +371,20 @@ class Model:
         given = outputs if isinstance(outputs, tuple | list) else (outputs,)
         if self._indexes is not None and max(self._indexes) >= len(given):
             raise ArgumentError(f"eval_indexes are {self._indexes}, and the eval_network gave {len(given)} things")
-        for metric in metrics.values():
+        for name, metric in metrics.items():
             if self._indexes is None or metric.indexes:
-                metric.update(*given)
+                inputs = tuple(given)
             elif isinstance(metric, Loss):
-                metric.update(given[self._indexes[0]])
+                inputs = (given[self._indexes[0]],)
             else:
-                metric.update(*[given[i] for i in self._indexes[1:]])
+                inputs = tuple(given[i] for i in self._indexes[1:])
+            if not fits(metric.update, inputs, {}):
+                raise ArgumentError(
+                    f"update of the metric {name!r}, a {type(metric).__name__}, does not take {len(inputs)} inputs",
+                    given={"it takes": str(inspect.signature(metric.update))},
+                    hint="they are prediction and label, or all that an eval_network gives: update(self, *inputs)",
+                )
+            metric.update(*inputs)
 
     # ------------------------------------------------------------------------------------------- predicting, building
 
@@ -454,7 +462,7 @@ class Model:
         set_rng_state(random)
 
 
-explaining_methods(Model)
+asking_methods(Model)
 
 
 def grouped(rows: Iterable[Row], count: int) -> Iterator[list[Row]]:

@@ -29,7 +29,8 @@ ARRAY = "mycelia.array"
 def save_training(path: str | os.PathLike[str], network: Cell, **state: Any) -> None:
     """Save a training whole: a cell with all parameters (network, optimizer, loss scale), random numbers, and `state`.
 
-    That is plain data with arrays in it, or things with a `state_dict`, such as the iterator of a dataset.
+    That is plain data with arrays in it, or things with a `state_dict`, such as the iterator of a dataset, or an
+    optimizer that is no part of the cell.
 
     The file is replaced as a whole or not at all.
 
@@ -40,6 +41,8 @@ def save_training(path: str | os.PathLike[str], network: Cell, **state: Any) -> 
     >>> load_training(path, Dense(2, 1))
     {'epoch': 3, 'best': 0.5}
     """
+    if not isinstance(network, Cell):
+        raise ArgumentError(f"save_training takes a Cell, not a {type(network).__name__}", hint="and a path before it")
     arrays: dict[str, Array] = {}
     random = get_rng_state()
     told = _plain({**state, "random": random.asnumpy() if isinstance(random, Tensor) else random}, arrays)
@@ -83,7 +86,10 @@ def load_training(path: str | os.PathLike[str], network: Cell, **parts: Any) -> 
         )  # fmt: skip
     load_param_into_net(network, weights, strict_load=True)
     for name, part in parts.items():
-        part.load_state_dict(state[name])
+        own = state[name]
+        if isinstance(part, Cell) and isinstance(own, dict):  # an optimizer, or a second network
+            own = {key: Tensor(value) if isinstance(value, np.ndarray) else value for key, value in own.items()}
+        part.load_state_dict(own)
     random = state.pop("random")
     set_rng_state(Tensor(random) if isinstance(random, np.ndarray) else random)
     return state

@@ -210,3 +210,16 @@ def test_the_rate_of_a_parameter_is_a_parameter():
     assert [rate.item() for rate in optimizer.get_lr_parameter([b, w])] == [0.5, 0.25]
     with pytest.raises(ArgumentError, match="does not change other"):
         optimizer.get_lr_parameter(ms.Parameter([1.0], name="other"))
+
+
+def test_the_state_of_an_optimizer_fits_it():
+    for kind in (nn.SGD, nn.Momentum, nn.Adam, nn.AdamWeightDecay, nn.RMSProp, nn.Adagrad, nn.Lamb):
+        options = {"momentum": 0.9} if kind is nn.Momentum else {}
+        net = nn.SequentialCell(nn.Dense(2, 1))
+        one, two = (kind(net.trainable_params(), learning_rate=0.1, **options) for _ in range(2))
+        one((ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0])))
+        assert two.load_state_dict(one.state_dict()) == ([], [])
+        for name, held in one.state_dict().items():
+            np.testing.assert_array_equal(two.state_dict()[name].asnumpy(), held.asnumpy(), err_msg=f"{kind} {name}")
+        with pytest.raises(ms.errors.MyceliaError, match="unexpected are moment9"):
+            two.load_state_dict({**one.state_dict(), "moment9.0.weight": ms.Tensor(1.0)})

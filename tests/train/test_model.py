@@ -303,6 +303,14 @@ def with_its_loss():
     return train.Model(net, optimizer=nn.SGD(net.trainable_params()))
 
 
+class Odd(train.Metric):
+    def clear(self):
+        pass
+
+    def update(self, prediction):
+        pass
+
+
 class Old(train.Callback):
     def step_end(self, run_context):
         pass
@@ -320,6 +328,9 @@ MISTAKES = {
     "eval_indexes are the places": lambda: train.Model(nn.ReLU(), eval_network=nn.ReLU(), eval_indexes=[0]),
     "train_dataset is a dataset, not a list": lambda: classifier()[1].train(1, [1]),
     "epoch is a whole number from 1": lambda: classifier()[1].train(0, rows()),
+    "update of the metric 'odd', a Odd, does not take 2 inputs": lambda: train.Model(
+        nn.Dense(6, 2), nn.CrossEntropyLoss(), metrics={"odd": Odd()}
+    ).eval(rows()),
     "make it first: SGD": lambda: train.Model(nn.ReLU(), optimizer=nn.SGD),
     "it is called loss_fn here": lambda: train.Model(nn.ReLU(), loss=nn.MSELoss()),
     "did you mean optimizer": lambda: train.Model(nn.ReLU(), optimiser=None),

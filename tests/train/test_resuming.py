@@ -99,6 +99,28 @@ def test_a_loop_of_ones_own_goes_on(tmp_path):
     equal(loop(tmp_path / "cut.ckpt", None), whole)
 
 
+def test_a_network_and_its_optimizer_go_on_when_each_is_saved_by_itself(tmp_path):
+    def step_of(path=None):
+        ms.set_seed(1)
+        net = nn.Dense(3, 2)
+        optimizer = nn.Adam(net.trainable_params(), nn.ExponentialDecayLR(0.1, 0.9, 3))
+        gradients = ms.grad(lambda x: (net(x) ** 2).sum(), None, optimizer.parameters)
+        if path is not None:
+            assert train.load_training(path, net, optimizer=optimizer)["done"] == 2
+        return net, optimizer, lambda: optimizer(gradients(ms.Tensor(np.ones((2, 3), np.float32))))
+
+    net, optimizer, step = step_of()
+    for _ in range(2):
+        step()
+    train.save_training(tmp_path / "run.ckpt", net, optimizer=optimizer, done=2)
+    step()
+    again, _, step = step_of(tmp_path / "run.ckpt")
+    step()
+    np.testing.assert_array_equal(again.weight.asnumpy(), net.weight.asnumpy())
+    with pytest.raises(ArgumentError, match="save_training takes a Cell, not a str"):
+        train.save_training(tmp_path / "run.ckpt", "net")
+
+
 @pytest.mark.slow
 def test_a_training_that_is_killed_twenty_times_ends_the_same(tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}

@@ -205,3 +205,19 @@ def test_damaged_files_are_not_read(tmp_path):
         (tmp_path / "broken").write_bytes(broken)
         with pytest.raises(MyceliaError, match=r"ends inside|damaged"):
             list(events.messages(tmp_path / "broken"))
+
+
+def test_a_disk_that_is_full_when_a_file_is_closed_ends_nothing(tmp_path):
+    class Full:
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+        close = flush
+
+    for strict in (False, True):
+        record = train.SummaryRecord(str(tmp_path), raise_exception=strict)
+        record.file.close()
+        record.file = Full()
+        for work in (record.flush, record.close):
+            with pytest.raises(OSError, match="No space") if strict else pytest.warns(UserWarning, match="No space"):
+                work()

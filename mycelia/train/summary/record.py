@@ -216,7 +216,7 @@ class SummaryRecord:
         ...     record.flush()
         """
         if not self.closed:
-            self.file.flush()
+            self._kept(self.file.flush)
 
     def close(self) -> None:
         """Close the file; what was noted and not recorded is let go.
@@ -226,7 +226,18 @@ class SummaryRecord:
         """
         if not self.closed:
             self.closed = True
-            self.file.close()
+            self._kept(self.file.close)
+
+    def _kept(self, work: Callable[[], None]) -> bool:
+        """Whether what was recorded could be put on the disk; a warning tells of it if not, or an error."""
+        try:
+            work()
+        except OSError as reason:
+            if self.raise_exception:
+                raise
+            warnings.warn(f"a summary could not be written: {reason}", stacklevel=3)
+            return False
+        return True
 
     def __enter__(self) -> Self:
         if self.closed:
