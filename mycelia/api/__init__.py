@@ -19,7 +19,7 @@ from mycelia.api.context import (
 )
 from mycelia.api.devices import Device, get_current_device, set_device
 from mycelia.api.grad import GradOperation, get_grad, grad, value_and_grad, vjp
-from mycelia.api.jacobian import jacfwd, jacrev, jvp
+from mycelia.api.jacobian import hessian, hvp, jacfwd, jacobian, jacrev, jvp, vhp
 from mycelia.api.jit import enable_dynamic, jit
 from mycelia.api.mutable import mutable
 from mycelia.api.options import faults, options
@@ -45,8 +45,11 @@ __all__ = [
     "get_rng_state",
     "get_seed",
     "grad",
+    "hessian",
+    "hvp",
     "initial_seed",
     "jacfwd",
+    "jacobian",
     "jacrev",
     "jit",
     "jvp",
@@ -59,6 +62,7 @@ __all__ = [
     "set_rng_state",
     "set_seed",
     "value_and_grad",
+    "vhp",
     "vjp",
     "vmap",
 ]

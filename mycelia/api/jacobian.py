@@ -1,4 +1,4 @@
-"""Forward mode and whole Jacobians."""
+"""Forward mode, whole Jacobians and Hessians, and products with them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mycelia import primitives as p
+from mycelia.api.grad import value_and_grad
 from mycelia.api.linear import filled, linearized
 from mycelia.api.staged import linearize
 from mycelia.api.vectorize import vmap
 from mycelia.eager import Tensor, created
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, ShapeError
 from mycelia.names import listening
 from mycelia.tree import flatten, unflatten
 from mycelia.types import int32
@@ -136,3 +137,73 @@ def _basis(x: Tensor) -> Tensor:
     n = x.size
     rows, columns = (created(p.Iota(int32, (n, n), axis)) for axis in (0, 1))
     return p.reshape(p.cast(p.equal(rows, columns), x.dtype), (n, *x.shape))  # type: ignore[no-any-return]
+
+
+@listening
+def jacobian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The derivative of every element of the result by every element of an argument: `jacrev`, by its usual name.
+
+    >>> jacobian(lambda x: x * x)(Tensor([1.0, 3.0])).tolist()
+    [[2.0, 0.0], [0.0, 6.0]]
+    """
+    return jacrev(fn, grad_position)
+
+
+@listening
+def hessian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The second derivatives of a result by an argument, forward over reverse mode. Its axes are those of the result,
+    then those of the argument twice; of several arguments there is one for each pair.
+
+    >>> hessian(lambda x: (x * x * x).sum())(Tensor([1.0, 2.0])).tolist()
+    [[6.0, 0.0], [0.0, 12.0]]
+    """
+    return jacfwd(jacrev(fn, grad_position), grad_position)
+
+
+@listening
+def hvp(fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Any, Any]:
+    """What a function with one number as its result gives at `inputs`, and its Hessian times `v`, which is never built.
+
+    >>> y, product = hvp(lambda x: (x * x * x).sum(), Tensor([1.0, 2.0]), Tensor([1.0, 1.0]))
+    >>> y.item(), product.tolist()
+    (9.0, [6.0, 12.0])
+    """
+    given, direction = _pairs(inputs, v)
+    (value, _), (_, products) = jvp(value_and_grad(fn, tuple(range(len(given)))), given, direction)
+    return value, (products,) if isinstance(inputs, tuple | list) and len(given) == 1 else products
+
+
+@listening
+def vhp(fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Any, Any]:
+    """What a function with one number as its result gives at `inputs`, and `v` times its Hessian, by reverse mode
+    alone: for functions that have no forward mode, as cells with a `bprop`.
+
+    >>> y, product = vhp(lambda x: (x * x * x).sum(), Tensor([1.0, 2.0]), Tensor([1.0, 1.0]))
+    >>> y.item(), product.tolist()
+    (9.0, [6.0, 12.0])
+    """
+    given, direction = _pairs(inputs, v)
+    positions = tuple(range(len(given)))
+
+    def along(*args: Any) -> Any:
+        value, found = value_and_grad(fn, positions)(*args)
+        slopes = (found,) if len(given) == 1 else found
+        parts = [(s * d).sum() for s, d in zip(slopes, direction, strict=True)]
+        return sum(parts[1:], parts[0]), value
+
+    (_, value), products = value_and_grad(along, positions, has_aux=True)(*given)
+    return value, (products,) if isinstance(inputs, tuple | list) and len(given) == 1 else products
+
+
+def _pairs(inputs: Any, v: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Inputs and what is multiplied with their Hessian, of which there is one of the same shape for each."""
+    given = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+    direction = tuple(v) if isinstance(v, tuple | list) else (v,)
+    if len(given) != len(direction):
+        raise ArgumentError(
+            f"{len(given)} inputs and {len(direction)} directions were given", hint="one for each input"
+        )
+    for x, d in zip(flatten(given)[0], flatten(direction)[0], strict=True):
+        if isinstance(x, Tensor) and isinstance(d, Tensor) and x.shape != d.shape:
+            raise ShapeError("a direction has the shape of its input", given={"input": x.shape, "v": d.shape})
+    return given, direction
