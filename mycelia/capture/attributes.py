@@ -100,6 +100,8 @@ class Attributes(Tensors):
             return obj.attribute(name)
         if kind is ModuleType:
             found = self.read(obj, ("attr", name))
+            if found is MISSING and obj.__name__.partition(".")[0] == "mycelia":
+                return self.real(getattr, obj, name)  # ours are loaded when they are first asked for, and stay
             if found is MISSING:
                 self.refuse(f"{obj.__name__}.{name} is made by its module")
             return found

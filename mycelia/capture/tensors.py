@@ -35,7 +35,9 @@ from mycelia.sizes import NeedsSize, Sym
 from mycelia.types import _BY_NUMPY, DType, TensorType, bool_, int64
 
 PURE = ("mycelia.ops.", "mycelia.eager.", "mycelia.primitives.", "mycelia.numpy.", "mycelia.scipy.")
-NOT_PURE = ("mycelia.ops.composite", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random")
+NOT_PURE = (  # these are read as any program is: composites, and what makes or takes sparse tensors
+    "mycelia.ops.composite", "mycelia.ops.sparse", "mycelia.eager.trace", "mycelia.eager.tape", "mycelia.eager.random",
+)  # fmt: skip
 OURS = (*PURE, "mycelia.names.", "mycelia.api.fused")  # where such functions and their wrappers are written
 NUMBERS = (HostNumber, Number)
 CONVERSIONS = {float: float, int: int, bool: bool}

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from mycelia.codegen.prefix import emit_prefix, prefix_name
-from mycelia.loops import OrderCall, PrefixCall, RoutineCall
+from mycelia.codegen.sparse import emit_sparse, sparse_name
+from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SparseCall
 from mycelia.routines.emit import written
 from mycelia.routines.ordering import put_in_order
 from mycelia.routines.searching import find_places
@@ -54,6 +55,8 @@ def routine_name(call: RoutineCall) -> str:
     """The name of the function for calls of this kind."""
     if isinstance(call, PrefixCall):
         return prefix_name(call)
+    if isinstance(call, SparseCall):
+        return sparse_name(call)
     if isinstance(call, OrderCall):
         wanted = "".join(("v" if call.values else "", "p" if call.positions else ""))
         return f"order.{wanted}.{call.dtype.short}"
@@ -69,6 +72,8 @@ def emit_routine(call: RoutineCall, triple: str) -> str:
     """The IR of the function, for LLVM's optimiser."""
     if isinstance(call, PrefixCall):
         return emit_prefix(call, routine_type(), triple)
+    if isinstance(call, SparseCall):
+        return emit_sparse(call, routine_type(), triple)
     wanted = (call.values, call.positions) if isinstance(call, OrderCall) else None
     return _text(routine_name(call), call.dtype, wanted, triple)
 

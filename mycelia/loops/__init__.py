@@ -34,6 +34,7 @@ if TYPE_CHECKING:  # what only the compiler needs is loaded with it
         PrefixCall,
         RoutineCall,
         SearchCall,
+        SparseCall,
         Strided,
         TileKind,
         Tiles,
@@ -113,6 +114,7 @@ __all__ = [
     "Runtime",
     "SearchCall",
     "Slot",
+    "SparseCall",
     "Stack",
     "Step",
     "Stop",
@@ -153,7 +155,7 @@ __all__ = [
 _LATER = {
     "calls": (
         "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "OrderCall",
-        "PrefixCall", "RoutineCall", "SearchCall", "Strided", "TileKind", "Tiles",
+        "PrefixCall", "RoutineCall", "SearchCall", "SparseCall", "Strided", "TileKind", "Tiles",
     ),
     "equality": ("equal",),
     "kernel": ("Kernel", "Store", "Sweep", "Update", "mention", "mention_index"),

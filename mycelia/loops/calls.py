@@ -222,5 +222,26 @@ class PrefixCall:
         return self.outer * self.length * self.inner
 
 
-RoutineCall = OrderCall | SearchCall | PrefixCall  # what is computed by a routine, see `routines/ordering.py`
+@described
+@dataclass(frozen=True)
+class SparseCall:
+    """A matrix of so many `rows`, held row by row as starts, columns and `count` numbers, times a dense (height,
+    width), by vectors of so many lanes.
+    """
+
+    dtype: DType
+    index: DType
+    lanes: int
+    rows: Dim
+    count: Dim
+    height: Dim
+    width: Dim
+
+    @property
+    def multiplications(self) -> Dim:
+        """A product for each number and column, and a step for each row."""
+        return self.count * self.width + self.rows
+
+
+RoutineCall = OrderCall | SearchCall | PrefixCall | SparseCall  # what a routine computes, see `routines/ordering.py`
 LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall | RoutineCall

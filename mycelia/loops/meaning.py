@@ -18,6 +18,7 @@ from mycelia.loops.calls import (
     OrderCall,
     PrefixCall,
     SearchCall,
+    SparseCall,
     Strided,
     Tiles,
 )
@@ -188,3 +189,15 @@ def _(call: PrefixCall, operands: Sequence[Array]) -> None:
     size = call.outer * call.length * call.inner
     x, out = (memory[:size].reshape(call.outer, call.length, call.inner) for memory in operands)
     out[...] = np.cumsum(x, 1, accumulator(call.dtype).numpy)
+
+
+@called.register
+def _(call: SparseCall, operands: Sequence[Array]) -> None:
+    starts, columns, values, memory, out = operands
+    dense = memory[: call.height * call.width].reshape(call.height, call.width)
+    wide = accumulator(call.dtype).numpy
+    for row in range(call.rows):
+        begin, end = (min(max(int(starts[row + n]), 0), call.count) for n in (0, 1))
+        where = np.clip(columns[begin:end].astype(np.int64), 0, max(call.height - 1, 0))
+        parts = values[begin:end, None].astype(wide) * dense[where].astype(wide)
+        out[row * call.width : (row + 1) * call.width] = parts.sum(0, wide)

@@ -11,6 +11,7 @@ from mycelia.lowering import (
     ordering,
     pooling,
     positions,
+    sparse,
     updates,
 )
 from mycelia.lowering.program import lower
@@ -26,6 +27,7 @@ __all__ = [
     "ordering",
     "pooling",
     "positions",
+    "sparse",
     "updates",
 ]
 

@@ -19,6 +19,7 @@ from mycelia.eager import Tensor, as_dtype, wrap
 from mycelia.eager.convert import shown
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.names import listening
+from mycelia.ops import held_rows
 from mycelia.types import DType
 
 __all__ = ["COOTensor", "CSRTensor"]
@@ -253,8 +254,7 @@ class CSRTensor(_Sparse):
         >>> CSRTensor(Tensor([0, 0, 1]), Tensor([0]), Tensor([1.0]), (2, 2)).rows().tolist()
         [1]
         """
-        starts = self.indptr.numbers()
-        return wrap(np.repeat(np.arange(self._shape[0], dtype=starts.dtype), np.diff(starts)))
+        return held_rows.rows(self.indptr, self.indices, self._shape[1])
 
     def to_coo(self) -> COOTensor:
         """The same by places.
@@ -304,10 +304,7 @@ class CSRTensor(_Sparse):
         """
         if isinstance(matrix, CSRTensor):
             return dense_to_sparse_csr(self.mm(matrix.to_dense()))
-        if not isinstance(matrix, Tensor) or matrix.ndim != 2 or matrix.shape[0] != self._shape[1]:
-            raise ShapeError(f"a matrix of shape {self._shape} has no product with this", given={"matrix": matrix})
-        parts = ops.gather(matrix, self.indices, 0) * ops.expand_dims(self.values, 1)
-        return ops.unsorted_segment_sum(parts, self.rows(), self._shape[0])
+        return held_rows.product(self.indptr, self.indices, self.values, matrix, self._shape)
 
     def abs(self) -> CSRTensor:
         """The same with absolute values.
@@ -474,8 +471,7 @@ def csr_mv(csr_tensor: CSRTensor, dense: Any) -> Tensor:
     >>> csr_mv(CSRTensor(Tensor([0, 1]), Tensor([1]), Tensor([5.0]), (1, 2)), Tensor([[1.0], [2.0]])).tolist()
     [[10.0]]
     """
-    parts = ops.mul(ops.gather(dense, csr_tensor.indices, 0), csr_tensor.values.reshape(-1, 1))
-    return ops.unsorted_segment_sum(parts, csr_tensor.rows(), csr_tensor.shape[0])
+    return held_rows.product(csr_tensor.indptr, csr_tensor.indices, csr_tensor.values, dense, csr_tensor.shape)
 
 
 @_offered

@@ -1,4 +1,4 @@
-"""Contractions: products summed over shared axes. The axis notation *is* the op."""
+"""Contractions: products summed over shared axes. The axis notation *is* the op, unless one operand is sparse."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value
-from mycelia.primitives.family import broadcast_shape, draw, given, mapping, names
+from mycelia.primitives.family import NUMBERS, broadcast_shape, check_dtype, draw, given, mapping, names, wide
+from mycelia.primitives.indexing import check_indices
+from mycelia.primitives.ordering import check_sizes
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
-from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32
+from mycelia.primitives.windows import fold, unfold, whole
+from mycelia.sizes import known_equal, low
+from mycelia.types import Array, DType, TensorType, bool_, dtype_of, float32, int8, int32, int64
 
 __all__ = [
     "Contract",
     "Matrices",
+    "SparseProduct",
     "contract",
     "matmul",
     "matrices",
+    "sparse_product",
 ]
 
 
@@ -231,3 +237,132 @@ def _batch_letters(x: Any, batch: list[str]) -> tuple[str, Any]:
     kept = [i for i in range(own) if x.shape[i] != 1]
     letters = "".join(batch[len(batch) - own + i] for i in kept)
     return letters, p.reshape(x, (*(x.shape[i] for i in kept), *x.shape[own:]))
+
+
+@dataclass(frozen=True)
+class SparseProduct(Op):
+    """A matrix, held row by row, times a dense one: row r is the sum of `values[i] * dense[columns[i]]` for all i from
+    `starts[r]` up to `starts[r + 1]`. Starts and columns are clamped; starts never fall.
+
+    >>> SparseProduct().reference(np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0]), np.eye(2))
+    array([[1., 2.],
+           [0., 3.]])
+    """
+
+    dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
+    native: ClassVar[Lowered] = Lowered.STEP
+    purity: ClassVar[Purity] = Purity.TOTAL
+    name: ClassVar[str] = "sparse_product"
+
+    def infer(self, starts: TensorType, columns: TensorType, values: TensorType, dense: TensorType) -> TensorType:
+        check_indices(self, starts, columns)
+        check_dtype(self, values, dense)
+        operands = starts, columns, values, dense
+        check_sizes(*operands)
+        if starts.dtype is not columns.dtype or starts.dtype not in (int32, int64):
+            raise DTypeError(
+                "sparse_product: starts and columns are int32, or both int64", given=given(operands), hint="cast them"
+            )
+        ranks = tuple(x.rank for x in operands)
+        if ranks != (1, 1, 1, 2) or low(starts.shape[0]) < 1 or not known_equal(columns.shape[0], values.shape[0]):
+            raise ShapeError(
+                "sparse_product: there is a column for each number, one start more than rows, and a dense matrix",
+                given=given(operands),
+            )
+        if known_equal(dense.shape[0], 0) and not values.empty:
+            raise ShapeError("sparse_product: a matrix without rows has none to multiply", given=given(operands))
+        return dense.with_shape((starts.shape[0] - 1, dense.shape[1]))
+
+    def reference(self, starts: Array, columns: Array, values: Array, dense: Array) -> Array:
+        ends = np.clip(starts.astype(np.int64), 0, values.size)
+        counts = np.maximum(np.diff(ends), 0)
+        before = np.cumsum(counts) - counts
+        at = np.arange(counts.sum()) - np.repeat(before - ends[:-1], counts)
+        out = np.zeros((counts.size, dense.shape[1]), wide(dense).dtype)
+        where = np.clip(columns[at].astype(np.int64), 0, max(dense.shape[0] - 1, 0))
+        parts, some = wide(values)[at, None] * wide(dense)[where], counts > 0
+        if at.size:
+            out[some] = np.add.reduceat(parts, before[some], 0, out.dtype)
+        return out.astype(dense.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, starts: Value, columns: Value, values: Value, dense: Value) -> Cotangents:
+        if known_equal(values.shape[0], 0) or known_equal(out.tensor.size, 0):
+            return None, None, p.zeros_like(values), p.zeros_like(dense)
+        rows, held = row_of_each(starts, values.shape[0])
+        flow = p.gather(ct, rows, 0)
+        flow = p.select(p.broadcast(p.expand_dims(held, (1,)), flow.shape), flow, p.zeros_like(flow))
+        by_values = p.reduce_sum(flow * p.gather(dense, columns, 0), (1,))
+        spread = p.broadcast(p.expand_dims(values, (1,)), flow.shape) * flow
+        return None, None, by_values, p.scatter_add(p.zeros_like(dense), columns, spread, 0)
+
+    def vmap(self, size: int, mapped: tuple[bool, ...], *operands: Value) -> Any:
+        starts, columns, values, dense = operands
+        if mapped == (False, False, False, True):
+            side = p.moveaxis(dense, 0, 1)
+            out = sparse_product(starts, columns, values, p.reshape(side, (side.shape[0], -1)))
+            return p.moveaxis(p.reshape(out, (out.shape[0], *side.shape[1:])), 1, 0)
+        # one matrix with those of all examples as blocks; behind each, a row of what its starts leave out
+        starts, columns, values, dense = whole(size, mapped, operands)
+        count, height = values.shape[1], dense.shape[1]
+        ends = _clamped(starts, count) + p.iota(int64, (size, 1), 0) * count
+        last = p.full(size * count, int64, (1,))
+        flat = p.concat([p.reshape(ends, (-1,)), last], 0)
+        where = _clamped(columns, height - 1) + p.iota(int64, (size, 1), 0) * height
+        out = unfold(sparse_product(flat, p.reshape(where, (-1,)), fold(values), fold(dense)), size)
+        return p.take(out, 1, 0, starts.shape[1] - 1)
+
+    def axes(self, starts: TensorType, columns: TensorType, values: TensorType, dense: TensorType) -> str:
+        return "1, 1, 1, 1 a -> 1 a"
+
+    @classmethod
+    def samples(cls) -> Iterable[Sample]:
+        starts, columns = np.array([0, 2, 2, 5, 9], np.int32), np.array([0, 2, 1, 1, 0, 2, 0, 1, 2], np.int32)
+        for width in (1, 3, 70):
+            yield Sample(cls(), (starts, columns, draw(9), draw(3, width, seed=1)))
+        outside = np.array([-3, 4, 99], np.int64)
+        yield Sample(cls(), (outside, np.array([-1, 7, 0, 1, 1, 2]), draw(6), draw(3, 2, seed=1)))
+        yield Sample(cls(), (np.array([1, 3]), np.array([0, 1, 2, 2]), draw(4), draw(3, 1, seed=1)))
+        yield Sample(cls(), (np.array([0, 0, 0]), np.zeros(0, np.int64), draw(0), draw(3, 2)))
+        yield Sample(cls(), (np.array([0]), np.zeros(0, np.int64), draw(0), draw(0, 2)))
+        yield Sample(cls(), (np.array([0, 1]), np.zeros(1, np.int64), draw(1), draw(3, 0)))
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        i, x, m = TensorType(int32, (4,)), TensorType(float32, (5,)), TensorType(float32, (3, 2))
+        columns = i.with_shape((5,))
+        yield Mistake(lambda: cls().infer(i, i, x, m), ShapeError, "a column for each number")
+        yield Mistake(lambda: cls().infer(i.with_shape((0,)), columns, x, m), ShapeError, "one start more than rows")
+        yield Mistake(lambda: cls().infer(i, columns, x, m.with_shape((0, 2))), ShapeError, "a matrix without rows")
+        yield Mistake(lambda: cls().infer(i.with_dtype(int8), columns, x, m), DTypeError, "int32, or both int64")
+        yield Mistake(lambda: cls().infer(i, columns, x, m.with_dtype(int32)), DTypeError, "one element type")
+        yield Mistake(lambda: cls().infer(i.with_dtype(float32), columns, x, m), DTypeError, "integers as positions")
+
+
+def _clamped(i: Any, last: Any) -> Any:
+    return p.maximum(p.minimum(p.cast(i, int64), last), 0)
+
+
+def row_of_each(starts: Any, count: Any) -> tuple[Any, Any]:
+    """The row of each of `count` numbers, int64, and whether one has it: starts that never fall, counted and added up.
+
+    >>> from mycelia.ir import Function, interpret
+    >>> fn = Function.build(lambda s: row_of_each(s, 3), TensorType(int64, (4,)))
+    >>> [x.tolist() for x in interpret(fn, np.array([0, 1, 1, 3]))]
+    [[0, 2, 2], [True, True, True]]
+    """
+    rows = starts.shape[0] - 1
+    ends = _clamped(starts, count)
+    marks = p.scatter_add(p.full(0, int64, (count + 1,)), ends, p.full(1, int64, ends.shape), 0)
+    found = p.take(p.cumsum(marks, 0), 0, 0, count) - 1
+    held = p.logical_and(p.greater_equal(found, 0), p.less(found, rows))
+    return p.maximum(p.minimum(found, rows - 1), 0), held
+
+
+def sparse_product(starts: Any, columns: Any, values: Any, dense: Any) -> Any:
+    """A matrix, held row by row, times a dense one.
+
+    >>> places = TensorType(int64, (3,)), TensorType(int64, (4,))
+    >>> str(SparseProduct().infer(*places, TensorType(float32, (4,)), TensorType(float32, (2, 5))))
+    'f32[2, 5]'
+    """
+    return SparseProduct()(starts, columns, values, dense)

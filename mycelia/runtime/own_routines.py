@@ -8,7 +8,7 @@ from functools import lru_cache, singledispatch
 import numpy as np
 
 from mycelia.errors import ShapeError
-from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SearchCall
+from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SearchCall, SparseCall
 from mycelia.loops.prefix import CHUNK
 from mycelia.routines.ordering import PART, POSITION, TOGETHER
 from mycelia.types import Array
@@ -67,3 +67,8 @@ def _(call: PrefixCall, threads: int) -> tuple[list[int], int]:
     if threads > 1 and call.inner == 1 and call.outer < MANY * threads and call.length >= LONG:
         return [2 * call.outer, threads, *shape, 1], -(-call.length // CHUNK)
     return [1, threads, *shape, 0], 0
+
+
+@_sized.register
+def _(call: SparseCall, threads: int) -> tuple[list[int], int]:
+    return [1, max(1, min(threads, call.rows)), call.rows, call.count, call.height, call.width], 0

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from mycelia.ir import Function, inner_functions
 from mycelia.primitives import Map, Scan, SplitBatch
-from mycelia.stablehlo import control, elementwise, movement, ordering, reduction, windows
+from mycelia.stablehlo import control, elementwise, movement, ordering, reduction, sparse, windows
 from mycelia.stablehlo.rules import inlined, leaves
 from mycelia.stablehlo.writer import Held, Term, Writer, type_text
 from mycelia.types import TensorType
 
-RULES = (control, elementwise, movement, ordering, reduction, windows)  # importing them registers the rules
+RULES = (control, elementwise, movement, ordering, reduction, sparse, windows)  # importing them registers the rules
 
 
 @dataclass(frozen=True)

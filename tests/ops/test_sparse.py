@@ -115,3 +115,63 @@ def test_operators_and_members_of_both_kinds():
     np.testing.assert_allclose(slope.asnumpy(), OTHER.sum(0)[a.indices.asnumpy()], rtol=1e-5, atol=1e-6)
     with pytest.raises(MyceliaError, match="has no product"):
         a.mm(Tensor(DENSE))
+
+
+def _drawn(rng, dtype, places):
+    held = np.where(rng.random((5, 7)) < 0.4, rng.normal(size=(5, 7)) * 4, 0).astype(dtype)
+    held[2] = 0
+    where = np.argwhere(held)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(where[:, 0], minlength=5))]).astype(places)
+    return held, starts, where[:, 1].astype(places), held[tuple(where.T)]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "places"), [("f", "i4"), ("d", "i8"), ("i4", "i4"), ("f2", "i2"), ("F", "i4")], ids=str
+)
+def test_products_with_rows_are_those_of_the_whole_compiled_too(dtype, places):
+    rng = np.random.default_rng(3)
+    held, *parts = _drawn(rng, dtype, places)
+    for width in (1, 5, 40):
+        dense = (rng.normal(size=(7, width)) * 4).astype(dtype)
+
+        def product(starts, columns, values, dense):
+            return ms.CSRTensor(starts, columns, values, (5, 7)).mm(dense)
+
+        run = ms.jit(product)
+        for f in (product, run):
+            got = f(*map(Tensor, parts), Tensor(dense)).asnumpy()
+            np.testing.assert_allclose(got, held @ dense, rtol=1e-2 if dtype == "f2" else 1e-5, atol=1e-2)
+        assert "one native call" in run.explain()
+
+
+def test_gradients_of_products_with_rows_are_those_of_the_whole():
+    rng = np.random.default_rng(4)
+    held, starts, columns, values = _drawn(rng, "d", "i8")
+    dense, weights = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    where = np.argwhere(held)
+
+    def total(values, dense):
+        out = ms.CSRTensor(Tensor(starts), Tensor(columns), values, (5, 7)).mm(dense)
+        return (out * Tensor(weights)).sum()
+
+    for f in (ms.grad(total, (0, 1)), ms.jit(ms.grad(total, (0, 1)))):
+        by_values, by_dense = f(Tensor(values), Tensor(dense))
+        np.testing.assert_allclose(by_values.asnumpy(), (weights @ dense.T)[tuple(where.T)], atol=1e-12)
+        np.testing.assert_allclose(by_dense.asnumpy(), held.T @ weights, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("starts", "columns"),
+    [([0, 1, 2], [0, 7]), ([0, 1, 2], [-1, 1]), ([0, 2, 1], [0, 1]), ([0, 1, 1], [0, 1])],
+    ids=str,
+)
+def test_rows_that_do_not_exist_are_refused_compiled_too(starts, columns):
+    def product(starts, columns, values, dense):
+        return ms.ops.csr_mv(ms.CSRTensor(starts, columns, values, (2, 2)), dense)
+
+    good = Tensor([0, 1, 2]), Tensor([0, 1]), Tensor([1.0, 2.0]), Tensor([[1.0], [1.0]])
+    run = ms.jit(product)
+    assert run(*good).tolist() == [[1.0], [2.0]]
+    for f in (product, run):
+        with pytest.raises(ms.errors.MyceliaError):
+            f(Tensor(starts), Tensor(columns), *good[2:])
