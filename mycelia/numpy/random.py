@@ -14,24 +14,54 @@ from mycelia.eager import Generator as Stream
 from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
 from mycelia.numpy.creation import asarray
-from mycelia.numpy.shapes import broadcast_shapes, ravel
+from mycelia.numpy.draws import (
+    beta,
+    binomial,
+    chisquare,
+    dirichlet,
+    f,
+    gamma,
+    geometric,
+    multinomial,
+    multivariate_normal,
+    negative_binomial,
+    noncentral_chisquare,
+    poisson,
+    spread,
+    standard_gamma,
+    standard_t,
+    wald,
+)
+from mycelia.numpy.shapes import ravel
 from mycelia.ops.arguments import axis_of, extents
 from mycelia.types import float32, int64
 
 __all__ = [
     "Generator",
     "bernoulli",
+    "beta",
+    "binomial",
     "cauchy",
+    "chisquare",
     "choice",
     "default_rng",
+    "dirichlet",
     "exponential",
+    "f",
+    "gamma",
+    "geometric",
     "gumbel",
     "laplace",
     "logistic",
     "lognormal",
+    "multinomial",
+    "multivariate_normal",
+    "negative_binomial",
+    "noncentral_chisquare",
     "normal",
     "pareto",
     "permutation",
+    "poisson",
     "power",
     "rand",
     "randint",
@@ -45,9 +75,12 @@ __all__ = [
     "shuffle",
     "standard_cauchy",
     "standard_exponential",
+    "standard_gamma",
     "standard_normal",
+    "standard_t",
     "triangular",
     "uniform",
+    "wald",
     "weibull",
 ]
 
@@ -88,7 +121,7 @@ class RandomGenerator:
         >>> default_rng(0).normal(size=2).shape
         (2,)
         """
-        return loc + scale * self.standard_normal(_spread(size, loc, scale))
+        return loc + scale * self.standard_normal(spread(size, loc, scale))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
         """Numbers evenly from `low` up to, and without, `high`.
@@ -96,7 +129,7 @@ class RandomGenerator:
         >>> default_rng(0).uniform(2.0, 3.0).item() >= 2.0
         True
         """
-        return low + (high - low) * self.random(_spread(size, low, high))
+        return low + (high - low) * self.random(spread(size, low, high))
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Tensor:
         """Numbers of an exponential distribution.
@@ -104,7 +137,7 @@ class RandomGenerator:
         >>> default_rng(0).exponential().item() >= 0
         True
         """
-        return scale * _waiting(self.random(_spread(size, scale)))
+        return scale * _waiting(self.random(spread(size, scale)))
 
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = int64, endpoint: bool = False
@@ -158,11 +191,6 @@ def seed(seed: int) -> None:
 
 def _shape(size: Any) -> tuple[int, ...]:
     return () if size is None else extents(size)
-
-
-def _spread(size: Any, *parameters: Any) -> tuple[int, ...]:
-    """The shape that is asked for, or that parameters have."""
-    return broadcast_shapes(*[asarray(p).shape for p in parameters]) if size is None else extents(size)
 
 
 def _even(size: Any, dtype: Any, stream: Stream | None) -> Tensor:
@@ -258,7 +286,7 @@ def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> normal(1.0, 2.0, (2,)).shape
     (2,)
     """
-    return loc + scale * standard_normal(_spread(size, loc, scale))
+    return loc + scale * standard_normal(spread(size, loc, scale))
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
@@ -267,7 +295,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
     >>> uniform(2.0, 3.0).item() >= 2.0
     True
     """
-    return low + (high - low) * random(_spread(size, low, high))
+    return low + (high - low) * random(spread(size, low, high))
 
 
 def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = int64) -> Tensor:
@@ -314,7 +342,7 @@ def bernoulli(p: Any = 0.5, size: Any = None) -> Tensor:
     >>> bernoulli(1.0).item()
     True
     """
-    return random(_spread(size, p)) < p
+    return random(spread(size, p)) < p
 
 
 def exponential(scale: Any = 1.0, size: Any = None) -> Tensor:
@@ -323,7 +351,7 @@ def exponential(scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> exponential(2.0).item() >= 0
     True
     """
-    return scale * _waiting(random(_spread(size, scale)))
+    return scale * _waiting(random(spread(size, scale)))
 
 
 def standard_exponential(size: Any = None) -> Tensor:
@@ -341,7 +369,7 @@ def laplace(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> laplace(size=(2,)).shape
     (2,)
     """
-    even = random(_spread(size, loc, scale)) - 0.5
+    even = random(spread(size, loc, scale)) - 0.5
     return loc - scale * ops.sign(even) * ops.log1p(-2 * ops.abs(even))
 
 
@@ -351,7 +379,7 @@ def logistic(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> logistic(size=(2,)).shape
     (2,)
     """
-    even = _inside(random(_spread(size, loc, scale)))
+    even = _inside(random(spread(size, loc, scale)))
     return loc + scale * (ops.log(even) - ops.log1p(-even))
 
 
@@ -361,7 +389,7 @@ def gumbel(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> gumbel(size=(2,)).shape
     (2,)
     """
-    return loc - scale * ops.log(-ops.log(_inside(random(_spread(size, loc, scale)))))
+    return loc - scale * ops.log(-ops.log(_inside(random(spread(size, loc, scale)))))
 
 
 def _inside(even: Tensor) -> Tensor:
@@ -384,7 +412,7 @@ def rayleigh(scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> rayleigh().item() >= 0
     True
     """
-    return scale * ops.sqrt(2 * _waiting(random(_spread(size, scale))))
+    return scale * ops.sqrt(2 * _waiting(random(spread(size, scale))))
 
 
 def weibull(a: Any, size: Any = None) -> Tensor:
@@ -393,7 +421,7 @@ def weibull(a: Any, size: Any = None) -> Tensor:
     >>> weibull(2.0).item() >= 0
     True
     """
-    return _waiting(random(_spread(size, a))) ** (1 / a)
+    return _waiting(random(spread(size, a))) ** (1 / a)
 
 
 def pareto(a: Any, size: Any = None) -> Tensor:
@@ -402,7 +430,7 @@ def pareto(a: Any, size: Any = None) -> Tensor:
     >>> pareto(3.0).item() >= 0
     True
     """
-    return ops.expm1(_waiting(random(_spread(size, a))) / a)
+    return ops.expm1(_waiting(random(spread(size, a))) / a)
 
 
 def power(a: Any, size: Any = None) -> Tensor:
@@ -411,7 +439,7 @@ def power(a: Any, size: Any = None) -> Tensor:
     >>> 0 <= power(3.0).item() <= 1
     True
     """
-    return random(_spread(size, a)) ** (1 / a)
+    return random(spread(size, a)) ** (1 / a)
 
 
 def cauchy(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
@@ -420,7 +448,7 @@ def cauchy(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Tensor:
     >>> cauchy(size=(2,)).shape
     (2,)
     """
-    return loc + scale * ops.tan(pi * (random(_spread(size, loc, scale)) - 0.5))
+    return loc + scale * ops.tan(pi * (random(spread(size, loc, scale)) - 0.5))
 
 
 def standard_cauchy(size: Any = None) -> Tensor:
@@ -438,7 +466,7 @@ def triangular(left: Any, mode: Any, right: Any, size: Any = None) -> Tensor:
     >>> 0 <= triangular(0.0, 1.0, 2.0).item() <= 2
     True
     """
-    even = random(_spread(size, left, mode, right))
+    even = random(spread(size, left, mode, right))
     wide, low, high = right - left, mode - left, right - mode
     rising = left + ops.sqrt(even * wide * low)
     falling = right - ops.sqrt((1 - even) * wide * high)
