@@ -9,7 +9,9 @@ from mycelia import ops
 from mycelia.eager import Tensor
 from mycelia.errors import CallError
 from mycelia.numpy.arguments import binary, finished, operands, unary, widened
+from mycelia.numpy.creation import asarray
 from mycelia.ops.arguments import floated
+from mycelia.types import bool_
 
 __all__ = [
     "abs",
@@ -159,13 +161,25 @@ def fmod(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
     return binary(ops.fmod, x1, x2, dtype, where)
 
 
+def _or(larger: Any) -> Any:
+    return lambda x, y: (ops.logical_or if _truths(x, y) else larger)(x, y)
+
+
+def _and(smaller: Any) -> Any:
+    return lambda x, y: (ops.logical_and if _truths(x, y) else smaller)(x, y)
+
+
+def _truths(x: Any, y: Any) -> bool:
+    return all(asarray(v).dtype is bool_ for v in (x, y))
+
+
 def maximum(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
     """The larger of two; nan if one is.
 
     >>> maximum(Tensor([1, 5]), 3).tolist()
     [3, 5]
     """
-    return binary(ops.maximum, x1, x2, dtype, where)
+    return binary(_or(ops.maximum), x1, x2, dtype, where)
 
 
 def minimum(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
@@ -174,7 +188,7 @@ def minimum(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor
     >>> minimum(Tensor([1, 5]), 3).tolist()
     [1, 3]
     """
-    return binary(ops.minimum, x1, x2, dtype, where)
+    return binary(_and(ops.minimum), x1, x2, dtype, where)
 
 
 def fmax(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
@@ -183,7 +197,7 @@ def fmax(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
     >>> fmax(Tensor([1.0]), 3.0).tolist()
     [3.0]
     """
-    return binary(ops.fmax, x1, x2, dtype, where)
+    return binary(_or(ops.fmax), x1, x2, dtype, where)
 
 
 def fmin(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
@@ -192,7 +206,7 @@ def fmin(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
     >>> fmin(Tensor([1.0]), 3.0).tolist()
     [1.0]
     """
-    return binary(ops.fmin, x1, x2, dtype, where)
+    return binary(_and(ops.fmin), x1, x2, dtype, where)
 
 
 def gcd(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tensor:
@@ -219,7 +233,7 @@ def heaviside(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> Tens
     >>> heaviside(Tensor([-1.0, 0.0, 2.0]), Tensor([0.5])).tolist()
     [0.0, 0.5, 1.0]
     """
-    return binary(ops.heaviside, x1, x2, dtype, where)
+    return binary(lambda x, y: ops.heaviside(floated(x), floated(y)), x1, x2, dtype, where)
 
 
 def divmod(x1: Any, x2: Any, dtype: Any = None, *, where: Any = True) -> tuple[Tensor, Tensor]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from mycelia import ops
 from mycelia.eager import Tensor
+from mycelia.errors import DTypeError
 from mycelia.numpy.arguments import binary, unary
 from mycelia.ops.arguments import tensor
+from mycelia.types import bool_
 
 __all__ = [
     "bitwise_and",
@@ -27,7 +29,9 @@ __all__ = [
 
 def _ones(x: Any) -> Tensor:
     size = tensor(x)
-    size = ops.cast(ops.abs(size) if size.dtype.kind == "i" else size, "uint64")
+    if not (size.dtype.is_integer or size.dtype is bool_):
+        raise DTypeError(f"bits are those of whole numbers, not of {size.dtype!r}", hint="cast it to int64")
+    size = ops.cast(ops.abs(ops.cast(size, "int64")) if size.dtype.kind == "i" else size, "uint64")
     for mask, shift in ((0x5555555555555555, 1), (0x3333333333333333, 2), (0x0F0F0F0F0F0F0F0F, 4)):
         low = Tensor(mask, "uint64")
         size = ops.bitwise_and(size, low) + ops.bitwise_and(size >> shift, low)

@@ -108,6 +108,8 @@ def _slope(x: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:
     before, behind = _part(wide, axis, None, -1), _part(wide, axis, 1, None)
     left, right = _part(slopes, axis, None, -1), _part(slopes, axis, 1, None)
     middle = (left * behind + right * before) / (before + behind)
+    if not h.ndim:  # the number between two neighbours does not matter, even if it is none
+        middle = (_part(x, axis, 2, None) - _part(x, axis, None, -2)) / (2 * h)
     first, last = _part(slopes, axis, None, 1), _part(slopes, axis, -1, None)
     if edge_order == 2:
         h0, h1 = _part(before, axis, None, 1), _part(behind, axis, None, 1)
@@ -218,14 +220,17 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
-    """The sums of products of one vector with another that slides along it: "full", "same" or "valid".
+    """The sums of products of one vector with another that slides along it, conjugate: "full", "same" or "valid".
 
     >>> correlate([1, 2, 3], [0, 1]).tolist()
     [2, 3]
     """
     x, y = together(ravel(a), ravel(v))
+    if asarray(a).ndim > 1 or asarray(v).ndim > 1:
+        raise ShapeError("correlate takes vectors", given={"a": asarray(a).shape, "v": asarray(v).shape})
     if mode not in ("full", "same", "valid"):
         raise ArgumentError(f"there is no mode {mode!r}", hint='"full", "same" or "valid"')
+    y = ops.conj(y) if y.dtype.is_complex else y
     if not x.size or not y.size:
         raise ShapeError("correlate takes vectors of one number at least")
     if x.shape[0] >= y.shape[0]:

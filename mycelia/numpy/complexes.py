@@ -51,8 +51,15 @@ def angle(z: Any, deg: bool = False) -> Tensor:
     [90.0]
     """
     x = asarray(z)
-    out = ops.angle(x) if x.dtype.kind == "c" else ops.where(floated(x) < 0, pi, ops.zeros_like(floated(x)))
+    out = ops.angle(x) if x.dtype.kind == "c" else _side(floated(x))
     return out * (180 / pi) if deg else out
+
+
+def _side(x: Tensor) -> Tensor:
+    """The angle of a real number: that of -0.0 is pi, and of nan there is none."""
+    zero = ops.zeros_like(x)
+    below = ops.logical_or(x < 0, ops.logical_and(x == 0, 1 / x < 0))
+    return ops.where(x != x, ops.full_like(x, float("nan")), ops.where(below, zero + pi, zero))
 
 
 def iscomplex(x: Any) -> Tensor:

@@ -477,6 +477,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     x = tensor(x)
     if x.ndim != 1:
         raise ShapeError("vander takes a vector", given={"shape": x.shape})
+    x = x if x.dtype.is_inexact else cast(x, int64)
     count = x.shape[0] if N is None else N
     powers = created(Iota(int64, (count,), 0))
     powers = cast(powers if increasing else count - 1 - powers, x.dtype)

@@ -15,6 +15,7 @@ from mycelia.numpy.creation import asarray
 from mycelia.numpy.elements import in_type
 from mycelia.numpy.logic import isnan
 from mycelia.ops.arguments import Axis
+from mycelia.ops.math import squared
 
 __all__ = [
     "nan_to_num",
@@ -45,7 +46,7 @@ def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: fl
     [0.0, 1.0]
     """
     a = asarray(x)
-    return ops.nan_to_num(a, nan, posinf, neginf) if a.dtype.is_float else a.alias()
+    return ops.nan_to_num(a, nan, posinf, neginf) if a.dtype.is_inexact else a.alias()
 
 
 def nansum(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
@@ -159,10 +160,13 @@ def nanvar(a: Any, axis: Axis = None, dtype: Any = None, ddof: int = 0, keepdims
     1.0
     """
     x = asarray(a)
-    x = cast(x, floating(x.dtype) if dtype is None else as_dtype(dtype))
-    away = x - nanmean(x, axis, None, True)
-    count = _counted(x, axis, keepdims) - ddof
-    out = nansum(away * away, axis, None, keepdims) / count
+    if not x.dtype.is_inexact:
+        return r.var(x, axis, ddof, keepdims, dtype=dtype)
+    x = x if dtype is None else cast(x, as_dtype(dtype))
+    away = x - nanmean(x, axis, None, True)  # infinite ones are no number from here on, and stay
+    square = squared(ops.where(isnan(x), ops.zeros_like(away), away))
+    count = r.sum(ops.logical_not(isnan(x)), axis, square.dtype, keepdims) - ddof
+    out = r.sum(square, axis, None, keepdims) / count
     return ops.where(count > 0, out, ops.full_like(out, float("nan")))
 
 

@@ -13,11 +13,14 @@ from mycelia import ops
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.numpy.calculus import convolve
-from mycelia.numpy.creation import asarray, vander
+from mycelia.numpy.complexes import conj, real
+from mycelia.numpy.creation import asarray, eye, vander
+from mycelia.numpy.linalg import eigvals
 from mycelia.numpy.products import together
 from mycelia.numpy.shapes import atleast_1d
+from mycelia.types import complex64, complex128
 
-__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval"]
+__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots"]
 
 
 def _coefficients(p: Any) -> Tensor:
@@ -135,19 +138,43 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
 
 
 def poly(seq_of_zeros: Any) -> Tensor:
-    """The polynomial that is zero at these points; of a square matrix, at its eigenvalues (symmetric ones only).
+    """The polynomial that is zero at these points; of a square matrix, at its eigenvalues.
 
     >>> poly([1.0, 2.0]).tolist()
     [1.0, -3.0, 2.0]
     """
-    zeros = atleast_1d(asarray(seq_of_zeros))
-    if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1]:
-        raise ShapeError("poly takes a vector of zeros", hint="poly(np.linalg.eigvalsh(a)) of a symmetric matrix")
-    zeros = cast(zeros, floating(zeros.dtype))
+    given = atleast_1d(asarray(seq_of_zeros))
+    given = cast(given, floating(given.dtype))
+    square = given.ndim == 2 and given.shape[0] == given.shape[1]
+    if given.ndim != 1 and not square:
+        raise ShapeError("poly takes a vector of zeros, or a square matrix", given={"shape": given.shape})
+    zeros = eigvals(given) if square else given
     out = ops.ones((1,), zeros.dtype)
     for i in range(zeros.shape[0]):
         out = polymul(out, ops.stack([ops.ones((), zeros.dtype), -zeros[i]]))
-    return out
+    return out if given.dtype.is_complex else cast(real(out), given.dtype)  # zeros of a real one come in pairs
+
+
+def roots(p: Any) -> Tensor:
+    """Where a polynomial is zero, in no order; always complex. Leading and trailing zeros are left out.
+
+    >>> sorted(round(z.real, 4) for z in roots([1.0, -3.0, 2.0]).tolist())
+    [1.0, 2.0]
+    """
+    x = _coefficients(p)
+    x = cast(x, floating(x.dtype))
+    held = numpy.flatnonzero(x.numbers())
+    wide = complex128 if x.dtype.itemsize >= (16 if x.dtype.is_complex else 8) else complex64
+    if not held.size:
+        return ops.zeros((0,), wide)
+    first, last = int(held[0]), int(held[-1])
+    count, behind = last - first, x.shape[0] - 1 - last
+    none = ops.zeros((behind,), wide)
+    if not count:
+        return none
+    top = ops.expand_dims(-x[first + 1 : last + 1] / x[first], 0)
+    companion = ops.cat([top, eye(count, dtype=x.dtype)[: count - 1]], 0)
+    return ops.cat([cast(eigvals(companion), wide), none], 0)
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None) -> Any:
@@ -165,21 +192,22 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
         weights = asarray(w, at.dtype)
         matrix = matrix * ops.expand_dims(weights, 1)
         values = values * (ops.expand_dims(weights, 1) if values.ndim == 2 else weights)
-    scale = ops.sqrt(ops.sum(matrix * matrix, 0))
+    scale = cast(ops.sqrt(real(ops.sum(conj(matrix) * matrix, 0))), matrix.dtype)
     from_scaled = matrix / scale
     cut = at.shape[0] * float(numpy.finfo(at.dtype.numpy).eps) if rcond is None else rcond
     u, s, vh = numpy_like_svd(from_scaled)
     keep = s > cut * s[0]
     inverse = ops.where(keep, 1 / ops.where(keep, s, ops.ones_like(s)), ops.zeros_like(s))
-    right = ops.matmul(ops.transpose(u, (1, 0)), values)
+    inverse = cast(inverse, matrix.dtype)
+    right = ops.matmul(conj(ops.transpose(u, (1, 0))), values)
     right = right * (ops.expand_dims(inverse, 1) if values.ndim == 2 else inverse)
-    found = ops.matmul(ops.transpose(vh, (1, 0)), right)
+    found = ops.matmul(conj(ops.transpose(vh, (1, 0))), right)
     found = found / (ops.expand_dims(scale, 1) if values.ndim == 2 else scale)
     if not full:
         return found
     left = ops.matmul(matrix, found) - values
     rank = ops.sum(ops.cast(keep, "int64"))
-    return found, ops.reshape(ops.sum(left * left, 0), (-1,)), rank, s, cut
+    return found, ops.reshape(real(ops.sum(conj(left) * left, 0)), (-1,)), rank, s, cut
 
 
 def numpy_like_svd(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -189,4 +217,4 @@ def numpy_like_svd(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     [2.0]
     """
     s, u, v = ops.svd(a)
-    return u, s, ops.swapaxes(v, -1, -2)
+    return u, s, conj(ops.swapaxes(v, -1, -2))

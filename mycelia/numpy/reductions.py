@@ -17,7 +17,7 @@ from mycelia.numpy.creation import asarray
 from mycelia.numpy.elements import iinfo, in_type
 from mycelia.numpy.shapes import ravel
 from mycelia.ops.arguments import Axis, axes_of, axis_of
-from mycelia.ops.math import truth
+from mycelia.ops.math import squared, truth
 from mycelia.sizes import Sym
 from mycelia.types import DType, bool_, float32, int64, uint64
 
@@ -152,7 +152,7 @@ def _extreme(largest: bool, a: Any, axis: Axis, keepdims: bool, initial: Any, wh
             )
         shape = folded_shape(x, axes, keepdims)
         return ops.full(shape, extreme_of(x.dtype, False) if initial is None else initial, dtype=x.dtype)
-    found = (p.reduce_max if largest else p.reduce_min)(_comparable(x), axes, keepdims) if axes else x + 0 * x
+    found = (p.reduce_max if largest else p.reduce_min)(_comparable(x), axes, keepdims) if axes else x.copy()
     found = cast(found, x.dtype)
     return found if initial is None else better(found, initial)
 
@@ -212,19 +212,19 @@ def mean(a: Any, axis: Axis = None, keepdims: bool = False, dtype: Any = None, *
 def _spread(x: Any, axis: Axis, ddof: Any, keepdims: bool, dtype: Any, where: Any, mean_: Any) -> Tensor:
     a = asarray(x)
     exact = floating(a.dtype) if dtype is None else as_dtype(dtype)
-    a = cast(a, float32 if exact.bits < 32 else exact)
+    a = cast(a, float32 if exact.bits < 32 else exact if exact.is_complex or not a.dtype.is_complex else a.dtype)
     axes = axes_to_fold(a, axis)
     center = mean(a, axes, True, where=where) if mean_ is None else mean_
-    away = a - center
+    square = squared(a - center)
     if where is True:
         count: Any = _product(a.shape[i] for i in axes) - ddof
-        total = sum(away * away, axes, None, keepdims)
+        total = sum(square, axes, None, keepdims)
         out = total / (count if isinstance(count, Sym) else Tensor(float(count if count > 0 else 0), total.dtype))
     else:
         kept = ops.broadcast_to(truth(where), a.shape)
-        count = ops.maximum(sum(kept, axes, a.dtype, keepdims) - ddof, 0.0)
-        out = sum(away * away, axes, None, keepdims, where=kept) / count
-    return cast(out, exact)
+        count = ops.maximum(sum(kept, axes, square.dtype, keepdims) - ddof, 0.0)
+        out = sum(square, axes, None, keepdims, where=kept) / count
+    return cast(out, exact.part if exact.is_complex else exact)
 
 
 def _correction(ddof: Any, correction: Any) -> Any:

@@ -11,7 +11,7 @@ from mycelia.eager import Tensor
 from mycelia.eager.host import called
 from mycelia.numpy.arguments import binary, unary
 from mycelia.ops.arguments import floated, pair
-from mycelia.primitives import Callee
+from mycelia.primitives import Callee, complex_of
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.types import TensorType
 
@@ -155,9 +155,13 @@ def round(x: Any, decimals: int = 0, dtype: Any = None, *, where: Any = True) ->
     >>> round(Tensor([0.5, 1.25]), 1).tolist()
     [0.5, 1.2]
     """
-    return unary(
-        lambda x: ops.round(x, decimals=decimals) if x.dtype.is_float else _whole(x, decimals), x, dtype, where
-    )
+    return unary(lambda x: _rounded(x, decimals), x, dtype, where)
+
+
+def _rounded(x: Tensor, decimals: int) -> Tensor:
+    if x.dtype.is_complex:
+        return complex_of(*(ops.round(part, decimals=decimals) for part in (ops.real(x), ops.imag(x))))
+    return ops.round(x, decimals=decimals) if x.dtype.is_float else _whole(x, decimals)
 
 
 def _whole(x: Tensor, decimals: int) -> Tensor:

@@ -105,7 +105,8 @@ def _between(ordered: Tensor, count: Any, share: Tensor, method: str) -> Tensor:
     part = cast(place - low, ordered.dtype) if method == "linear" else 0.5
     if method in ("lower", "higher", "nearest"):
         return a
-    out = a + (b - a) * part
+    infinite = ops.logical_or(ops.abs(a) == float("inf"), ops.abs(b) == float("inf"))
+    out = ops.where(infinite, a + b, a + (b - a) * part)
     return ops.where(a == b, a, out)  # also if both are infinite
 
 
@@ -273,9 +274,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         raise DTypeError(f"bincount counts whole numbers, not {a.dtype!r}")
     if length is None:
         numbers = a.numbers()
-        if numbers.min(initial=0) < 0:
+        if numbers.size and numbers.min() < 0:
             raise ArgumentError("bincount counts numbers from 0 on", given={"smallest": int(numbers.min())})
-        length = max(minlength, int(numbers.max(initial=-1)) + 1)
+        length = max(minlength, int(numbers.max()) + 1 if numbers.size else 0)
     counted = ops.ones(a.shape, int64) if weights is None else asarray(weights)
     if counted.shape != a.shape:
         raise ShapeError("there is one weight for each number", given={"x": a.shape, "weights": counted.shape})

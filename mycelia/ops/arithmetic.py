@@ -10,7 +10,7 @@ from typing import Any
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, floating
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, DTypeError
 from mycelia.ops.arguments import method, number, pair, tensor
 from mycelia.ops.math import exp, length, trunc, truth
 
@@ -247,7 +247,10 @@ def hypot(input: Any, other: Any) -> Tensor:
     >>> hypot(Tensor([3.0]), Tensor([4.0])).tolist()
     [5.0]
     """
-    x, y = (p.abs(v) for v in pair(input, other, floating))
+    x, y = pair(input, other, floating)
+    if x.dtype.is_complex:
+        raise DTypeError("hypot is of real numbers", given={"input": x, "other": y}, hint="take abs of each")
+    x, y = p.abs(x), p.abs(y)
     long = p.stop_gradient(p.maximum(x, y))  # squares of parts of it neither overflow nor vanish
     usual = p.logical_and(long > 0.0, long < math.inf)
     scale = p.select(usual, long, number(1.0, long))

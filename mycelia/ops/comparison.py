@@ -10,7 +10,7 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.ops.arguments import method, pair
-from mycelia.types import float64
+from mycelia.types import complex128, float64
 
 __all__ = [
     "allclose",
@@ -101,10 +101,13 @@ def isclose(input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equa
     >>> isclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.1])).tolist()
     [True, False]
     """
-    x, y = (cast(t, float64) for t in pair(input, other))
-    near = p.abs(x - y) <= atol + rtol * p.abs(y)
-    near = p.logical_or(p.logical_and(near, p.is_finite(y)), p.equal(x, y))
-    return p.logical_or(near, p.logical_and(p.is_nan(x), p.is_nan(y))) if equal_nan else near
+    x, y = pair(input, other)
+    wide = complex128 if x.dtype.is_complex else float64
+    x, y = cast(x, wide), cast(y, wide)
+    size = p.abs(y)
+    near = p.abs(x - y) <= atol + rtol * size
+    near = p.logical_or(p.logical_and(near, p.is_finite(size)), p.equal(x, y))
+    return p.logical_or(near, p.logical_and(p.not_equal(x, x), p.not_equal(y, y))) if equal_nan else near
 
 
 @method()

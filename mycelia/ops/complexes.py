@@ -11,6 +11,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import DTypeError, ShapeError
 from mycelia.ops.arguments import floated, method, pair, tensor
+from mycelia.ops.creation import zeros_like
 from mycelia.types import DType, float32, float64
 
 __all__ = [
@@ -45,7 +46,7 @@ def imag(input: Any) -> Tensor:
     [2.0]
     """
     x = tensor(input)
-    return p.imag(x) if x.dtype.is_complex else x * 0
+    return p.imag(x) if x.dtype.is_complex else zeros_like(x)
 
 
 @method()

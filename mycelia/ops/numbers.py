@@ -20,7 +20,7 @@ from mycelia.ops.arguments import floated, method, number, pair, tensor
 from mycelia.ops.math import reciprocal
 from mycelia.primitives import Callee
 from mycelia.primitives.family import broadcast_shapes
-from mycelia.types import TensorType, bool_, float32, float64, uint8
+from mycelia.types import TensorType, bool_, complex128, float32, float64, uint8
 
 __all__ = [
     "approximate_equal",
@@ -194,7 +194,9 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     >>> float_power(Tensor([2, 3]), 2).tolist()
     [4.0, 9.0]
     """
-    return cast(tensor(input), float64) ** cast(tensor(exponent), float64)
+    x, y = tensor(input), tensor(exponent)
+    wide = complex128 if x.dtype.is_complex or y.dtype.is_complex else float64
+    return cast(x, wide) ** cast(y, wide)
 
 
 def floor_mod(x: Any, y: Any) -> Tensor:

@@ -153,3 +153,19 @@ def test_the_next_number_is_numpys_eagerly_and_compiled(dtype):
     for found in (ops.nextafter(Tensor(x), Tensor(y)), ms.jit(ops.nextafter)(Tensor(x), Tensor(y))):
         np.testing.assert_array_equal(found.asnumpy(), np.nextafter(x, y))
     assert ops.NextAfter()(Tensor(x), Tensor(x)).dtype == Tensor(x).dtype
+
+
+def test_the_ends_of_what_functions_are_given_are_scipy_s():
+    nan, inf = np.nan, np.inf
+    cases = {
+        "zetac": (np.array([inf, 3000.0, 1200.0, 50.0]),),
+        "stdtr": (np.array([inf, inf, 3.0]), np.array([1.0, -2.5, nan])),
+        "pdtr": (np.array([nan, 1.0, 2.0]), np.array([2.0, nan, 2.0])),
+        "pdtrc": (np.array([nan, 1.0, 2.0]), np.array([2.0, nan, 2.0])),
+        "bdtr": (np.array([nan, 1.0, 1.0]), np.array([3, 3, 3]), np.array([0.5, nan, 0.5])),
+        "bdtrc": (np.array([nan, 1.0, 1.0]), np.array([3, 3, 3]), np.array([0.5, nan, 0.5])),
+    }
+    for name, given in cases.items():
+        wanted = getattr(scipy.special, name)(*given)
+        found = getattr(special, name)(*map(Tensor, given)).asnumpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, err_msg=name)

@@ -159,9 +159,9 @@ def zetac(x: Any) -> Tensor:
     0.64493
     """
     (s,), dtype = widened("zetac", x)
-    far = s > 2
-    rest = hurwitz(chosen(far, s, 3.0), 2.0 * ops.ones_like(s))
-    return cast(ops.where(far, rest, _riemann(s) - 1.0), dtype)
+    far, end = s > 2, s > 1100  # where nothing is left of 2 ** -s
+    rest = hurwitz(chosen(both(far, ops.logical_not(end)), s, 3.0), 2.0 * ops.ones_like(s))
+    return cast(ops.where(end, ops.zeros_like(s), ops.where(far, rest, _riemann(s) - 1.0)), dtype)
 
 
 def multigammaln(a: Any, d: int) -> Tensor:

@@ -21,6 +21,7 @@ from mycelia.scipy.special.gammas import (
     gammaincc,
     gammainccinv,
 )
+from mycelia.scipy.special.normal import ndtr
 
 __all__ = [
     "bdtr", "bdtrc", "chdtr", "chdtrc", "chdtri", "fdtr", "fdtrc", "fdtri", "gdtr", "gdtrc", "gdtrix", "nbdtr",
@@ -125,14 +126,16 @@ def stdtr(df: Any, t: Any) -> Tensor:
     >>> round(stdtr(1.0, 1.0).item(), 5)
     0.75
     """
-    (n, z), dtype = widened("stdtr", df, t)
-    square = z * z
+    (given, z), dtype = widened("stdtr", df, t)
+    endless = given == python.inf
+    n, square = chosen(ops.logical_not(endless), given, 1.0), z * z
     far = square > 1
     # by the smaller of t^2 / (n + t^2) and n / (n + t^2), so that nothing is lost
     tail = 0.5 * betainc(0.5 * n, 0.5, n / (n + chosen(far, square, 1.0)))
     small = chosen(ops.logical_not(far), square, 0.0)
     middle = 0.5 * betainc(0.5, 0.5 * n, small / (n + small))
-    return cast(ops.where(far, ops.where(z < 0, tail, 1.0 - tail), 0.5 + ops.sign(z) * middle), dtype)
+    out = ops.where(far, ops.where(z < 0, tail, 1.0 - tail), 0.5 + ops.sign(z) * middle)
+    return cast(ops.where(endless, ndtr(z), out), dtype)
 
 
 def stdtrit(df: Any, p: Any) -> Tensor:
@@ -184,7 +187,7 @@ def _poisson(name: str, share: Callable[[Any, Any], Tensor], k: Any, m: Any) -> 
     (n, mean), dtype = widened(name, k, m)
     whole = ops.floor(n)
     out = share(chosen(whole >= 0, whole, 0.0) + 1.0, mean)
-    return cast(ops.where(n < 0, ops.zeros_like(out) + python.nan, out), dtype)
+    return cast(ops.where(ops.logical_or(n < 0, n != n), ops.zeros_like(out) + python.nan, out), dtype)
 
 
 def bdtr(k: Any, n: Any, p: Any) -> Tensor:
@@ -214,7 +217,7 @@ def _binomial(k: Tensor, n: Tensor, p: Tensor, above: bool) -> Tensor:
     out = betainc(a, b, p) if above else betaincc(a, b, p)
     full = ops.zeros_like(out)
     out = ops.where(inside, out, ops.where(whole < 0, full + float(above), full + float(not above)))
-    wrong = (p < 0) | (p > 1) | (whole < 0) | (count < whole)
+    wrong = (p < 0) | (p > 1) | (whole < 0) | (count < whole) | (k != k) | (n != n) | (p != p)
     return ops.where(wrong, full + python.nan, out)
 
 
