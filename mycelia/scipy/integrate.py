@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from mycelia import ops
+from mycelia.checks import truth
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.numpy.calculus import diff, trapezoid
@@ -18,8 +19,10 @@ from mycelia.numpy.creation import asarray
 from mycelia.numpy.reductions import cumsum
 from mycelia.numpy.reductions import sum as total
 from mycelia.ops.arguments import axis_of
+from mycelia.scipy.adjoint import by_adjoint
 from mycelia.scipy.quadrature import quad
 from mycelia.scipy.solvers import RK45, solve_ivp, weighted
+from mycelia.types import Array
 
 __all__ = ["cumulative_trapezoid", "fixed_quad", "odeint", "quad", "simpson", "solve_ivp", "trapezoid"]
 
@@ -113,10 +116,12 @@ def odeint(
     rtol: float = 1e-6,
     atol: float = 1e-6,
     mxstep: int = 5000,
+    adjoint: bool = False,
 ) -> Tensor:
     """The solution of dy/dt = func(y, t, ...) at the times `t`, of which the first belongs to `y0`, along a first axis.
 
-    Steps are as long as `rtol` and `atol` allow (Dormand and Prince). Gradients flow through the steps that were made.
+    Steps are as long as `rtol` and `atol` allow (Dormand and Prince). Gradients flow through the steps that were made;
+    with `adjoint`, no step is kept for them: those in `y0` and `args` are solved for backwards in time.
 
     >>> [round(v, 3) for v in odeint(lambda y, t: -y, 1.0, [0.0, 1.0]).tolist()]
     [1.0, 0.368]
@@ -126,12 +131,25 @@ def odeint(
     if times.ndim != 1 or not times.size:
         raise ShapeError("times are a vector", given={"shape": times.shape})
 
-    def slope(y: Tensor, t: Any) -> Tensor:
+    def slope(t: Any, y: Tensor, *args: Any) -> Tensor:
         return cast(asarray(func(t, y, *args) if tfirst else func(y, t, *args)), y.dtype)
 
+    def solve(slope: Callable[[Tensor, Any], Tensor], y: Tensor, wanted: Array) -> Tensor:
+        return _walk(slope, y, wanted, times.dtype, (rtol, atol, mxstep))
+
     wanted = times.numbers().astype("float64")
-    found, now, k1 = [y], float(wanted[0]), slope(y, times[0])
-    step = 0.0
+    if truth("odeint", "adjoint", adjoint):
+        return by_adjoint(slope, solve, y, wanted, tuple(args))
+    return solve(lambda y, t: slope(t, y, *args), y, wanted)
+
+
+def _walk(
+    slope: Callable[[Tensor, Any], Tensor], y: Tensor, wanted: Array, dtype: Any, how: tuple[float, float, int]
+) -> Tensor:
+    """The states at some times, the first of them given."""
+    rtol, atol, mxstep = how
+    found, now = [y], float(wanted[0])
+    k1, step = slope(y, ops.full((), now, dtype=dtype)), 0.0
     for i in range(1, wanted.size):
         end = float(wanted[i])
         sign = 1.0 if end >= now else -1.0
@@ -144,10 +162,10 @@ def odeint(
             stages = [k1]
             for node, row in zip((*RK45.nodes, 1.0), (*RK45.rows, RK45.weights), strict=True):
                 inside = y + h * weighted(row, stages)
-                stages.append(slope(inside, ops.full((), now + node * h, dtype=times.dtype)))
+                stages.append(slope(inside, ops.full((), now + node * h, dtype=dtype)))
             error = (h * weighted(RK45.errors, stages)).numbers()
             scale = atol + rtol * numpy.maximum(abs(y.numbers()), abs(inside.numbers()))
-            far = float(numpy.sqrt(numpy.mean((error / scale) ** 2))) if error.size else 0.0
+            far = float(numpy.sqrt(numpy.mean(abs(error / scale) ** 2))) if error.size else 0.0
             if far <= 1:
                 y, k1, now = inside, stages[-1], end if last else now + h
             if not (far <= 1 and last):
@@ -164,5 +182,5 @@ def odeint(
 
 def _first_step(y: Tensor, slope: Tensor, rtol: float, atol: float) -> float:
     scale = atol + rtol * abs(y.numbers())
-    size, speed = (float(numpy.sqrt(numpy.mean((v.numbers() / scale) ** 2))) for v in (y, slope))
+    size, speed = (float(numpy.sqrt(numpy.mean(abs(v.numbers() / scale) ** 2))) for v in (y, slope))
     return 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6

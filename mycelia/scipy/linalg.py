@@ -257,8 +257,10 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
     rows = lower.shape[-2]
     places = cast(ops.expand_dims(order, order.ndim - 1), int64)  # the row of A at each row of L @ U
     here = ops.expand_dims(ops.arange(rows), 1) == places
-    permutation = cast(here, lower.dtype)
-    return (ops.matmul(permutation, lower), upper) if permute_l else (permutation, lower, upper)
+    permutation = cast(here, lower.dtype.part)
+    if permute_l:
+        return ops.matmul(cast(permutation, lower.dtype), lower), upper
+    return permutation, lower, upper
 
 
 def _factored(a: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -504,13 +506,15 @@ def _at(values: Tensor, places: Any) -> Tensor:
 
 
 def toeplitz(c: Any, r: Any = None) -> Tensor:
-    """A matrix with one number on each diagonal: c is the first column, r the first row, without its first number.
+    """A matrix with one number on each diagonal: c is the first column, r the first row, without its first number; the
+    conjugate of c, if it is not given.
 
     >>> toeplitz([1, 2], [9, 3]).tolist()
     [[1, 3], [2, 1]]
     """
     column = _vector(c)
-    row = column if r is None else _vector(r)
+    mirrored = ops.conj(column) if column.dtype.is_complex else column
+    row = mirrored if r is None else _vector(r)
     wanted = common(column.dtype, row.dtype)
     values = ops.cat([ops.flip(cast(column, wanted), (0,)), cast(row, wanted)[1:]], 0)
     rows, columns = numpy.ogrid[: column.shape[0], : row.shape[0]]

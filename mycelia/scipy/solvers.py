@@ -16,9 +16,13 @@ from typing import Any, NamedTuple
 import numpy
 
 from mycelia import ops
+from mycelia.checks import truth
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.numpy.creation import asarray
+from mycelia.scipy.adjoint import by_adjoint
+from mycelia.tree import tree_map
+from mycelia.types import Array
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -154,10 +158,12 @@ def solve_ivp(
     max_step: float = numpy.inf,
     rtol: float = 1e-3,
     atol: float = 1e-6,
+    adjoint: bool = False,
 ) -> OdeResult:
     """The solution of dy/dt = fun(t, y, ...) from `y0` on, between two times: at all steps, or at the times `t_eval`,
     each by a step of its own, so that it is as exact as others. Methods are "RK45" (Dormand and Prince) and "RK23"
-    (Bogacki and Shampine), with SciPy's steps. Gradients flow through the steps that were made.
+    (Bogacki and Shampine), with SciPy's steps. Gradients flow through the steps that were made; with `adjoint`, no step
+    is kept for them: those in `y0` and `args` are solved for backwards in time.
 
     >>> found = solve_ivp(lambda t, y: -y, (0.0, 1.0), [1.0], rtol=1e-8, atol=1e-8)
     >>> round(found.y[0, -1].item(), 6)
@@ -172,19 +178,26 @@ def solve_ivp(
     start, end = (float(v) for v in t_span)
     calls = [0]
 
-    def slope(t: float, y: Tensor) -> Tensor:
+    def moving(t: Any, y: Tensor, *args: Any) -> Tensor:
         calls[0] += 1
-        return cast(asarray(fun(ops.full((), t, dtype=y.dtype.part), y, *args)), y.dtype)
+        return cast(asarray(fun(t, y, *args)), y.dtype)
+
+    def slope(t: float, y: Tensor) -> Tensor:
+        return moving(ops.full((), t, dtype=y.dtype.part), y, *given)
 
     how = {"rtol": rtol, "atol": atol, "max_step": max_step, "first_step": first_step}
     wanted = None if t_eval is None else numpy.asarray(asarray(t_eval).numbers(), "float64")
     if wanted is not None and (wanted.ndim != 1 or ((wanted < min(start, end)) | (wanted > max(start, end))).any()):
         raise ArgumentError("times of t_eval lie inside of t_span", given={"t_span": (start, end)})
-    steps = _steps(slope, (start, end), y, METHODS[method], how)
+    back = truth("solve_ivp", "adjoint", adjoint)
+    given, begin = (tree_map(_still, tuple(args)), _still(y)) if back else (tuple(args), y)
+    steps = _steps(slope, (start, end), begin, METHODS[method], how)
     if wanted is None:
-        times, found = [start, *[s.end for s in steps]], [y, *[s.after for s in steps]]
+        times, found = [start, *[s.end for s in steps]], [begin, *[s.after for s in steps]]
     else:
-        times, found = list(wanted), [_at(slope, steps, y, start, float(t), METHODS[method]) for t in wanted]
+        times, found = list(wanted), [_at(slope, steps, begin, start, float(t), METHODS[method]) for t in wanted]
+    if back:
+        found = _differentiated(moving, METHODS[method], how, y, (start, times, found), tuple(args))
     out = ops.stack(found, -1)
     message = "The solver successfully reached the end of the integration interval."
     return OdeResult(Tensor(numpy.array(times), y.dtype.part), out, None, None, calls[0], 0, 0, 0, message, True, None)
@@ -203,3 +216,26 @@ def _at(
     for node, row in zip(method.nodes, method.rows, strict=True):
         stages.append(slope(step.start + node * h, step.before + h * weighted(row, stages)))
     return step.before + h * weighted(method.weights, stages)
+
+
+def _still(x: Any) -> Any:
+    return x.detached() if isinstance(x, Tensor) else x
+
+
+def _differentiated(
+    moving: Callable[..., Tensor], method: RungeKutta, how: dict[str, Any], y: Tensor, found: Any, args: tuple[Any, ...]
+) -> list[Tensor]:
+    """States that were found, with the gradient of the adjoint equation, which has steps of its own."""
+    start, times, states = found
+    forward = [ops.stack([_still(y), *states])]
+
+    def solve(slope: Callable[[Tensor, Any], Tensor], z: Tensor, wanted: Array) -> Tensor:
+        if forward:
+            return forward.pop()
+        ends = float(wanted[0]), float(wanted[1])
+        kept = {**how, "first_step": None}
+        steps = _steps(lambda t, z: slope(z, ops.full((), t, dtype=z.dtype)), ends, z, method, kept)
+        return ops.stack([z, steps[-1].after if steps else z])
+
+    out = by_adjoint(moving, solve, y, numpy.array([start, *times]), args)
+    return [out[i + 1] for i in range(len(times))]
