@@ -45,7 +45,8 @@ class _Prefix(LoopWriter):
         super().__init__(ir.IRBuilder(function.append_basic_block("entry")))
         self.dtype, self.lanes, self.function = call.dtype, call.lanes, function
         self.element, self.single = memory_type(call.dtype), register_type(call.dtype)
-        self.zero = constant(0, call.dtype, 1)
+        self.nothing = -0.0 if call.dtype.is_float else 0  # what changes no number: 0.0 + -0.0 is 0.0
+        self.zero = constant(self.nothing, call.dtype, 1)
 
     def run(self) -> None:
         operands, sizes, phase, me, all_ = self.function.args
@@ -190,4 +191,4 @@ class _Prefix(LoopWriter):
                 self._write(made[-1], at)
             return made
 
-        self.carried(i64(0), self.length, i64(1), [constant(0, self.dtype, lanes)] * vectors, turn)
+        self.carried(i64(0), self.length, i64(1), [constant(self.nothing, self.dtype, lanes)] * vectors, turn)

@@ -163,7 +163,7 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     value = cast(body.element(x, at), wide)
     so_far = cast(binary("add", load(total, (Index(0),)), value), v.dtype)
     sweeps = (
-        Sweep((), (), (Store(total, Index(0), const(0, wide)),)),
+        Sweep((), (), (Store(total, Index(0), const(-0.0 if wide.is_float else 0, wide)),)),
         Sweep(
             (along,) if not known_equal(along.extent, 1) else (),
             (),

@@ -44,6 +44,15 @@ def test_they_are_numpy_s_for_every_type_along_any_axis_of_any_size(dtype):
             assert np.all(np.abs(got.astype(np.float64) - exact) <= DIGITS[dtype] * scale), shape
 
 
+def test_sums_of_negative_zeros_are_negative_zeros_as_numpy_s_are():
+    for dtype in (float16, float32, float64):
+        for shape, axis in (((3,), 0), ((70,), 0), ((2, 300), 1), ((300, 5), 0), ((1, 2 * CHUNK + 77), 1)):
+            x = np.full(shape, -0.0).astype(dtype.numpy)
+            x[..., x.shape[-1] // 2 :] = 0.0
+            (got,) = compiled(Cumsum(axis), TensorType(dtype, shape))(x)
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(np.cumsum(x, axis)))
+
+
 @pytest.mark.parametrize("dtype", [float32, float64, int16], ids=str)
 def test_a_long_row_has_the_same_bits_whoever_shares_it_and_never_falls(dtype, monkeypatch):
     found = []
