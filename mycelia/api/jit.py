@@ -13,7 +13,6 @@ from mycelia.backends import NATIVE, Backend, usable
 from mycelia.degradations import RECORD, Subject
 from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
-from mycelia.eager.tape import hooked
 from mycelia.errors import ArgumentError
 from mycelia.options import NOTHING_ASKED, Memory, Wishes
 from mycelia.passes import check_names
@@ -175,7 +174,7 @@ class Jitted:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         fn = self.__captured__
-        if mode.capturing or hooked:  # any tensor that the function finds may be one whose gradient a hook waits for
+        if mode.capturing:
             return fn(*args, **kwargs)
         return self._interpreted(fn, args, kwargs, self._about)
 

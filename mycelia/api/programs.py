@@ -19,7 +19,7 @@ from mycelia.capture.values import same
 from mycelia.capture.world import Array, Read
 from mycelia.degradations import Instead, concerning, degrade
 from mycelia.eager import Tensor, wrap
-from mycelia.eager.tape import open_tapes, recording
+from mycelia.eager.tape import hooked, open_tapes, recording
 from mycelia.eager.views import root_of
 from mycelia.errors import LibraryFailed, MyceliaError
 from mycelia.loops.status import Stopped
@@ -84,10 +84,14 @@ class Way:
                     found = self.guard(root)
                     if found is None:
                         return UNFIT
+                    if hooked and self.is_waited_for(found):
+                        return NOT_RUN
                     try:  # it gives one new tensor, and does nothing else: the most frequent program
                         return Exit("return", wrap(native(*found[2])[self.direct]))
                     except Exception as error:
                         return self.failed(error)
+        if hooked and (found := self.guard(root)) is not None and self.is_waited_for(found):
+            return NOT_RUN
         if recording():
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
@@ -111,6 +115,14 @@ class Way:
         with Arena.turn.of(changes):
             found = self.guard(root)
             return UNFIT if found is None else self.run(found)
+
+    def is_waited_for(self, found: Any) -> bool:
+        """Whether a hook waits for the gradient of a tensor that the program reads: Python runs the call then."""
+        if not any(id(x) in hooked for x in found[0]):
+            return False
+        with concerning(self.native.subject):
+            degrade(Instead.PYTHON, "a hook waits for the gradient of a tensor that it reads")
+        return True
 
     @staticmethod
     def failed(error: Exception) -> Any:

@@ -103,3 +103,16 @@ def test_the_signature_of_a_method_describes_what_comes_after_self():
     for n in (2, 3, 4):
         x = np.ones((n, 2), np.float32)
         assert np.array_equal(net(Tensor(x)).asnumpy(), x * n)
+
+
+def test_a_hook_concerns_programs_that_read_its_tensor_and_no_others():
+    held = Tensor([1.0, 2.0])
+    apart, reading = jit(lambda x: x * 2), jit(lambda x: grad(lambda y: (y * x).sum())(held))
+    x = Tensor([3.0, 4.0])
+    assert reading(x).tolist() == [3.0, 4.0]
+    handle = held.register_hook(lambda g: g * 10)
+    assert (apart(x).tolist(), reading(x).tolist()) == ([6.0, 8.0], [30.0, 40.0])
+    assert "runs in Python" not in apart.explain()
+    assert "a hook waits for the gradient" in reading.explain()
+    handle.remove()
+    assert reading(x).tolist() == [3.0, 4.0]
