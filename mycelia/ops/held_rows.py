@@ -13,7 +13,7 @@ from mycelia.ops.choice import gather, unsorted_segment_sum
 from mycelia.ops.random import must_hold
 from mycelia.primitives.contraction import row_of_each
 from mycelia.primitives.family import NUMBERS
-from mycelia.types import int32, int64
+from mycelia.types import int32, int64, uint32, uint64
 
 
 def rows(starts: Tensor, columns: Tensor, width: int) -> Tensor:
@@ -52,6 +52,6 @@ def _well_formed(starts: Tensor, columns: Tensor, width: int) -> None:
     words = "starts of rows rise from 0 to the number of columns that are given"
     must_hold(p.logical_and(rising, ends), words, starts.shape)
     if columns.shape[0] != 0:
-        low, high = p.reduce_min(columns, (0,)), p.reduce_max(columns, (0,))
-        inside = p.logical_and(p.greater_equal(low, 0), p.less(high, width))
+        unsigned = uint64 if columns.dtype.bits == 64 else uint32  # where those below 0 are the largest: read once
+        inside = p.less(p.reduce_max(p.cast(columns, unsigned), (0,)), width)
         must_hold(inside, f"columns of a matrix with {width} of them lie from 0 to {width - 1}", columns.shape)
