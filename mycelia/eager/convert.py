@@ -131,6 +131,8 @@ def shown(array: Array) -> str:
     head = f"Tensor(shape={list(array.shape)}, dtype={dtype}, value="
     if array.ndim == 0:
         return f"{head} {array.item():.6g})" if dtype.is_inexact else f"{head} {array.item()})"
+    if array.size == 0 and array.ndim > 1:
+        return f"{head}\n)"  # as MindSpore has it
     if dtype.is_complex:
         text = np.array2string(array, separator=", ", formatter={"complexfloat": _complex_text})
     elif dtype.is_float:

@@ -13,7 +13,7 @@ from mycelia.api.fused import fused
 from mycelia.eager import Tensor, as_dtype, cast
 from mycelia.errors import ArgumentError
 from mycelia.ops.arguments import axis_of, floated, method, number, tensor
-from mycelia.ops.arithmetic import clamp
+from mycelia.ops.arithmetic import clamp, clip_by_value
 from mycelia.ops.joining import chunk
 
 __all__ = [
@@ -67,7 +67,7 @@ def relu6(x: Any) -> Tensor:
     >>> relu6(Tensor([-1.0, 2.0, 9.0])).tolist()
     [0.0, 2.0, 6.0]
     """
-    return clamp(tensor(x), 0, 6)
+    return clamp(relu(tensor(x)), max=6)
 
 
 @method("sigmoid")
@@ -159,7 +159,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     [2.0, 0.0]
     """
     x = floated(input_x)
-    return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x))) * alpha)
+    return p.select(x > 0, x, p.expm1(p.select(x > 0, number(0.0, x), x)) * alpha)  # no overflow; 0 counts below
 
 
 @fused
@@ -170,7 +170,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     [2.0, 0.0]
     """
     x = floated(x)
-    return p.select(x > 0, x, p.expm1(p.minimum(x, number(0.0, x)) * (1.0 / alpha)) * alpha)
+    return p.select(x > 0, x, p.expm1(p.select(x > 0, number(0.0, x), x) * (1.0 / alpha)) * alpha)
 
 
 @fused
@@ -215,7 +215,7 @@ def hardswish(input: Any) -> Tensor:
     [0.0, 3.0]
     """
     x = floated(input)
-    return x * relu6(x + 3.0) * (1.0 / 6.0)
+    return x * clamp(x + 3.0, 0, 6) * (1.0 / 6.0)
 
 
 @fused
@@ -225,7 +225,8 @@ def hardsigmoid(input: Any) -> Tensor:
     >>> hardsigmoid(Tensor([-3.0, 3.0])).tolist()
     [0.0, 1.0]
     """
-    return relu6(floated(input) + 3.0) * (1.0 / 6.0)
+    x = floated(input) + 3.0
+    return p.select(x >= 6, number(6.0, x), relu(x)) * (1.0 / 6.0)
 
 
 @fused
@@ -235,7 +236,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     >>> hardtanh(Tensor([-5.0, 0.5])).tolist()
     [-1.0, 0.5]
     """
-    return clamp(floated(input), min_val, max_val)
+    return clip_by_value(floated(input), min_val, max_val)
 
 
 @method("hardshrink")
@@ -258,7 +259,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
     [0.0, 1.5]
     """
     x = floated(input)
-    return p.sign(x) * p.maximum(p.abs(x) - lambd, number(0.0, x))
+    return p.sign(x) * relu(p.abs(x) - lambd)
 
 
 @fused

@@ -217,8 +217,15 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
         raise ArgumentError("clamp needs a bound", hint="give min, max or both")
     x = tensor(input)
     if min is not None:
-        x = maximum(x, min)
-    return x if max is None else minimum(x, max)
+        x = _kept(x, maximum(x, min))
+    return x if max is None else _kept(x, minimum(x, max))
+
+
+def _kept(x: Tensor, bounded: Tensor) -> Tensor:
+    """The bounded number; where that is the number itself, the gradient is all its own, also at the bound."""
+    if not x.dtype.is_float or bounded.shape != x.shape or bounded.dtype is not x.dtype:
+        return bounded
+    return p.select(p.equal(x, bounded), x, bounded)  # type: ignore[no-any-return]
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
@@ -227,7 +234,12 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     >>> clip_by_value(Tensor([-1.0, 3.0]), 0, 1).tolist()
     [0.0, 1.0]
     """
-    return clamp(x, clip_value_min, clip_value_max)
+    if isinstance(x, tuple | list):
+        return type(x)(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
+    if clip_value_min is None and clip_value_max is None:
+        raise ArgumentError("clip_by_value needs a bound", hint="give clip_value_min, clip_value_max or both")
+    found = tensor(x) if clip_value_min is None else maximum(tensor(x), clip_value_min)
+    return found if clip_value_max is None else minimum(found, clip_value_max)
 
 
 @method()

@@ -226,9 +226,8 @@ def multinomial_with_replacement(x: Any, seed: Any, offset: Any, numsamples: int
     [[1, 1, 1]]
     """
     key = (int(seed) << 32) + int(offset)
-    return random.multinomial(
-        x, numsamples, truth("multinomial_with_replacement", "replacement", replacement), key or None
-    )
+    repeated = truth("multinomial_with_replacement", "replacement", replacement)
+    return cast(random.multinomial(x, numsamples, repeated, key or None), int64)
 
 
 def _sampled(

@@ -317,7 +317,7 @@ def cosine_embedding_loss(
     0.0
     """
     cosine = cosine_similarity(input1, input2, dim=-1)
-    losses = p.select(tensor(target) == 1, 1.0 - cosine, p.maximum(cosine - margin, number(0.0, cosine)))
+    losses = p.select(tensor(target) == 1, 1.0 - cosine, clamp(cosine - margin, 0.0))
     return reduced("cosine_embedding_loss", losses, reduction)
 
 
@@ -329,7 +329,7 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     2.0
     """
     x, y = pair(input1, input2, floating)
-    return reduced("margin_ranking_loss", p.maximum((y - x) * target + margin, number(0.0, x)), reduction)
+    return reduced("margin_ranking_loss", clamp((y - x) * target + margin, 0.0), reduction)
 
 
 @fused

@@ -12,8 +12,9 @@ from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ShapeError
-from mycelia.ops.activation import logsigmoid
+from mycelia.ops.activation import logsigmoid, relu
 from mycelia.ops.arguments import floated, number, reduced, tensor
+from mycelia.ops.arithmetic import clamp
 from mycelia.ops.choice import one_hot
 from mycelia.ops.reduction import cumsum
 
@@ -61,7 +62,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     x, target = floated(inputs), tensor(targets)
     checks.number("hinge_embedding_loss", "margin", margin)
     zero = number(0, x)
-    far = p.select(p.less(target, 0), p.maximum(margin - x, zero), zero)
+    far = p.select(p.less(target, 0), clamp(margin - x, 0.0), zero)
     return reduced("hinge_embedding_loss", p.select(p.greater(target, 0), x, zero) + far, reduction)
 
 
@@ -82,7 +83,7 @@ def multi_margin_loss(
     checks.choice("multi_margin_loss", "p", p, (1, 2))
     checks.number("multi_margin_loss", "margin", margin)
     right = one_hot(classes, x.shape[1]).astype(x.dtype)
-    missed = (margin - (x * right).sum(1, keepdims=True) + x).clip(0, None)
+    missed = relu(margin - (x * right).sum(1, keepdims=True) + x)
     losses = missed if p == 1 else missed * missed
     if weight is not None:
         losses = losses * (tensor(weight) * right).sum(1, keepdims=True)
@@ -110,7 +111,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     named = one_hot(p.maximum(target, 0), count).astype(x.dtype) * listed[:, :, None]
     right = p.minimum(named.sum(1), number(1, x))  # (N, C)
     scores = (named * x[:, None, :]).sum(2)  # of the listed classes
-    gaps = p.maximum(1.0 - (scores[:, :, None] - x[:, None, :]), number(0, x))  # (N, listed, class)
+    gaps = relu(1.0 - (scores[:, :, None] - x[:, None, :]))  # (N, listed, class)
     losses = (gaps * (listed[:, :, None] * (1.0 - right)[:, None, :])).sum((1, 2)) / count
     return reduced("multilabel_margin_loss", losses[0] if one else losses, reduction)
 

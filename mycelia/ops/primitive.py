@@ -191,10 +191,11 @@ class Primitive:
 
         >>> op = Primitive("add")
         >>> op.init_prim_io_names(["x", "y"], ["sum"])
-        >>> op.attrs["input_names"]
-        ['x', 'y']
+        >>> op.input_names, op.output_names
+        (['x', 'y'], ['sum'])
         """
         self.add_prim_attr("input_names", list(inputs)).add_prim_attr("output_names", list(outputs))
+        self.input_names, self.output_names = list(inputs), list(outputs)
 
     def __call__(self, *inputs: Any) -> Any:
         if self.takes is None:
