@@ -137,8 +137,13 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Weights = None, has_aux: 
     return run.outputs, back
 
 
+PLAIN = (int, float, bool, str, type(None))
+"""Arguments of these types are none of those that `get_all` means."""
+
+
 class GradOperation:
-    """`grad` with its older spelling: with respect to the first argument, to all of them, to parameters, or both.
+    """`grad` with its older spelling: with respect to the first argument, to all that hold tensors, to parameters, or
+    to both.
 
     >>> GradOperation(get_all=True)(lambda x, y: x * y)(Tensor(2.0), Tensor(3.0))[1].item()
     2.0
@@ -155,7 +160,8 @@ class GradOperation:
 
         def gradient(*args: Any, **kwargs: Any) -> Any:
             count = len(args) - self.sens_param
-            position = range(count) if self.get_all else None if self.get_by_list else 0
+            every = [i for i in range(count) if type(args[i]) not in PLAIN] or range(count)
+            position = every if self.get_all else None if self.get_by_list else 0
             return grad(fn, position, weights if self.get_by_list else None, sens_param=self.sens_param)(
                 *args, **kwargs
             )

@@ -225,7 +225,7 @@ def _kept(x: Tensor, bounded: Tensor) -> Tensor:
     """The bounded number; where that is the number itself, the gradient is all its own, also at the bound."""
     if not x.dtype.is_float or bounded.shape != x.shape or bounded.dtype is not x.dtype:
         return bounded
-    return p.select(p.equal(x, bounded), x, bounded)  # type: ignore[no-any-return]
+    return p.select(p.equal(x, bounded), x, bounded)
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:

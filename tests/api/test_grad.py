@@ -323,3 +323,17 @@ def test_axes_of_nests_of_examples(way):
     a = Tensor(np.arange(6.0, dtype="f").reshape(2, 3))
     got = way(run)(a, Tensor([1.0, 10.0, 100.0]))
     np.testing.assert_array_equal(got.asnumpy(), a.asnumpy() * [1, 10, 100] + a.asnumpy())
+
+
+def test_all_arguments_are_those_that_hold_tensors_in_the_older_spelling():
+    """As MindSpore 2.10 has it: numbers and None are no arguments to differentiate by."""
+
+    def f(x, n, y=None):
+        return x * n if y is None else x * n * y
+
+    x, y = Tensor([1.0, 2.0]), Tensor([4.0, 5.0])
+    older = GradOperation(get_all=True)
+    for run in (lambda g: g, jit):
+        assert [g.tolist() for g in run(lambda x: older(f)(x, 3))(x)] == [[3.0, 3.0]]
+        assert [g.tolist() for g in run(lambda x: older(f)(x, 2.5, None))(x)] == [[2.5, 2.5]]
+        assert [g.tolist() for g in run(lambda x, y: older(f)(x, 3, y))(x, y)] == [[12.0, 15.0], [3.0, 6.0]]
