@@ -258,3 +258,20 @@ def test_an_iterator_that_begins_anew_is_asked_to():
     epochs = [[int(a) for (a,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] for _ in range(3)]
     assert [len(e) for e in epochs] == [2, 2, 2]
     assert epochs[0] != epochs[2]
+
+
+@pytest.mark.parametrize("part", [slice(None), slice(1)])
+@pytest.mark.parametrize("batched", [False, True])
+def test_a_function_may_write_into_what_it_gave_for_the_row_before(part, batched):
+    """MindSpore copies what a function gives; here that is copied which the function holds."""
+    held = np.zeros((1, 2), int)
+
+    def write(x):
+        held[:] = x
+        return held if part.stop is None else held[0, part]
+
+    rows = ds.NumpySlicesDataset(np.arange(6), ["x"], shuffle=False).map(write, num_parallel_workers=1)
+    rows = rows.batch(2, num_parallel_workers=3) if batched else rows
+    got = [r[0] for r in rows.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    held[:] = -1
+    assert np.concatenate(got).reshape(6, -1)[:, 0].tolist() == list(range(6))

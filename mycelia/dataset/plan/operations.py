@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from sys import getrefcount
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -20,7 +21,7 @@ from mycelia.dataset.flow.stream import ApplyStream, RowStream, State
 from mycelia.dataset.flow.table import ApplyTable, Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.fusion import NormalizeToPlanes, fuse
-from mycelia.dataset.plan.nodes import Compiler, Node, Turnstile, table_stream, unique
+from mycelia.dataset.plan.nodes import Compiler, Node, Turnstile, own, table_stream, unique
 from mycelia.errors import ArgumentError
 
 Function = Callable[..., Any]
@@ -70,6 +71,38 @@ def apart(row: Row, new: Sequence[int]) -> Row:
         ):
             own[i] = value.copy()
     return tuple(own)
+
+
+def holders(values: tuple[Any, ...]) -> list[tuple[int, int]]:
+    """How many hold each value, and what it is a part of; this question itself counts always the same."""
+    return [(getrefcount(v), getrefcount(getattr(v, "base", None))) for v in values]
+
+
+((ALONE, INSIDE),) = holders((np.empty(1)[:],))  # an array that nobody else holds, of another that nobody does
+
+
+def kept(values: tuple[Any, ...], row: Row) -> tuple[Any, ...]:
+    """What a function gave, in memory of its own where the function holds it too: it may write there for the next row.
+
+    >>> buffer = np.zeros(2)
+    >>> kept((buffer,), ())[0] is buffer, kept((buffer[:1],), ())[0].base is buffer
+    (False, False)
+    """
+    counted = holders(values)
+    return tuple(
+        v.copy() if isinstance(v, np.ndarray) and _shared(v, *count) and not any(_within(v, r) for r in row) else v
+        for v, count in zip(values, counted, strict=True)
+    )
+
+
+def _shared(value: np.ndarray[Any, Any], alone: int, inside: int) -> bool:
+    """Whether somebody else holds an array, or what it is a part of."""
+    part = value.base is not None and not isinstance(value.base, bytes)
+    return alone > ALONE or (part and inside > INSIDE)
+
+
+def _within(value: np.ndarray[Any, Any], other: Any) -> bool:
+    return isinstance(other, np.ndarray) and np.may_share_memory(value, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +182,16 @@ class MapNode(Node):
             values = made if isinstance(made, tuple) else (made,)
         random.enter(None)
         self._expect(len(values))
+        if self.foreign:
+            made = None  # holds what it was given, too
+            values = kept(values, row)
         made = tuple(as_value(values[i]) if new else row[i] for new, i in self.arranged)
         return made if len(made) == 1 else apart(made, self.standing)
+
+    @lazy
+    def foreign(self) -> bool:
+        """Whether a function of the user is among its operations."""
+        return not all(map(own, self.operations))
 
     @lazy
     def joint(self) -> bool:
