@@ -8,7 +8,7 @@ from mycelia.eager.parameter import Parameter, ParameterTuple, assign
 from mycelia.eager.promotion import as_dtype, common, floating
 from mycelia.eager.random import REFUSED, Generator, default_generator, seeded
 from mycelia.eager.tape import Recording, Tape
-from mycelia.eager.tensor import Tensor, as_value, cast, created, from_numpy, tensor, wrap
+from mycelia.eager.tensor import Tensor, as_value, cast, created, from_numpy, is_late, tensor, wrap
 
 __all__ = [
     "REFUSED",
@@ -31,6 +31,7 @@ __all__ = [
     "floating",
     "from_numpy",
     "indexing",
+    "is_late",
     "large",
     "operators",
     "pull_back",

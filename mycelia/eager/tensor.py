@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from mycelia import primitives as p
 from mycelia.backends import home
 from mycelia.eager.convert import as_array, shown
 from mycelia.eager.dispatch import FOREIGN, Concrete, explained, mode, ready
-from mycelia.eager.notebook import table
 from mycelia.eager.promotion import as_dtype
 from mycelia.eager.tape import Tape, current_tape_of, put, tape_of
 from mycelia.eager.writing import writing, written
@@ -320,7 +320,10 @@ class Tensor(OperatorSignatures):
     def _repr_html_(self) -> str | None:
         """The tensor as a table, for notebooks; nothing where it has no numbers yet."""
         data = self._data
-        return None if data.__class__ is Value and not data.closed else table(type(self).__name__, self.numbers())
+        if data.__class__ is Value and not data.closed:
+            return None
+        notebook = import_module("mycelia.eager.notebook")  # few have one
+        return str(notebook.table(type(self).__name__, self.numbers()))
 
     def __format__(self, spec: str) -> str:
         return format(self.item() if self.size == 1 else str(self), spec) if spec else str(self)
@@ -379,6 +382,16 @@ def created(op: Op) -> Tensor:
 def cast(x: Tensor, dtype: DType) -> Tensor:
     """The same numbers in another element type."""
     return x if x.dtype is dtype else p.cast(x, dtype)
+
+
+def is_late(x: Tensor) -> bool:
+    """Whether the numbers of a tensor are known when a program runs, and not now.
+
+    >>> is_late(Tensor([1.0]))
+    False
+    """
+    data = x._data
+    return data.__class__ is Value and (mode.capturing or not data.closed)
 
 
 def as_value(x: Any) -> Value:

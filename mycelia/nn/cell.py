@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,9 +23,7 @@ from mycelia.names import FOREIGN, missing_attribute, translated
 from mycelia.nn.casting import all_in_type, constructed_in
 from mycelia.nn.compiled import Compiled
 from mycelia.nn.hooks import Hooked, WayBack, before_way_back
-from mycelia.nn.notebook import tree
-from mycelia.nn.state import Stateful
-from mycelia.nn.unowned import tell_of_unowned
+from mycelia.nn.state import Stateful, tell_of_unowned
 from mycelia.types import DType
 
 C = TypeVar("C", bound="Cell")
@@ -539,7 +538,7 @@ class Cell(Hooked, Compiled, Stateful):
         return "\n  ".join([f"{self.cls_name}({shown}", *inside]) + "\n)"
 
     def _repr_html_(self) -> str:
-        return tree(self)
+        return str(import_module("mycelia.nn.notebook").tree(self))
 
 
 def without(members: Mapping[str, Any], names: list[str]) -> Mapping[str, Any]:

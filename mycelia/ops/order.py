@@ -11,9 +11,8 @@ import numpy as np
 
 from mycelia import checks
 from mycelia import primitives as p
-from mycelia.eager import Tensor, created, wrap
+from mycelia.eager import Tensor, created, is_late, wrap
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
-from mycelia.ir import Value
 from mycelia.loops.interpret import ordered
 from mycelia.ops.arguments import axis_of, method, tensor
 from mycelia.ops.choice import gather_elements, unsorted_segment_sum
@@ -131,7 +130,7 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     [[3, 1], [0, 1, 0]]
     """
     x = tensor(input)
-    if x._data.__class__ is Value:
+    if is_late(x):
         return _unique(p.reshape(x, (-1,)), x.shape)
     numbers, first, inverse = np.unique(_sortable(x), return_index=True, return_inverse=True)
     order = np.argsort(first)

@@ -13,9 +13,8 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.checks import choice, truth, whole
-from mycelia.eager import Tensor, cast, created, wrap
+from mycelia.eager import Tensor, cast, created, is_late, wrap
 from mycelia.errors import ArgumentError, ShapeError
-from mycelia.ir import Value
 from mycelia.ops.arguments import axis_of, floated, method, number, pair, tensor
 from mycelia.ops.choice import gather_elements
 from mycelia.ops.linalg import matmul, vector_norm
@@ -290,7 +289,7 @@ def unique_consecutive(
     [1, 2, 1]
     """
     x = tensor(input)
-    if x._data.__class__ is Value:
+    if is_late(x):
         return _runs(x, dim, return_inverse, return_counts)
     data = x.numbers()
     rows = data.reshape(-1) if dim is None else np.moveaxis(data, axis_of(x, dim), 0)

@@ -11,6 +11,8 @@ import scipy.special
 
 import mycelia as ms
 from mycelia import Tensor, mint, ops
+from mycelia import primitives as p
+from mycelia.eager import wrap
 from mycelia.errors import MyceliaError
 from mycelia.ops import primitive_rare
 from tests.ops.judged import check_gradient, check_values
@@ -435,3 +437,10 @@ def test_a_row_that_a_table_does_not_have_changes_none_that_it_has():
     step(w, a, Tensor([[nan], [1.0]]), Tensor([7, 0], ms.int32))
     assert np.isfinite(w.asnumpy()).all()
     assert w.asnumpy()[1, 0] == 2.0
+
+
+def test_runs_and_different_elements_of_what_was_assigned_a_constant():
+    x = Tensor([[1.0, 2.0], [3.0, 3.0]])
+    x.hold(wrap(p.full(2.0, x.dtype, x.shape)))  # numbers that are known, and not yet computed
+    assert [t.tolist() for t in ops.unique(x)] == [[2.0], [[0, 0], [0, 0]]]
+    assert ops.unique_consecutive(x).tolist() == [2.0]

@@ -126,7 +126,7 @@ FAULTS = [
     Fault("zip begins with the second", "iteration", "yield from zip(*columns, strict=strict)", "yield from itertools.islice(zip(*columns, strict=strict), 1, None)"),
     Fault("a sort is the other way", "iteration", "reverse=self.plain(reverse))\n", "reverse=not self.plain(reverse))\n"),
     Fault("any is all", "iteration", "return self._until(x, True)", "return self._until(x, False)"),
-    Fault("enumerate counts from one", "iteration", "itertools.count(self.plain(start))", "itertools.count(self.plain(start) + 1)"),
+    Fault("enumerate counts from one", "iteration", "itertools.count(first)", "itertools.count(first + 1)"),
     Fault("a generator ends early", "generators", "return (yield from self.block_steps(stmt.orelse, frame))\n            outcome", "return FALLS\n            outcome"),
     # -------------------------------------------------------------------------------------------- loops, numbers
     Fault("continue breaks", "loops", 'outcome = caught("continue", self.block(stmt.body, frame))', 'outcome = caught("break", self.block(stmt.body, frame))'),
