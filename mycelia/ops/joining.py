@@ -253,7 +253,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: float | None 
         inner = p.slice_(
             x, [max(0, -a) for a, _ in pairs], [e - max(0, -b) for (_, b), e in zip(pairs, x.shape, strict=True)]
         )
-        out = p.pad(inner, [max(0, a) for a, _ in pairs], [max(0, b) for _, b in pairs], value or 0)
+        out = p.pad(inner, [max(0, a) for a, _ in pairs], [max(0, b) for _, b in pairs], 0 if value is None else value)
         return own(out, x)
     names = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     if mode not in names:

@@ -444,3 +444,8 @@ def test_runs_and_different_elements_of_what_was_assigned_a_constant():
     x.hold(wrap(p.full(2.0, x.dtype, x.shape)))  # numbers that are known, and not yet computed
     assert [t.tolist() for t in ops.unique(x)] == [[2.0], [[0, 0], [0, 0]]]
     assert ops.unique_consecutive(x).tolist() == [2.0]
+
+
+def test_a_border_of_negative_zeros_is_negative():
+    for pad in (ops.pad, ms.jit(lambda x, padding, value: ops.pad(x, padding, value=value))):
+        assert np.signbit(pad(Tensor([1.0]), (1, 1), value=-0.0).asnumpy()).tolist() == [True, False, True]
