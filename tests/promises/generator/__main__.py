@@ -48,7 +48,8 @@ def main() -> None:
                 continue
             if not options.whole:
                 text = smallest(text, judge, verdict.kind, writer.native)
-            report = f"#@ generated seed_{seed}\n{text}\n# {verdict.kind}: {judge(text, writer.native).words}\n"
+            again = judge(text, writer.native).words or f"not again; at first, of the whole program: {verdict.words}"
+            report = f"#@ generated seed_{seed}\n{text}\n# {verdict.kind}: {again}\n"
             print(report, flush=True)
             if options.out is not None:
                 (options.out / f"{seed}{'-pure' if options.pure else ''}.txt").write_text(report)
