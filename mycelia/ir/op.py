@@ -118,6 +118,15 @@ class Mistake:
     message: str
 
 
+def _exactly(one: Any, other: Any) -> bool:
+    """Whether equal attributes are of one class, with one sign: 2, 2.0 and True are equal, and 0.0 and -0.0."""
+    if one.__class__ is not other.__class__:
+        return False
+    if one.__class__ is tuple:
+        return all(map(_exactly, one, other))
+    return one.__class__ is not float or one.hex() == other.hex()
+
+
 def _static(attribute: Any) -> bool:
     if attribute.__class__ in PLAIN:
         return True
@@ -185,6 +194,10 @@ class Op(metaclass=OpClass):
             if not _static(getattr(self, name)):
                 return False
         return True
+
+    def exactly(self, other: Op) -> bool:
+        """Whether an equal op is the same, to the classes of its attributes: 2.0 may be refused where 2 is not."""
+        return all(_exactly(getattr(self, name), getattr(other, name)) for name in _names(type(self)))
 
     def results(self, value: Value) -> Any:
         """A value as its results: itself, or a tuple of projections."""

@@ -29,6 +29,18 @@ serials = count()
 _type_of = attrgetter("type")
 _interned = Interned["Value"]()
 
+
+def _same(one: Op | Param, other: Op | Param) -> bool:
+    """Whether equal ops are the same."""
+    return one is other or type(one) is Param or one.exactly(other)  # type: ignore[arg-type]  # equal: of one class
+
+
+def _there(key: tuple[object, ...], op: Op | Param) -> Value | None:
+    """The value of this key, if its op is the same as this one."""
+    found = _interned.get(key)
+    return found if found is None or _same(found.op, op) else None
+
+
 # Arithmetic on values is looked up here. `mycelia.primitives` fills it; `mycelia.ir` knows no operation by name.
 operators: dict[str, Callable[..., Any]] = {}
 
@@ -134,7 +146,7 @@ class Value(Arithmetic):
         if purity is not Purity.TOTAL:
             return cls._marked(op, inputs, purity)  # type: ignore[arg-type]  # parameters are total
         key = (op, inputs)
-        found = _interned.get(key)
+        found = _there(key, op)
         if found is None:
             return cls._made(key, op, inputs, 0)
         found._also_from_here()
@@ -150,7 +162,7 @@ class Value(Arithmetic):
         else:
             mark = region.mark(purity)
         key = (op, inputs, mark)
-        made = _interned.get(key)
+        made = _there(key, op)
         if made is None:
             made = cls._made(key, op, inputs, mark)
         else:
@@ -176,7 +188,8 @@ class Value(Arithmetic):
                     made.closed = False
                     break
             made.closed = made.closed and made.type.static and op.static  # type: ignore[union-attr]
-        return _interned.keep(key, made)
+        kept = _interned.keep(key, made)
+        return kept if _same(kept.op, op) else made
 
     def _also_from_here(self) -> None:
         """Equal values are one: whoever asks last is told of his own line."""
@@ -208,7 +221,7 @@ class Value(Arithmetic):
         if op.purity is not Purity.TOTAL or any(map(is_not, map(_type_of, inputs), map(_type_of, self.inputs))):
             return Value(op, inputs)
         key = (op, inputs)
-        found = _interned.get(key)
+        found = _there(key, op)
         if found is None:
             return Value._made(key, op, inputs, 0, self.type)
         found._also_from_here()

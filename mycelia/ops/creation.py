@@ -273,7 +273,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     >>> diag_embed(Tensor([1, 2])).tolist()
     [[1, 0], [0, 2]]
     """
-    x = tensor(input)
+    x, offset = tensor(input), whole("diag_embed", "offset", offset)
     size = x.shape[-1] + abs(offset)
     rows, columns = _positions((size, size))
     on = columns - rows == offset

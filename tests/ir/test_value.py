@@ -33,6 +33,15 @@ def test_the_same_expression_is_the_same_object():
     assert p.exp(x) is not p.log(x)
 
 
+def test_equal_ops_are_one_where_their_attributes_are_of_one_class():
+    x = Value(Param(0, f32_3))
+    kept = p.Sum((0,))(x)
+    assert p.Sum((0,))(x) is kept
+    assert p.Sum((False,)) == p.Sum((0,))
+    assert p.Sum((False,))(x) is not kept
+    assert p.Sum((0,))(x) is kept
+
+
 def test_whoever_asks_last_for_equal_values_is_told_of_his_own_line():
     x = Value(Param(0, f32_3))
     kept = p.exp(x)
