@@ -16,7 +16,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.checks import truth
-from mycelia.eager import Parameter, Tensor, as_dtype, assign, wrap
+from mycelia.eager import Parameter, Tensor, as_dtype, assign, cast, wrap
 from mycelia.eager.convert import warn_of_real_part
 from mycelia.eager.placement import is_device, placed
 from mycelia.errors import ArgumentError, ShapeError
@@ -52,9 +52,18 @@ def _reducing(name: str, function: Callable[..., Tensor]) -> None:
     method(name)(reduce)
 
 
+def mean(x: Tensor, axis: Axis = None, keep_dims: bool = False, *, dtype: Any = None) -> Tensor:
+    """The arithmetic mean along axes, of the elements as `dtype`; that of whole numbers is whole.
+
+    >>> Tensor([1, 2]).mean().item(), Tensor([1, 2]).mean(dtype=float32).item()
+    (1, 1.5)
+    """
+    return reduction.mean(x if dtype is None else cast(x, as_dtype(dtype)), axis, keep_dims)
+
+
 for _function in (
     reduction.sum,
-    reduction.mean,
+    mean,
     reduction.prod,
     reduction.all,
     reduction.any,
@@ -66,23 +75,33 @@ for _function in (
     _reducing(_function.__name__, _function)
 
 
+class _Unsaid:
+    """False where nothing was said: a False that was said is a word of NumPy's."""
+
+    def __repr__(self) -> str:
+        return "False"
+
+
+_UNSAID: Any = _Unsaid()
+
+
 def _extreme(name: str, pair: Callable[..., tuple[Tensor, Tensor]], one: Callable[..., Tensor]) -> None:
     def extreme(
         self: Tensor,
-        dim: int | None = None,
+        dim: Axis = None,
         keepdim: bool = False,
         *,
         axis: Axis = None,
-        keepdims: bool = False,
+        keepdims: bool = _UNSAID,
         initial: Any = None,
         where: Any = None,
-        return_indices: bool = False,
+        return_indices: bool = _UNSAID,
     ) -> Any:
-        if dim is not None:
-            return pair(self, dim, keepdim)
-        if return_indices:
-            return pair(self, axis, keepdims, initial=initial, where=where)
-        return one(self, axis, _kept(keepdims, keepdim), initial=initial, where=where)
+        if isinstance(dim, int) and keepdims is return_indices is _UNSAID and initial is where is None:
+            return pair(self, dim, keepdim)  # as PyTorch; with a word of NumPy's, as that
+        axis, kept = dim if axis is None else axis, _kept(False if keepdims is _UNSAID else keepdims, keepdim)
+        both = return_indices is not _UNSAID and truth("an extreme", "return_indices", return_indices)
+        return (pair if both else one)(self, axis, kept, initial=initial, where=where)
 
     extreme.__name__, extreme.__doc__ = name, pair.__doc__
     method(name)(extreme)

@@ -313,7 +313,6 @@ def nanmean(input: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any
     return out if dtype is None else cast(out, as_dtype(dtype))
 
 
-@method()
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     """The running sum along an axis.
 
@@ -326,6 +325,16 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     elif not x.dtype.is_inexact:
         x = cast(x, common(x.dtype, int32) if x.dtype.kind != "u" else x.dtype)
     return p.cumsum(x, axis_of(x, axis))
+
+
+@method("cumsum")
+def tensor_cumsum(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along an axis; of all elements, one row after the other, if none is given.
+
+    >>> Tensor([[1, 2], [3, 4]]).cumsum().tolist()
+    [1, 3, 6, 10]
+    """
+    return cumsum(x, axis, dtype) if axis is not None else cumsum(p.reshape(tensor(x), (-1,)), 0, dtype)
 
 
 @method()

@@ -8,6 +8,7 @@ import pytest
 import mycelia as ms
 import mycelia.numpy as mnp
 from mycelia import Tensor, mint, ops
+from tests.each import each
 
 SPELLINGS = ("keepdims", "keepdim", "keep_dims")
 FILLED = dict.fromkeys(("input", "x", "a", "A", "self"), Tensor(np.arange(1, 7, dtype=np.float32).reshape(2, 3)))
@@ -60,3 +61,37 @@ def test_a_program_refuses_it_as_well():
     for wrong in ("yes", 1):
         with pytest.raises(TypeError, match="True or False"):
             ms.jit(lambda x, wrong=wrong: ops.logsumexp(x, 0, wrong))(Tensor([1.0]))
+
+
+ROWS = np.array([[3.0, 1.0, 2.0], [0.5, 7.0, 4.0]], np.float32)
+SPOKEN = {
+    "kept": ((-1,), {"keepdims": True}),
+    "not kept": ((-1,), {"keepdims": False}),
+    "initial": ((-1,), {"initial": 5.0}),
+    "where": ((0, True), {"where": ROWS > 1, "initial": 2.0}),
+    "axes": (((0, 1),), {}),
+    "axes kept": (((0, 1), True), {}),
+    "axis by name": ((), {"axis": 1, "keepdims": True}),
+}
+
+
+def test_an_extreme_that_is_asked_for_in_words_of_numpy_is_that_of_numpy():
+    def check(name, args, words):
+        axis = words.get("axis", args[0] if args else None)
+        kept = words.get("keepdims", args[1] if len(args) > 1 else False)
+        more = {k: v for k, v in words.items() if k in ("initial", "where")}
+        want = getattr(np, name)(ROWS, axis=axis, keepdims=kept, **more)
+        got = getattr(Tensor(ROWS), name)(*args, **words)
+        assert isinstance(got, Tensor)
+        np.testing.assert_array_equal(got.asnumpy(), want)
+
+    each(check, [(f"{n} {c}", (n, *given)) for n in ("max", "min") for c, given in SPOKEN.items()])
+
+
+def test_an_extreme_along_one_axis_comes_with_its_place():
+    for name in ("max", "min"):
+        for args, words in (((1,), {}), ((1, True), {}), ((), {"dim": 1}), ((1,), {"return_indices": True})):
+            values, places = getattr(Tensor(ROWS), name)(*args, **words)
+            want = getattr(ROWS, "arg" + name)(axis=1)
+            np.testing.assert_array_equal(places.asnumpy().ravel(), want)
+            np.testing.assert_array_equal(values.asnumpy().ravel(), ROWS[[0, 1], want])
