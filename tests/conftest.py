@@ -75,6 +75,15 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _what_came_before_stays() -> None:
+    """Programs that other modules have compiled are kept as long as there is room for them, which are millions of
+    objects: tests that look for garbage, and there are hundreds, look only among those that their module has made.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _settings_are_left_as_they_were() -> Iterator[None]:
     """A test that changes the mode of the session and leaves it so would change what the next ones test."""
