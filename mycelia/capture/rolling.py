@@ -51,7 +51,7 @@ class Rolling(Carrying):
     def roll_asked(
         self, test: Callable[[], Any], body: Callable[[], Outcome], orelse: Callable[[], Outcome], peels: int
     ) -> Outcome:
-        """A loop whose test changes something: it is asked before the loop, and at the end of every turn."""
+        """A loop whose test changes something or may fail: it is asked before the loop and at the end of every turn."""
         cell = self.store.make(CellType())
 
         def ask() -> Outcome:
@@ -60,7 +60,7 @@ class Rolling(Carrying):
 
         ask()
         if isinstance(self.read(cell, CONTENTS), bool):
-            self.refuse("the test of a loop changes something")
+            self.refuse("the test of a loop changes something, or may fail")
         return self.roll(
             lambda: self.truth(self.read(cell, CONTENTS)),
             lambda: self.follow(caught("continue", body()), ask),
@@ -111,12 +111,13 @@ class Rolling(Carrying):
                 for key, c in carried.items():
                     turn.slots[key] = c.obj, self.held(c)
                 entry = {key: turn.slots[key][1] for key in carried}
-                left = turn.read(cells[0], CONTENTS)
+                left, known = turn.read(cells[0], CONTENTS), set(self.positions)
                 asked = self.asked_again(left, test)
                 written = [k for k, v in turn.slots.items() if k in entry and v[1] is not entry[k]]
                 fresh = [k for k in turn.slots if k not in entry and k[0] not in turn.made]
-                if written or fresh or inside.effects:
-                    raise TestWrites("the test of a loop changes something", self.here())
+                # the last test of all, after which no turn comes, may ask for a position that does not exist
+                if written or fresh or inside.effects or self.positions.keys() - known:
+                    raise TestWrites("the test of a loop changes something, or may fail", self.here())
                 going = p.full(asked, bool_, ()) if isinstance(asked, bool) else asked
                 outcome = caught("continue", body())
                 self.note_exits(outcome, cells, exits)
@@ -279,7 +280,7 @@ class Rolling(Carrying):
 
 
 class TestWrites(Break):
-    """The test of a loop changes something."""
+    """The test of a loop changes something, or may fail."""
 
 
 def as_number(truth: Any) -> Any:
