@@ -32,7 +32,7 @@ _interned = Interned["Value"]()
 
 def _same(one: Op | Param, other: Op | Param) -> bool:
     """Whether equal ops are the same."""
-    return one is other or type(one) is Param or one.exactly(other)  # type: ignore[arg-type]  # equal: of one class
+    return one is other or type(one) is Param or one.exactly(other)  # type: ignore[union-attr,arg-type]  # of one class
 
 
 def _there(key: tuple[object, ...], op: Op | Param) -> Value | None:

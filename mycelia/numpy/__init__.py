@@ -21,6 +21,7 @@ from mycelia.numpy.calculus import *
 from mycelia.numpy.complexes import *
 from mycelia.numpy.creation import *
 from mycelia.numpy.elements import *
+from mycelia.numpy.files import *
 from mycelia.numpy.functional import *
 from mycelia.numpy.grids import *
 from mycelia.numpy.indexing import *
@@ -41,10 +42,22 @@ from mycelia.numpy.rounding import *
 from mycelia.numpy.session import randint as randint
 from mycelia.numpy.shapes import *
 from mycelia.numpy.sorting import *
+from mycelia.numpy.spellings import *
 from mycelia.numpy.statistics import *
 from mycelia.numpy.text import *
+from mycelia.numpy.ufuncs import *
+from mycelia.numpy.walking import *
 from mycelia.numpy.windows import *
+from mycelia.numpy.writing import *
 
 bool = bool_  # noqa: F405
 _boundary(globals())
-__getattr__ = _missing_in(__name__)
+_missing = _missing_in(__name__)
+
+
+def __getattr__(name: str) -> object:
+    if name == "testing":  # what NumPy tests with is loaded when it is asked for
+        from importlib import import_module
+
+        return import_module("mycelia.numpy.testing")
+    return _missing(name)

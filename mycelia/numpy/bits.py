@@ -7,10 +7,10 @@ from typing import Any
 
 from mycelia import ops
 from mycelia.eager import Tensor
-from mycelia.errors import DTypeError
+from mycelia.errors import ArgumentError, DTypeError
 from mycelia.numpy.arguments import binary, unary
 from mycelia.ops.arguments import tensor
-from mycelia.types import bool_
+from mycelia.types import bool_, uint8
 
 __all__ = [
     "bitwise_and",
@@ -23,7 +23,9 @@ __all__ = [
     "bitwise_xor",
     "invert",
     "left_shift",
+    "packbits",
     "right_shift",
+    "unpackbits",
 ]
 
 
@@ -107,3 +109,44 @@ bitwise_not = bitwise_invert
 invert = bitwise_invert
 left_shift = bitwise_left_shift
 right_shift = bitwise_right_shift
+
+
+def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Tensor:
+    """Truths as bits, eight in a byte; what is missing in the last one is 0.
+
+    >>> packbits([1, 0, 1]).tolist()
+    [160]
+    """
+    x = ops.cast(tensor(a) != 0, "int64")
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    x = ops.movedim(x, axis, -1)
+    missing = -x.shape[-1] % 8
+    x = ops.cat([x, ops.zeros((*x.shape[:-1], missing), x.dtype)], -1)
+    bytes_ = (x.reshape(*x.shape[:-1], -1, 8) * Tensor(_weights(bitorder))).sum(-1)
+    return ops.movedim(ops.cast(bytes_, "uint8"), -1, axis)
+
+
+def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Tensor:
+    """The bits of bytes, of which `count` says how many, or how many at the end are left out if it is negative.
+
+    >>> unpackbits(Tensor([160], "uint8"), count=3).tolist()
+    [1, 0, 1]
+    """
+    x = tensor(a)
+    if x.dtype is not uint8:
+        raise DTypeError(f"unpackbits takes bytes, not {x.dtype!r}", hint="cast it to uint8")
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    x = ops.movedim(ops.cast(x, "int64"), axis, -1)
+    bits = (x.expand_dims(-1) // Tensor(_weights(bitorder))) % 2
+    bits = bits.reshape(*x.shape[:-1], -1)
+    if count is not None and count > bits.shape[-1]:
+        bits = ops.cat([bits, ops.zeros((*bits.shape[:-1], count - bits.shape[-1]), bits.dtype)], -1)
+    return ops.movedim(ops.cast(bits if count is None else bits[..., :count], "uint8"), -1, axis)
+
+
+def _weights(bitorder: str) -> list[int]:
+    if bitorder not in ("big", "little"):
+        raise ArgumentError(f"bits have no order {bitorder!r}", hint='say "big" or "little"')
+    return [2**i for i in (range(7, -1, -1) if bitorder == "big" else range(8))]

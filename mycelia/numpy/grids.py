@@ -27,6 +27,7 @@ __all__ = [
     "index_exp",
     "indices",
     "ix_",
+    "mask_indices",
     "meshgrid",
     "mgrid",
     "ogrid",
@@ -241,3 +242,13 @@ mgrid, ogrid, r_, c_, s_, index_exp = (
     SliceIndex(False),
     SliceIndex(True),
 )
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> tuple[Tensor, ...]:
+    """The positions at which a function such as `triu` keeps elements of a square.
+
+    >>> from mycelia.numpy import triu
+    >>> [t.tolist() for t in mask_indices(2, triu)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return tuple(nonzero(mask_func(ops.ones((n, n), int64), k) != 0))

@@ -12,6 +12,7 @@ from typing import Any
 
 from mycelia import ops
 from mycelia.eager import Tensor, cast, common
+from mycelia.eager.indexing import BoundsError
 from mycelia.errors import ArgumentError, CallError, DTypeError, ShapeError
 from mycelia.numpy.creation import asarray
 from mycelia.numpy.elements import result_type
@@ -127,7 +128,7 @@ def positions_within(indices: Tensor, extent: Any, mode: str) -> Tensor:
     if mode == "raise":
         numbers = places.numbers()
         if ((numbers < -extent) | (numbers >= extent)).any():
-            raise ArgumentError(f"there are {extent} elements", given={"positions": places})
+            raise BoundsError(f"there are {extent} elements", given={"positions": places})
     else:
         places = ops.minimum(ops.maximum(places, -extent), extent - 1)
     return ops.where(places < 0, places + extent, places)

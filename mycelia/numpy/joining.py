@@ -31,6 +31,7 @@ __all__ = [
     "hsplit",
     "hstack",
     "insert",
+    "row_stack",
     "split",
     "stack",
     "unstack",
@@ -115,6 +116,9 @@ def vstack(tup: Any, dtype: Any = None) -> Tensor:
     [[1, 2], [3, 4]]
     """
     return ops.cat(_each(atleast_2d, tup, dtype), 0)
+
+
+row_stack = vstack
 
 
 def dstack(tup: Any) -> Tensor:

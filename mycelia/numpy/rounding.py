@@ -10,10 +10,10 @@ from mycelia import ops
 from mycelia.eager import Tensor
 from mycelia.eager.host import called
 from mycelia.numpy.arguments import binary, unary
-from mycelia.ops.arguments import floated, pair
+from mycelia.ops.arguments import floated, pair, tensor
 from mycelia.primitives import Callee, complex_of
 from mycelia.primitives.family import broadcast_shapes
-from mycelia.types import TensorType
+from mycelia.types import TensorType, int32
 
 __all__ = [
     "around",
@@ -21,6 +21,7 @@ __all__ = [
     "copysign",
     "fix",
     "floor",
+    "frexp",
     "ldexp",
     "modf",
     "nextafter",
@@ -33,6 +34,7 @@ __all__ = [
 
 
 _NEXT = Callee(numpy.nextafter, "nextafter", raises=False)
+_POWER = Callee(lambda x: numpy.frexp(x)[1], "frexp", raises=False)
 _SPACING = Callee(numpy.spacing, "spacing", raises=False)
 
 
@@ -190,3 +192,15 @@ def _behind(x: Tensor) -> Tensor:
 
 
 around = round
+
+
+def frexp(x: Any) -> tuple[Tensor, Tensor]:
+    """A number between 1/2 and 1, and the power of two that it is multiplied by.
+
+    >>> [t.tolist() for t in frexp([3.0, -0.25])]
+    [[0.75, -0.5], [2, -1]]
+    """
+    a = floated(tensor(x))
+    (power,) = called(_POWER, [TensorType(int32, a.shape)], [ops.stop_gradient(a)], stateful=False)
+    half = -power // 2  # two to the whole power may be more than the type holds
+    return a * ops.cast(2.0 ** ops.cast(half, a.dtype), a.dtype) * 2.0 ** ops.cast(-power - half, a.dtype), power

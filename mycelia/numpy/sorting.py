@@ -18,7 +18,7 @@ from mycelia.numpy.joining import concatenate
 from mycelia.numpy.shapes import ravel
 from mycelia.ops.arguments import axis_of
 from mycelia.ops.order import in_order, order_of
-from mycelia.types import int64
+from mycelia.types import complex64, complex128, int64
 
 __all__ = [
     "argpartition",
@@ -33,6 +33,7 @@ __all__ = [
     "setdiff1d",
     "setxor1d",
     "sort",
+    "sort_complex",
     "union1d",
     "unique",
     "unique_all",
@@ -309,3 +310,17 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
     """
     x, y = (ravel(ar1), ravel(ar2)) if assume_unique else (unique(ar1), unique(ar2))
     return sort(concatenate((x[isin(x, y, invert=True)], y[isin(y, x, invert=True)])))
+
+
+def sort_complex(a: Any) -> Tensor:
+    """Complex numbers in the order of their real parts, and of their imaginary parts where those are equal.
+
+    >>> sort_complex([2, 1]).tolist()
+    [(1+0j), (2+0j)]
+    """
+    x = asarray(a)
+    wide = cast(x, complex64 if x.dtype.kind in "fc" and x.dtype.itemsize in (2, 4) else complex128)
+    x = x if x.dtype.kind == "c" else wide
+    by_imaginary = order_of(ops.imag(x), x.ndim - 1, False)
+    x = ops.gather_elements(x, x.ndim - 1, by_imaginary)
+    return ops.gather_elements(x, x.ndim - 1, order_of(ops.real(x), x.ndim - 1, False))

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy
 
+from mycelia import ops
 from mycelia.eager import Tensor
 from mycelia.errors import CallError
-from mycelia.ops.arguments import tensor
+from mycelia.ops.arguments import floated, tensor
 from mycelia.types import float32
 
-__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser"]
 
 
 def _weights(name: str, M: Any, *more: float) -> Tensor:
@@ -66,3 +67,12 @@ def kaiser(M: int, beta: float) -> Tensor:
     1.0
     """
     return _weights("kaiser", M, beta)
+
+
+def i0(x: Any) -> Tensor:
+    """The modified Bessel function of the first kind and order 0.
+
+    >>> i0(0.0).item()
+    1.0
+    """
+    return ops.bessel_i0(floated(tensor(x)))

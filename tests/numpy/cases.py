@@ -171,4 +171,23 @@ np.fft.fftfreq(5, 0.5); np.fft.rfftfreq(6); np.fft.irfft2(D); np.fft.ifftn(T); n
     .replace("\n", "; ")
     .split("; ")
 )
+CASES += """
+np.add.reduce(F); np.add.reduce(T, axis=(0, 2)); np.multiply.reduce(F, axis=1, keepdims=True)
+np.maximum.reduce(F, None); np.subtract.reduce(F); np.divide.reduce(P, axis=-1); np.logaddexp.reduce(F, axis=1)
+np.logical_and.reduce(B, axis=1)
+np.logical_xor.reduce(B); np.bitwise_xor.reduce(I, axis=0); np.bitwise_or.reduce(J, axis=(0, 1)); np.gcd.reduce(J)
+np.hypot.reduce(F, axis=(0, 1), keepdims=True); np.minimum.reduce(I, axis=1); np.power.reduce(P[:2]); np.add.reduce(Z)
+np.add.accumulate(F); np.multiply.accumulate(J, axis=1); np.maximum.accumulate(F, axis=1); np.minimum.accumulate(V)
+np.subtract.accumulate(V); np.logical_or.accumulate(B, axis=0); np.divide.accumulate(P, 1); np.add.accumulate(Z)
+np.subtract.outer(V, W); np.add.outer(F, V); np.maximum.outer(S, V); np.power.outer(P, K); np.less.outer(V, W)
+np.add.reduceat(V, [0, 2, 1, 4]); np.maximum.reduceat(F, [0, 2], axis=1); np.subtract.reduceat(V, [0, 3])
+np.frexp(F); np.i0(P); np.sort_complex(D); np.sort_complex(K); np.row_stack((V, W)) if hasattr(np, "row_stack") else 0
+np.packbits(B); np.packbits(B, axis=0); np.packbits(B, axis=1, bitorder="little")
+np.unpackbits(np.packbits(B), count=12); np.unpackbits(np.packbits(B, axis=1), axis=1)
+np.unpackbits(np.packbits(B), count=-3, bitorder="little")
+np.mask_indices(3, np.triu, 1); np.mask_indices(4, np.tril); list(np.ndindex(2, 3)); list(np.ndindex((2,)))
+[x for _, x in np.ndenumerate(F)]; np.iterable(F); np.loadtxt(["1 2", "3 4"]); np.fromstring("1 2.5", sep=" ")
+np.genfromtxt(["1,2", ",4"], delimiter=",", filling_values=7); np.frombuffer(bytes(range(8)), dtype="int32")
+np.array_equal(np.arange(3), [0, 1, 2]); int(np.binary_repr(5)); int(np.base_repr(9, 3))
+""".strip().replace("\n", "; ").split("; ")  # fmt: skip
 CASES = [case.strip() for case in CASES]
