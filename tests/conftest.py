@@ -1,6 +1,7 @@
 """What all tests share: examples that repeat, faults that show, threads that do not spin, garbage that is soon seen."""
 
 import gc
+import inspect
 import os
 import signal
 from collections.abc import Iterator
@@ -36,10 +37,12 @@ LEFT_OUT = "not slow and not peer"  # the choice of pyproject.toml
 
 import mycelia  # noqa: E402  # now, or pytest would load the first module that it collects for doctests twice
 from mycelia.runtime.arena import Arena  # noqa: E402
+from tests.each import each, named, packed  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what is said about mistakes anew")
+    parser.addoption("--apart", action="store_true", help="a test for each of many cases, which -k can choose")
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[pytest.Item] | None:
@@ -49,6 +52,27 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, obj: object) -> list[
     marks = getattr(obj, "pytestmark", [])
     left_out = isinstance(marks, list) and any(getattr(m, "name", "") in ("slow", "peer") for m in marks)
     return [] if left_out and not asked else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of many small cases is given packs of them, in the place of its first argument."""
+    for mark in metafunc.definition.iter_markers("many"):
+        names, packs = named(mark.args[0]), packed(*mark.args, **mark.kwargs, apart=metafunc.config.option.apart)
+        rows = [(pack, *[None] * (len(names) - 1)) for pack in packs]
+        metafunc.parametrize(names, rows, ids=[pack[0][0] for pack in packs])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test of many small cases is run for each of its pack."""
+    mark = pyfuncitem.get_closest_marker("many")
+    if mark is None:
+        return None  # as pytest does
+    names = named(mark.args[0])
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    pack = given[names[0]]
+    each(lambda *case: pyfuncitem.obj(**given | dict(zip(names, case, strict=True))), pack)
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)

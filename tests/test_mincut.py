@@ -34,7 +34,7 @@ def enough(kept: set[int], made: Graph, wanted: list[int]) -> bool:
     return have.issuperset(wanted)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.many("seed", range(150), pack=100)
 def test_what_is_kept_is_enough_and_the_smallest(seed):
     made, size, wanted = random_graph(seed, 2 + seed % 9)
     kept = least_kept(wanted, made.get, size)

@@ -81,7 +81,7 @@ def test_every_module_says_what_it_is() -> None:
     assert [path for path in MODULES if not ast.get_docstring(ast.parse(path.read_text(), str(path)))] == []
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.many("package", PACKAGES, pack=100)
 def test_every_public_name_is_documented(package: str) -> None:
     offered = public_names(importlib.import_module(package))
     assert [name for name, thing in offered.items() if not (thing.__doc__ or "").strip()] == []

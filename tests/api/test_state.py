@@ -252,7 +252,7 @@ def history(net, f):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("change", CHANGES, ids=lambda f: f.__name__)
+@pytest.mark.many("change", CHANGES, pack=20, ids=lambda f: f.__name__)
 def test_a_compiled_program_leaves_behind_what_it_leaves_eagerly(change, way):
     kind = type("Net", (Base,), {"change": change})
     eager, compiled = kind(), kind()

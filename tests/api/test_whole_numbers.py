@@ -53,7 +53,7 @@ def weight(dtype=ms.int32, **settings):
     return Parameter(Tensor([1, 2, 3], dtype), name="steps", **settings)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES)
 @pytest.mark.parametrize("way", ["weight", "argument", "compiled weight", "compiled argument"])
 def test_the_derivative_of_whole_numbers_is_that_of_real_ones(way, name):
     fn, wanted = CASES[name]

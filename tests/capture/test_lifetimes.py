@@ -145,7 +145,7 @@ def deaths(name, wrap, impure):
 
 
 @pytest.mark.parametrize("impure", [False, True], ids=["captured", "in pieces"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.many("name", NAMES, pack=5)
 def test_arguments_die_as_in_python(name, impure):
     assert without_collection(deaths, name, ms.jit, impure) == without_collection(deaths, name, lambda fn: fn, impure)
 

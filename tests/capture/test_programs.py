@@ -31,7 +31,7 @@ def assert_equal(expected, got):
             np.testing.assert_allclose(plain(b), plain(a), rtol=2e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(("fn", "args"), named(NATIVE))
+@pytest.mark.many(("fn", "args"), named(NATIVE), pack=20)
 def test_a_captured_program_equals_python(fn, args):
     compiled = jit(fn, fallback=False)
     expected = fn(*args)
@@ -39,7 +39,7 @@ def test_a_captured_program_equals_python(fn, args):
     assert_equal(expected, compiled(*args))
 
 
-@pytest.mark.parametrize(("fn", "args"), named(PYTHON))
+@pytest.mark.many(("fn", "args"), named(PYTHON))
 def test_a_program_that_python_runs_equals_python(fn, args):
     compiled = jit(fn)
     assert_equal(fn(*args), compiled(*args))
@@ -62,7 +62,7 @@ def total(fn):
 SMOOTH = [(f, a) for f, a in (*NATIVE, *PYTHON) if differentiable(f, a) and f.__name__ != "collatz"]
 
 
-@pytest.mark.parametrize(("fn", "args"), named(SMOOTH))
+@pytest.mark.many(("fn", "args"), named(SMOOTH), pack=10)
 def test_gradients_under_jit_equal_those_of_the_tape(fn, args):
     expected = grad(total(fn))(*args)
     assert_equal(expected, grad(total(jit(fn)))(*args))

@@ -26,7 +26,7 @@ NUMPY: dict[str, type[np.floating[Any]]] = {"f32": np.float32, "f64": np.float64
 WIDER: dict[str, type[np.floating[Any]]] = {"f32": np.float64, "f64": np.longdouble}
 OF_TWO = ("pow", "atan2")
 
-every_function = pytest.mark.parametrize("name", sorted(vecmath.ACCURACY))
+every_function = pytest.mark.many("name", sorted(vecmath.ACCURACY), pack=10)
 every_dtype = pytest.mark.parametrize("dtype", ["f32", "f64"])
 every_width = pytest.mark.parametrize("width", WIDTHS)
 

@@ -82,7 +82,7 @@ def needs_scipy(make: Any) -> bool:
     return make.__name__ in {"svhn", "flowers", "caltech101", "sbd"}
 
 
-@pytest.mark.parametrize("case", published.CASES, ids=published.key)
+@pytest.mark.many("case", published.CASES, pack=25, ids=published.key)
 def test_a_reader_gives_what_mindspore_gave(case, places):
     ours, theirs = answer(case, places), RECORDED.get(published.key(case))
     if theirs is None:
@@ -297,7 +297,7 @@ def test_encrypted_images_are_read_by_the_users_own_function(tmp_path):
     assert bytes(row["image"])[::-1] == (tmp_path / "cat" / "0.png").read_bytes()
 
 
-@pytest.mark.parametrize("name", [n for n in readers.__all__ if issubclass(getattr(readers, n), Reader)])
+@pytest.mark.many("name", [n for n in readers.__all__ if issubclass(getattr(readers, n), Reader)], pack=100)
 def test_a_reader_shows_its_arguments(name):
     kind = getattr(readers, name)
     shown, begun = inspect.signature(kind), inspect.signature(kind.__init__)

@@ -111,7 +111,7 @@ def test_rows_of_meta_columns_alone_are_told():
 SOURCES = [c for c in vars(ds).values() if isinstance(c, type) and issubclass(c, ds.SourceDataset)]
 
 
-@pytest.mark.parametrize("cls", SOURCES, ids=lambda c: c.__name__)
+@pytest.mark.many("cls", SOURCES, pack=100, ids=lambda c: c.__name__)
 def test_the_help_of_every_source_tells_what_each_parameter_means(cls):
     if cls in (ds.SourceDataset, ds.MappableDataset):
         return

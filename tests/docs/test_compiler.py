@@ -15,7 +15,7 @@ def test_the_page_shows_what_its_code_prints():
     assert tool().rendered("compiler.md", PAGE) == PAGE, "python docs/page.py docs/compiler.md writes it anew"
 
 
-@pytest.mark.parametrize(("path", "name"), PLACES)
+@pytest.mark.many(("path", "name"), PLACES, pack=100)
 def test_every_place_that_the_page_names_exists(path, name):
     assert missing(path, name) is None
 

@@ -28,7 +28,7 @@ def cases():
 def every_sample(check):
     """A law of one sample as a test for each op, of all its samples."""
 
-    @pytest.mark.parametrize("samples", list(cases()))
+    @pytest.mark.many("samples", list(cases()), pack=12)
     @wraps(check)
     def test(samples):
         each(check, zip(names_of(samples), [(s,) for s in samples], strict=True))

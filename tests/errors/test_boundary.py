@@ -74,21 +74,21 @@ def check(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any])
     return None
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - CALLED))
+@pytest.mark.many("name", sorted(FUNCTIONS.keys() - CALLED))
 @pytest.mark.filterwarnings("ignore")
 def test_functions(name):
     for args, kwargs in calls(FUNCTIONS[name], lambda: Tensor(X)):
         check(FUNCTIONS[name], args, kwargs)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.many("name", METHODS, pack=100)
 @pytest.mark.filterwarnings("ignore")
 def test_methods(name):
     for args, kwargs in calls(getattr(Tensor(X), name), lambda: Tensor(X)):
         check(getattr(Tensor(X), name), args, kwargs)
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.many("name", OBJECTS)
 @pytest.mark.filterwarnings("ignore")
 def test_operations_as_objects(name):
     for junk in JUNK:
@@ -102,7 +102,7 @@ def test_operations_as_objects(name):
 SMALL = {"Transformer": {"d_model": 8, "nhead": 2, "dim_feedforward": 16}}  # 44 million weights where nothing is said
 
 
-@pytest.mark.parametrize("name", [n for n in nn.__all__ if not inspect.ismodule(getattr(nn, n))])
+@pytest.mark.many("name", [n for n in nn.__all__ if not inspect.ismodule(getattr(nn, n))], pack=10)
 @pytest.mark.filterwarnings("ignore")
 def test_layers(name):
     for args, kwargs in calls(getattr(nn, name), lambda: 4):

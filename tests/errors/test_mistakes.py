@@ -34,7 +34,7 @@ def test_what_is_said(group: str, request: pytest.FixtureRequest) -> None:
     assert said == path.read_text(), "if this is better, run pytest tests/errors --update-golden"
 
 
-@pytest.mark.parametrize("mistake", ALL)
+@pytest.mark.many("mistake", ALL, pack=100)
 def test_a_mistake_is_explained_where_it_was_made(mistake: Mistake) -> None:
     error = mistake.eagerly()
     if mistake.function.__name__ in PYTHONS:
@@ -48,7 +48,7 @@ def test_a_mistake_is_explained_where_it_was_made(mistake: Mistake) -> None:
     assert text.splitlines()[-1].startswith("hint: "), "there is something to try"
 
 
-@pytest.mark.parametrize("mistake", [p for p in ALL if p.values[0].jit])
+@pytest.mark.many("mistake", [p for p in ALL if p.values[0].jit], pack=25)
 @pytest.mark.filterwarnings("ignore")
 def test_jit_says_what_python_says(mistake: Mistake) -> None:
     assert told(mistake.compiled()) == told(mistake.eagerly())

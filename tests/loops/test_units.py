@@ -86,7 +86,7 @@ def check_meaning(fn: Function, *inputs: Array) -> None:
         close(a, b, 4 * tolerance, str(fn), scale=1.0)
 
 
-@pytest.mark.parametrize("sample", {s.op.name: s for s in SAMPLES}.values(), ids=lambda s: s.op.name)
+@pytest.mark.many("sample", {s.op.name: s for s in SAMPLES}.values(), pack=25, ids=lambda s: s.op.name)
 def test_a_sample_of_every_op_is_data(sample):
     check_data(unit_of(function_of(sample)))
 

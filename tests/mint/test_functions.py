@@ -21,7 +21,7 @@ TOLD = np.load(HERE / "functions.npz")
 
 
 @pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "jit"])
-@pytest.mark.parametrize("name", functions.CASES)
+@pytest.mark.many("name", functions.CASES, pack=100)
 def test_functions_are_those_of_pytorch(name, way):
     path, args, options = functions.CASES[name]
     given = [ms.Tensor(a) if isinstance(a, np.ndarray) else a for a in args]

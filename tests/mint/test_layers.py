@@ -20,7 +20,7 @@ finally:
 TOLD = np.load(HERE / "layers.npz")
 
 
-@pytest.mark.parametrize("name", layers.LAYERS)
+@pytest.mark.many("name", layers.LAYERS)
 def test_layers_are_those_of_pytorch(name):
     kind, args, options, _ = layers.LAYERS[name]
     norm = "Norm" in name

@@ -23,7 +23,7 @@ PRECISE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 3e-5, np.dtype(np.f
 
 
 @pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
-@pytest.mark.parametrize("name", cells.CASES)
+@pytest.mark.many("name", cells.CASES)
 def test_values_and_gradients_are_those_that_were_recorded(name, compiled):
     case = cells.CASES[name]
     recorded = RECORDED["mindspore" if case.torch is None else "torch"][name]

@@ -35,7 +35,7 @@ def check(got, wanted):
         numpy.testing.assert_allclose(a, b, rtol=exact, atol=exact)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.many("case", CASES, pack=100)
 def test_values_are_those_of_numpy(case):
     check(leaves(eval(case, {"np": mnp, **TENSORS})), wanted_of(case))
 

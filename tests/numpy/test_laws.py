@@ -28,7 +28,7 @@ OTHERWISE = ("np.linalg.qr", "np.spacing", "np.nextafter", 'np.sum(F, dtype="flo
 SMOOTH = [case for case in CASES if inputs_of(case) and not case.startswith(OTHERWISE)]
 
 
-@pytest.mark.parametrize("case", SMOOTH)
+@pytest.mark.many("case", SMOOTH, pack=100)
 def test_gradients_are_slopes(case):
     """Along one random direction; of what is a step or a bool there is nothing to compare."""
     code, names = compile(case, "case", "eval"), inputs_of(case)

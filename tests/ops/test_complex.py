@@ -92,7 +92,7 @@ CASES = {name: (f, f) for name, f in SAME.items()} | OURS
 
 
 @pytest.mark.parametrize("how", ["eager", "compiled"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES, pack=25)
 @pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
 def test_values_are_those_of_numpy(name, how):
     ours, theirs = CASES[name]

@@ -100,12 +100,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES, pack=25)
 def test_values(name, run):
     check_values(CASES[name], run)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES)
 def test_gradients(name):
     check_gradient(CASES[name])
 

@@ -187,7 +187,7 @@ def test_losses_norms_and_pools_of_old():
     assert ops.ResizeNearestNeighborV2()(Tensor(image), (2, 2)).tolist() == image[:, :, ::2, ::2].tolist()
 
 
-@pytest.mark.parametrize("op", [n for n in primitive_more.__all__ if n[0].isupper()])
+@pytest.mark.many("op", [n for n in primitive_more.__all__ if n[0].isupper()], pack=100)
 def test_operations_as_objects_take_what_their_line_says(op):
     kind = getattr(ops, op)
     required = [p.name for p in kind.__signature__.parameters.values() if p.default is p.empty]

@@ -237,7 +237,7 @@ def as_rounded(got, want, dtype):
 
 
 @pytest.mark.parametrize("dtype", CLOSE)
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.many("name", UNARY, pack=25)
 def test_functions_at_the_edges(name, dtype):
     x, held = edges(dtype, EDGES)
     want = UNARY[name](held)
@@ -246,7 +246,7 @@ def test_functions_at_the_edges(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", CLOSE)
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.many("name", BINARY, pack=20)
 def test_functions_of_two_numbers_at_the_edges(name, dtype):
     few = [
         0.0,

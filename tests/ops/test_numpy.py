@@ -63,7 +63,7 @@ UNARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.many("name", UNARY, pack=100)
 def test_functions_of_one_tensor(name):
     oracle, x = UNARY[name]
     same(getattr(ops, name)(Tensor(x)), oracle(x), 1e-5)

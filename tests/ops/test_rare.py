@@ -246,12 +246,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "jit"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES, pack=25)
 def test_values(name, run):
     check_values(CASES[name], run)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES, pack=100)
 def test_gradients(name):
     check_gradient(CASES[name])
 
@@ -385,7 +385,7 @@ def test_boxes_are_told_and_found_again():
     assert ops.check_valid(boxes, image).tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("op", primitive_rare.__all__)
+@pytest.mark.many("op", primitive_rare.__all__, pack=100)
 def test_operations_as_objects_take_what_their_line_says(op):
     kind = getattr(ops, op)
     required = [p.name for p in kind.__signature__.parameters.values() if p.default is p.empty]

@@ -22,7 +22,7 @@ def cases() -> Iterator[object]:
             yield pytest.param(sample, id=name, marks=[] if i == len(drawn[:2]) - 1 else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("sample", list(cases()))
+@pytest.mark.many("sample", list(cases()), pack=10)
 def test_every_op_obeys_on_complex_numbers(sample):
     each(lambda law: law(sample), [(name, (law,)) for name, law in LAWS.items() if name not in UNFIT_FOR_COMPLEX])
 

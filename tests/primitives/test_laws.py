@@ -35,7 +35,7 @@ def thirds(samples):
 OFTEN = set(thirds(SAMPLES))
 
 
-@pytest.mark.parametrize("sample", NAMED)
+@pytest.mark.many("sample", NAMED, pack=12)
 def test_every_op_obeys(sample):
     each(lambda law: law(sample), [(n, (law,)) for n, law in LAWS.items() if n != WIDE or id(sample) in OFTEN])
 

@@ -7,7 +7,6 @@ from mycelia.testing import all_mistakes
 from mycelia.transforms import Structured
 
 MISTAKES = [(op, m) for op, m in all_mistakes()]
-names = [f"{op.name}: {m.message}" for op, m in MISTAKES]
 
 # these work on sequences, frames and tuples, which only transforms make
 INTERNAL = {
@@ -23,7 +22,7 @@ INTERNAL = {
 }
 
 
-@pytest.mark.parametrize(("op", "mistake"), MISTAKES, ids=names)
+@pytest.mark.many(("op", "mistake"), MISTAKES, pack=100, ids=lambda case: f"{case[0].name}: {case[1].message}")
 def test_a_mistake_is_explained_where_it_was_made(op, mistake):
     with pytest.raises(mistake.error) as found:
         mistake.call()

@@ -22,7 +22,7 @@ CORPUS = [
 NATIVE = set(map(str, CORPUS[::4]))
 
 
-@pytest.mark.parametrize("program", CORPUS, ids=str)
+@pytest.mark.many("program", CORPUS, pack=25, ids=str)
 @pytest.mark.filterwarnings("ignore")  # a program may warn, as it does in Python
 def test_a_program_does_under_jit_what_it_does_in_python(program: Program) -> None:
     with nullcontext() if str(program) in NATIVE else interpreting():

@@ -60,7 +60,7 @@ def of(module):
     return {name: getattr(module, name) for name in ("linalg", "integrate", "optimize")}
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.many("case", CASES, pack=100)
 def test_values_are_those_of_scipy(case):
     got = leaves(eval(case, {"np": mnp, **of(mycelia.scipy), **TENSORS}))
     for mine, theirs in zip(got, leaves(eval(case, {"np": np, **of(scipy), **ARRAYS})), strict=True):
@@ -74,7 +74,7 @@ REAL = "eigvals", "signm", "K", "H"  # complex ones are held to the laws of ops
 SMOOTH = [c for c in CASES if c.startswith(("linalg", "integrate")) and not c.endswith("shape") and "hada" not in c]
 
 
-@pytest.mark.parametrize("case", [c for c in SMOOTH if any(n in c for n in "ACMVYZ") and not any(n in c for n in REAL)])
+@pytest.mark.many("case", [c for c in SMOOTH if any(n in c for n in "ACMVYZ") and not any(n in c for n in REAL)])
 def test_gradients_are_slopes(case):
     names = [n for n in compile(case, "case", "eval").co_names if n in ARRAYS]
 

@@ -46,12 +46,12 @@ ndimage.center_of_mass(G * G); ndimage.center_of_mass(G * G, L, [1, 2])
 """)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.many("case", CASES, pack=100)
 def test_values_are_those_of_scipy(case):
     same_values(case, ARRAYS, 1e-9)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if smooth_names(c, ARRAYS)])
+@pytest.mark.many("case", [c for c in CASES if smooth_names(c, ARRAYS)])
 def test_gradients_are_slopes(case):
     gradients_are_slopes(case, ARRAYS)
 

@@ -102,7 +102,7 @@ interpolate.RegularGridInterpolator((T,), F, bounds_error=False, fill_value=None
 """)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.many("case", CASES, pack=100)
 def test_values_are_those_of_scipy(case):
     same_values(case, ARRAYS, 1e-8)
 
@@ -123,7 +123,7 @@ STEPS = (
 SMOOTH = [c for c in CASES if smooth_names(c, ARRAYS) and not any(s in c for s in STEPS)]
 
 
-@pytest.mark.parametrize("case", SMOOTH)
+@pytest.mark.many("case", SMOOTH, pack=25)
 def test_gradients_are_slopes(case):
     gradients_are_slopes(case, ARRAYS, bound=5e-4)
 

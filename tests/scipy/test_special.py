@@ -78,7 +78,7 @@ special.gammaln(N + 1.0); special.stdtr(3, E); special.chdtrc(3.0, E)
 """)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.many("case", CASES)
 def test_values_are_those_of_scipy(case):
     same_values(case, ARRAYS, 3e-10)
 
@@ -92,7 +92,7 @@ STEPS = ("round", "gammasgn", "E", "pdtr(", "pdtrc(")
 SMOOTH = [c for c in CASES if smooth_names(c, ARRAYS) and not any(s in c for s in STEPS) and "Z" not in c]
 
 
-@pytest.mark.parametrize("case", SMOOTH)
+@pytest.mark.many("case", SMOOTH, pack=25)
 def test_gradients_are_slopes(case):
     arrays = {n: x[..., :7] if x.shape == (40,) else x for n, x in ARRAYS.items()}
     gradients_are_slopes(case, arrays, bound=2e-4)

@@ -73,12 +73,12 @@ stats.gaussian_kde(V)(X[0]); stats.gaussian_kde(M.T)(M.T); stats.gaussian_kde(V,
 """)
 
 
-@pytest.mark.parametrize("case", CASES + MORE)
+@pytest.mark.many("case", CASES + MORE)
 def test_values_are_those_of_scipy(case):
     same_values(case, ARRAYS, 1e-8)
 
 
-@pytest.mark.parametrize("case", EDGES)
+@pytest.mark.many("case", EDGES, pack=100)
 def test_edges_are_those_of_scipy(case):
     same_values(case, ARRAYS, 1e-9)
 
@@ -109,7 +109,7 @@ SMOOTH = [
 ]
 
 
-@pytest.mark.parametrize("case", SMOOTH)
+@pytest.mark.many("case", SMOOTH, pack=10)
 def test_gradients_are_slopes(case):
     gradients_are_slopes(case, ARRAYS, bound=5e-4)
 

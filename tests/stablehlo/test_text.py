@@ -33,12 +33,12 @@ def in_reals(sample):
     return in_pairs(fn) if has_complex(fn) else fn
 
 
-@pytest.mark.parametrize("op", dict.fromkeys(registry.values()), ids=lambda op: op.name)
+@pytest.mark.many("op", dict.fromkeys(registry.values()), pack=100, ids=lambda op: op.name)
 def test_every_op_has_a_rule(op):
     assert op is Project or op.expand is not Op.expand or emit.dispatch(op) is not emit.dispatch(Op)
 
 
-@pytest.mark.parametrize("op", dict.fromkeys(registry.values()), ids=lambda op: op.name)
+@pytest.mark.many("op", dict.fromkeys(registry.values()), ids=lambda op: op.name)
 def test_every_sample_is_written_and_every_name_is_defined_before_it_is_used(op):
     for sample in all_samples(op):
         if op in RECURSIVE or op in OUTSIDE:

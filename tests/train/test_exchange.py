@@ -132,7 +132,7 @@ WHOLE = (ms.int8, ms.int16, ms.int32, ms.int64)
 OTHERS = (ms.bool_, ms.uint8, ms.uint16, ms.uint32, ms.uint64, ms.complex64)
 
 
-@pytest.mark.parametrize("held", [*FLOATS, *WHOLE, *OTHERS], ids=str)
+@pytest.mark.many("held", [*FLOATS, *WHOLE, *OTHERS], pack=100, ids=str)
 @pytest.mark.parametrize("given", [*FLOATS, *WHOLE, *OTHERS], ids=str)
 def test_element_types_are_converted_within_their_kind_and_never_strictly(held, given):
     new = {"w": ms.Parameter(ms.Tensor([1, 0, 1], given), name="w")}

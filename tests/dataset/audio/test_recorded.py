@@ -30,7 +30,7 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float) -> None:
     assert error.max() <= tolerance
 
 
-@pytest.mark.parametrize("name", cases.CASES)
+@pytest.mark.many("name", cases.CASES, pack=100)
 def test_equals_what_mindspore_answered(name):
     expression, given, tolerance = cases.CASES[name]
     out = eval(expression, {"A": A, "np": np})(INPUTS[given])
@@ -49,7 +49,7 @@ def test_equals_what_torchaudio_answered(name):
 SPOKEN_OF = covered.mentioned([case[0] for case in [*cases.CASES.values(), *torch_cases.CASES.values()]], "A", A)
 
 
-@pytest.mark.parametrize("name", covered.expected(A))
+@pytest.mark.many("name", covered.expected(A), pack=100)
 def test_every_transform_option_and_mode_has_a_recorded_answer(name):
     if name in ELSEWHERE:
         return

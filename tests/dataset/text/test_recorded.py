@@ -36,11 +36,7 @@ def scope(tmp_path_factory):
     return {"T": T, "D": D, "np": np, "ms": types, "vocab": vocab, "path": lambda name: str(folder / name)}
 
 
-def ids(rows):
-    return [f"{i}-{row[0][:50]}" for i, row in enumerate(rows)]
-
-
-@pytest.mark.parametrize(("expression", "inputs", "want"), KNOWN, ids=ids(KNOWN))
+@pytest.mark.many(("expression", "inputs", "want"), KNOWN)
 def test_equals_what_mindspore_answered(scope, expression, inputs, want):
     if "SentencePiece" in expression:
         pytest.importorskip("sentencepiece")
@@ -52,7 +48,7 @@ def test_equals_what_mindspore_answered(scope, expression, inputs, want):
     assert [[k, p.tolist()] for k, p in zip(kinds, parts, strict=True)] == want
 
 
-@pytest.mark.parametrize(("expression", "inputs"), REFUSED, ids=ids(REFUSED))
+@pytest.mark.many(("expression", "inputs"), REFUSED)
 def test_refuses_what_mindspore_refused(scope, expression, inputs):
     with pytest.raises(MyceliaError):
         eval(expression, scope)(*map(np.array, inputs))

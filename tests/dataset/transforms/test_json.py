@@ -61,7 +61,7 @@ def _all() -> list[TensorOperation]:
 ALL = _all()
 
 
-@pytest.mark.parametrize("kind", sorted({type(t) for t in ALL}, key=lambda k: k.__name__), ids=lambda k: k.__name__)
+@pytest.mark.many("kind", sorted({type(t) for t in ALL}, key=lambda k: k.__name__), pack=100, ids=lambda k: k.__name__)
 def test_a_transform_comes_back_from_json(kind):
     for transform in (t for t in ALL if type(t) is kind):
         told = transform.to_json()

@@ -19,7 +19,7 @@ WRONG = [None, -1, 0, 1e30, NAN, float("inf"), "x", b"x", [], (), [1], (1, 2, 3,
          slice(1)]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", list(every.CLASSES))
+@pytest.mark.many("name", list(every.CLASSES))
 def test_a_wrong_argument_is_refused_by_its_name_or_works(name):
     kind, good = every.CLASSES[name], every.ARGUMENTS.get(name, ())
     parameters = list(inspect.signature(kind).parameters)
@@ -62,7 +62,7 @@ IMAGES = {
 }
 
 
-@pytest.mark.parametrize("name", list(every.TRANSFORMS))
+@pytest.mark.many("name", list(every.TRANSFORMS), pack=100)
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:Casting complex values:numpy.exceptions.ComplexWarning")
 def test_a_strange_image_is_answered_or_refused_in_words(name):

@@ -23,7 +23,7 @@ def columns(key):
     return cases.opened(INPUTS, key)
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.many("name", KNOWN, pack=100)
 def test_equals_what_mindspore_answered(name):
     expression, given, tolerance = cases.CASES[name]
     out = eval(expression, {"V": V, "np": np})(*columns(given))
