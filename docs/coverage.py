@@ -173,7 +173,6 @@ ELSEWHERE = {
                 "switch",
                 "switch_layer",
                 "tensor_operator_registry",
-                "vm_impl_registry",
                 "zip_operation",
             ],
             "a word of MindSpore's compiler, or a module of its own files; programs say it in Python",

@@ -81,7 +81,19 @@ _tracebacks.install()
 _names.explain_modules()
 _names.know_paths()
 _names.explain_missing(
-    _api, context, common, common.initializer, hal, nn, nn.wrap, ops, ops.primitive, runtime, train, types
+    _api,
+    context,
+    common,
+    common.initializer,
+    hal,
+    nn,
+    nn.wrap,
+    ops,
+    ops.composite,
+    ops.primitive,
+    runtime,
+    train,
+    types,
 )
 _missing = _names.missing_in("mycelia")
 
@@ -163,7 +175,7 @@ def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
     if name in (
         "amp", "communication", "dataset", "experimental", "log", "mindrecord", "mint", "models", "numpy", "parallel",
-        "profiler", "scipy",
+        "profiler", "rewrite", "scipy",
     ):  # fmt: skip
         return _import_module(f"mycelia.{name}")
     if name == "Profiler":

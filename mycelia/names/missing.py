@@ -92,7 +92,7 @@ def missing_in(module: str) -> Callable[[str], Any]:
         if found is not None:
             return found
         frame = sys._getframe(1)
-        if frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):  # a module that looked itself
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):  # modules that looked first
             frame = frame.f_back
         if name.startswith("_") or frame.f_code.co_filename.startswith("<frozen "):  # machinery, which only asks
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)

@@ -11,6 +11,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -25,6 +26,10 @@ PATHS: dict[str, str] = {
     "_checkparam": "common.checkparam",
     "context": "api.context",
     "common.api": "api",
+    "_c_expression": "common.internals",
+    "_extends": "common.internals",
+    "_extends.parse": "common.internals",
+    "_extends.parse.compile_config": "common.compile_config",
     "common.jit_config": "api.hints",
     "common.lazy_inline": "api.hints",
     "communication.management": "communication",
@@ -48,16 +53,19 @@ PATHS: dict[str, str] = {
     "nn.wrap.cell_wrapper": "nn nn.micro",
     "nn.wrap.grad_reducer": "nn",
     "nn.wrap.loss_scale": "nn",
-    "ops.auto_generate": "ops.functional ops.primitive",
+    "ops.auto_generate": "ops.functional ops.operations",
     "ops.composite.base": "ops.composite",
     "ops.function": "ops.functional",
-    "ops.function.*": "ops.functional",
-    "ops.operations.*": "ops.primitive",
-    "ops._inner_ops": "ops.primitive",
-    "ops.array_ops": "ops.primitive",
-    "ops.comm_ops": "ops.primitive communication ops.communication",
-    "ops.math_ops": "ops.primitive",
-    "ops.nn_ops": "ops.primitive",
+    "ops.function.*_func": "ops.functional",
+    "ops.operations.*_ops": "ops.operations",
+    "ops.operations.manually_defined": "ops.functional ops.operations",
+    "ops.operations.manually_defined.ops_def": "ops.functional ops.operations",
+    "ops._inner_ops": "ops.operations",
+    "ops.vm_impl_registry": "common.internals",
+    "ops.array_ops": "ops.operations",
+    "ops.comm_ops": "ops.operations communication ops.communication",
+    "ops.math_ops": "ops.operations",
+    "ops.nn_ops": "ops.operations",
     "ops.op_info_register": "ops.custom_info ops.custom",
     "ops.tensor_method": "ops.functional",
     "profiler.profiling": "profiler",
@@ -67,7 +75,9 @@ PATHS: dict[str, str] = {
     "train.dataset_helper": "train",
     "train.summary.summary_record": "train.summary",
 }
-"""A path of MindSpore below its top, and the modules of ours that hold its names; `*` stands for every name below."""
+"""A path of MindSpore below its top, and the modules of ours that hold its names;
+`*` stands for every name below, `*_ops` for every one that ends so.
+"""
 
 OLD: dict[str, dict[str, str]] = {
     "mycelia": {"ms_function": "jit"},
@@ -178,7 +188,11 @@ SHORT: dict[str, dict[str, str]] = {
     | _EXTENDED
     | {"GraphCell": "lite.mindir.GraphCell"},
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
-    "mycelia.api": {"_cell_graph_executor": "api.hints.cell_graph_executor", "jit_class": "api.hints.jit_class"},
+    "mycelia.api": {
+        "_cell_graph_executor": "api.hints.cell_graph_executor",
+        "_pynative_executor": "common.internals.pynative_executor",
+        "jit_class": "api.hints.jit_class",
+    },
     "mycelia.api.context": _PARALLEL,
     "mycelia.train.serialization": _GRAPHS,
     "mycelia.train": {
@@ -199,6 +213,12 @@ SHORT: dict[str, dict[str, str]] = {
 """Names that are found elsewhere, by place: element types, which would hide what Python calls so if modules held them,
 and families that few need, whose module is loaded when one is asked for.
 """
+
+WITHIN = dict.fromkeys(
+    ("mycelia.ops.composite", "mycelia.ops.functional", "mycelia.ops.operations", "mycelia.ops.primitive"),
+    "mycelia.ops",
+)
+"""Modules that hold a part of another one's names in MindSpore: the whole is asked for what a part does not have."""
 
 
 class Paths:
@@ -290,7 +310,9 @@ def means(path: str) -> str:
     ('api', 'nn', '')
     """
     above, _, child = path.rpartition(".")
-    return PATHS.get(path) or (PATHS.get(above + ".*", "") if child == child.lower() else "")  # a class is no module
+    if path in PATHS or child != child.lower() or child.startswith("__"):  # a class is no module
+        return PATHS.get(path, "")
+    return PATHS.get(f"{above}.*_{child.rpartition('_')[2]}") or PATHS.get(f"{above}.*", "")
 
 
 def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
@@ -301,7 +323,7 @@ def among(name: str, sources: list[ModuleType]) -> Callable[[str], Any]:
             if (found := elsewhere(name, asked)) is not None:
                 return found
             for source in sources:
-                if hasattr(source, asked):
+                with suppress(AttributeError, ImportError):  # what is missing is told of as an import's mistake
                     return getattr(source, asked)
         return getattr(sources[0], asked)
 
@@ -320,6 +342,9 @@ def elsewhere(place: str, name: str) -> Any:
     if short is not None:
         module, _, last = short.rpartition(".")
         return getattr(import_module(f"mycelia.{module}"), last)
+    if place in WITHIN and not name.startswith("_"):
+        with suppress(AttributeError, ImportError):
+            return getattr(import_module(WITHIN[place]), name)
     new = OLD.get(place, {}).get(name)
     if new is None:
         return None

@@ -9,6 +9,7 @@ from mycelia.api import jvp as jvp
 from mycelia.api import value_and_grad as value_and_grad
 from mycelia.api import vjp as vjp
 from mycelia.api import vmap as vmap
+from mycelia.names import missing_in as _missing_in
 from mycelia.ops.activation import *
 from mycelia.ops.arithmetic import *
 from mycelia.ops.arrangement import *
@@ -47,4 +48,4 @@ from mycelia.ops.statistics import *
 from mycelia.ops.trigonometry import *
 from mycelia.ops.windows import *
 
-__getattr__ = _at_last(__name__)
+__getattr__ = _at_last(__name__, _missing_in(__name__))

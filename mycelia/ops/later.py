@@ -25,15 +25,22 @@ primitive_last: AdaptiveAvgPool3D AdaptiveMaxPool2D AdaptiveMaxPool3D ApplyAdagr
     SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl SparseApplyFtrlV2 SparseApplyProximalAdagrad
     SparseApplyRMSProp SparseSegmentMean SparseTensorDenseAdd SparseTensorDenseMatmul SparseToDense StandardLaplace
     UniformCandidateSampler UpsampleNearest3D UpsampleTrilinear3D
+primitive_grads: ACosGrad AbsGrad AcoshGrad AsinGrad AsinhGrad AtanGrad AvgPoolGrad BatchNormGrad BiasAddGrad
+    BinaryCrossEntropyGrad ConcatOffset Conv2DBackpropFilter DropoutGrad EluGrad FastGeLUGrad FlattenGrad
+    GatherDGradV2 GeLUGrad HShrinkGrad HSigmoidGrad HSwishGrad InvGrad KLDivLossGrad L2NormalizeGrad LRNGrad
+    LayerNormGrad LogSoftmaxGrad LogitGrad MaskedSelectGrad MaxPoolGrad MaxPoolGradWithArgmax MaximumGrad MinimumGrad
+    NLLLossGrad PReLUGrad ReLU6Grad ReciprocalGrad ReluGrad ResizeBilinearGrad ResizeNearestNeighborGrad RsqrtGrad
+    SiLUGrad SigmoidCrossEntropyWithLogitsGrad SigmoidGrad SliceGrad SmoothL1LossGrad SoftShrinkGrad SoftmaxBackward
+    SoftplusGrad SqrtGrad StridedSliceGrad SumExt TanhGrad TraceGrad
 primitive_wide: Betainc CheckNumerics Conv3D Conv3DTranspose HSVToRGB IdentityN
     Igamma Igammac Lstsq PadV3 Polygamma RGBToHSV STFT TripletMarginLoss TruncatedNormal UniqueWithPad Zeta
 primitive_seldom: AdjustHue AdjustSaturation Assert BatchToSpace Cauchy Coalesce CompareAndBitpack
-    ComputeAccidentalHits CumulativeLogsumexp DataFormatVecPermute Dilation2D DropoutDoMask DropoutGenMask Expand
-    ExtractImagePatches ExtractVolumePatches FastGelu Fills FusedSparseFtrl FusedSparseProximalAdagrad LARSUpdate
-    LerpScalar LogNormalReverse LogSoftmaxExt MatrixLogarithm MatrixSolveLs NonDeterministicInts NonMaxSuppressionV3
-    NonMaxSuppressionWithOverlaps ParameterizedTruncatedNormal RaggedRange RandpermV2 ResizeLinear1D
-    ScatterAddWithAxis ScatterNonAliasingAdd SelectView SpaceToBatch SparseGatherV2 SparseSlice TensorToTuple
-    TransposeExtView TransposeView TridiagonalMatMul
+    ComputeAccidentalHits ConvertToDynamic CumulativeLogsumexp DataFormatVecPermute Dilation2D DropoutDoMask
+    DropoutGenMask Expand ExtractImagePatches ExtractVolumePatches FastGelu Fills FusedSparseFtrl
+    FusedSparseProximalAdagrad GpuConvertToDynamicShape LARSUpdate LerpScalar Load LogNormalReverse LogSoftmaxExt
+    MatrixLogarithm MatrixSolveLs NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps
+    ParameterizedTruncatedNormal RaggedRange RandpermV2 ResizeLinear1D ScatterAddWithAxis ScatterNonAliasingAdd
+    SelectView SpaceToBatch SparseGatherV2 SparseSlice TensorToTuple TransposeExtView TransposeView TridiagonalMatMul
 python_words: augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub bool_and bool_eq
     bool_not bool_or dict_getitem dict_setitem in_dict is_ is_not list_equal list_getitem list_len list_setitem
     make_dict make_list make_slice make_tuple not_in_dict scalar_add scalar_div scalar_eq scalar_floordiv scalar_ge

@@ -254,6 +254,11 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
 _SPARSE = "Steps for some rows, those that are named twice with the sum of their gradients: all that was changed."
 
 
+def _as_it_is(x: Any) -> Any:
+    """A tensor as it is: sizes are known when a program runs, whatever was said of them before."""
+    return tensor(x)
+
+
 _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "AdjustHue": ("", pictures.adjusted_hue),
     "AdjustSaturation": ("", pictures.adjusted_saturation),
@@ -263,6 +268,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Coalesce": ("", coalesced),
     "CompareAndBitpack": ("", _packed),
     "ComputeAccidentalHits": ("num_true=1", _hits),
+    "ConvertToDynamic": ("is_dynamic_rank=False", lambda x, is_dynamic_rank: _as_it_is(x)),
     "CumulativeLogsumexp": ("exclusive=False, reverse=False", _running_logsumexp),
     "DataFormatVecPermute": ("src_format='NHWC', dst_format='NCHW'", _reordered),
     "Dilation2D": ("stride, dilation, pad_mode='SAME', data_format='NCHW'!", pictures.dilated),
@@ -277,8 +283,10 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "Fills": ("", lambda x, value: created(p.Full(0, tensor(x).dtype, tensor(x).shape)) + value),
     "FusedSparseFtrl": ("lr, l1, l2, lr_power, use_locking=False!", updates._rows(3, updates._sparse_ftrl, _SPARSE)),
     "FusedSparseProximalAdagrad": ("use_locking=False!", updates._rows(2, updates._proximal_adagrad, _SPARSE)),
+    "GpuConvertToDynamicShape": ("", _as_it_is),
     "LARSUpdate": ("epsilon=1e-05, hyperpara=0.001, use_clip=False", _lars),
     "LerpScalar": ("", arithmetic.lerp),
+    "Load": ("", lambda variable, after=None: _as_it_is(variable)),
     "LogNormalReverse": ("mean=1.0, std=2.0", _log_normal),
     "LogSoftmaxExt": ("", lambda x, dim=None, dtype=None: activation.log_softmax(
         x if dtype is None else cast(tensor(x), as_dtype(dtype)), -1 if dim is None else dim)),

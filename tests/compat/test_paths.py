@@ -64,6 +64,35 @@ def test_the_objects_are_the_same():
     )
 
 
+def test_parts_of_ops_have_what_ops_has():
+    run(
+        "from mindspore.ops.operations.array_ops import RightShift, IdentityN",
+        "from mindspore.ops.operations.math_ops import BesselJ1, Median",
+        "from mindspore.ops.operations._inner_ops import ConvertToDynamic, GpuConvertToDynamicShape",
+        "from mindspore.ops import operations as P, composite as C, functional as F, primitive",
+        "from mindspore.ops.primitive import prim_attr_register",
+        "from mindspore.ops.auto_generate import SumExt, ReluGrad",
+        "ops = mycelia.ops",
+        "assert RightShift is ops.RightShift and Median is ops.Median and P.HookBackward is ops.HookBackward",
+        "assert C.normal is ops.normal and C.clip_by_global_norm is ops.clip_by_global_norm and F.csr_mv is ops.csr_mv",
+        "x = mycelia.Tensor([1.0])",
+        "assert ConvertToDynamic(True)(x) is x and GpuConvertToDynamicShape()(x) is x and P.Load()(x) is x",
+        "assert not hasattr(P, 'no_such_name') and not hasattr(F, 'no_such_name') and not hasattr(C, 'NoSuchName')",
+    )
+
+
+def test_machinery_that_programs_ask_for():
+    run(
+        "from mindspore._extends.parse import compile_config",
+        "from mindspore._extends import cell_attr_register",
+        "from mindspore._c_expression import security, typing",
+        "from mindspore.common.api import _pynative_executor",
+        "from mindspore.ops.vm_impl_registry import vm_impl_registry",
+        "compile_config.FOR_HALF_UNROLL = 1",
+        "assert typing is mycelia.dtype and not security.enable_security() and _pynative_executor.sync() is None",
+    )
+
+
 def test_a_path_that_is_not_there_is_missing():
     for lines in ("import mindspore.no_such", "from mindspore.nn.layer.basic import NoSuch"):
         with pytest.raises(AssertionError, match=r"ModuleNotFoundError|MissingImport|ImportError"):
