@@ -113,6 +113,8 @@ class Attributes(Tensors):
             return self.whole(obj, ("field", name))
         if kind in models.PLAIN_ATTRIBUTES and name in models.PLAIN_ATTRIBUTES[kind]:
             return self.real(getattr, obj, name)
+        if kind is FunctionType and name in vars(obj) and written_in(obj).startswith("mycelia."):
+            return vars(obj)[name]  # as np.add.reduce: ours have it from the beginning
         if kind in CLOSED:
             self.refuse(f"the attribute {name} of a {kind.__name__}")
         if isinstance(obj, tuple):

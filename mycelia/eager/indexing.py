@@ -24,9 +24,9 @@ from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.eager.views import linked, put_back
 from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
-from mycelia.ir import Value
+from mycelia.ir import Value, innermost
 from mycelia.primitives.family import broadcast_shapes
-from mycelia.sizes import Dim, NeedsSize, Sym, is_static, positive
+from mycelia.sizes import Dim, NeedsSize, Sym, is_static, known_equal, positive
 from mycelia.types import Array, Shape, bool_, int32, int64
 
 FULL = slice(None)
@@ -214,13 +214,23 @@ def where_true(mask: Tensor) -> list[Tensor]:
     """The positions where a mask holds, one tensor for each of its axes. How many there are, only data knows."""
     if mask._data.__class__ is not Value:
         return [wrap(axis) for axis in np.nonzero(mask.numbers())]
-    flat = p.positions(mask)
-    found = []
+    flat, found = _counted(mask, mask._data), []
     for extent in reversed(mask.shape[1:]):
         size = p.full(extent, int64, ())
         found.append(p.remainder(flat, size))
         flat = p.floor_divide(flat, size)
     return [flat, *reversed(found)]
+
+
+def _counted(mask: Tensor, data: Value) -> Tensor:
+    """The positions where a mask holds, through all its axes. A mask that chose elements before, in the same function,
+    chooses as many again: `z[m] = z[m] * 2 + c[m]` has one size.
+    """
+    flat, around = p.reshape(data, (-1,)), innermost()
+    for effect in around.effects if around is not None and around.number else ():
+        if isinstance(effect.op, p.Positions) and effect.inputs[0] is flat:
+            return wrap(effect)
+    return p.positions(mask)  # type: ignore[no-any-return]
 
 
 def within(i: Any, x: Tensor, axis: int) -> Tensor:
@@ -465,7 +475,7 @@ def _write_now(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> None:
 
 def _written(parts: tuple[Any, ...], x: Tensor, new: Tensor) -> Tensor:
     """X with `new` at an index, as a new tensor."""
-    if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_ and new.size == 1:
+    if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_ and known_equal(new.size, 1):
         mask = p.reshape(parts[0], (*parts[0].shape, *(1,) * (x.ndim - parts[0].ndim)))
         return p.select(mask, p.broadcast(p.reshape(new, ()), x.shape), x)  # type: ignore[no-any-return]
     if not _concrete(parts):

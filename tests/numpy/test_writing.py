@@ -99,3 +99,14 @@ def test_divisions_by_zero_may_be_wished_silent():
     assert mnp.seterr(all="ignore") == mnp.geterr()
     with mnp.errstate(divide="ignore", invalid="ignore"):
         assert ms.jit(lambda x: x / 0)(Tensor([1.0])).tolist() == [mnp.inf]
+
+
+def test_folds_are_part_of_the_program():
+    @ms.jit
+    def run(x):
+        return mnp.minimum.accumulate(x) + mnp.add.reduce(x), mnp.subtract.outer(x, x)
+
+    first, _ = run(Tensor([3.0, 1.0, 2.0]))
+    assert first.tolist() == [9.0, 7.0, 7.0]
+    assert "one native call" in run.explain()
+    assert "Python" not in run.explain()
