@@ -9,7 +9,8 @@ of tasks, and given up where it would go round in a circle. What must not be, an
     b = update(a, ..., a[k:])       reads, while it writes, what it writes: `x in others`
     b = update(a, ...);  c = f(a)   c comes before b: `_last`, and the order of tasks (`Body._order`)
     b = update(a, ...);  c = update(a, f(b))      b cannot: c reads `a` too, and needs b first (`_last`); c can
-    return update(a, ...), a        the old `a` is a result: `looked_at`
+    return update(a, ...), a        the old `a` is a result, or a view of it is: `looked_at`
+    v = a[k:];  return update(v, ...), v      a view that is kept in memory, being overwritten, is a result: the same
     b = update(p, ...);  return 0   `p` is the caller's, who wants it as it was: `_leads`
     b = update(constant, ...)       the next call reads it again: `_fits`
 """
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from mycelia.ir import Param, Value
 from mycelia.lowering.steps import overwrites
-from mycelia.lowering.values import base, op_of
+from mycelia.lowering.values import looks_at, op_of
 from mycelia.primitives import Constant
 from mycelia.sizes import same
 
@@ -34,7 +35,7 @@ Takeovers = dict[Value, Value]  # an update -> the operand whose memory it takes
 
 def takeovers(body: Body, donated: Mapping[int, int], readers: Mapping[Value, set[int]]) -> Takeovers:
     """The updates that may be written in place, if all `readers` of their operands come before them."""
-    looked_at = Counter(base(r) for r in body.fn.results)
+    looked_at = Counter(v for r in body.fn.results for v in looks_at(r))
     found: Takeovers = {}
     for task in body.tasks:
         v = task.step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from mycelia.ir import Lowered, Op, Param, Reader, Value
@@ -96,8 +96,15 @@ def _reads_only(op: Op, x: TensorType, out: TensorType) -> bool:
     return op.element(full_index(out.shape)[1], reader_of(Buffer.dense("probe", x))).kind == "load"
 
 
-def base(v: Value) -> Value:
-    """What a chain of views looks at."""
+def looks_at(v: Value) -> Iterator[Value]:
+    """A value, and what it looks at through a chain of views."""
+    yield v
     while is_view(v):
         v = v.inputs[0]
-    return v
+        yield v
+
+
+def base(v: Value) -> Value:
+    """What a chain of views looks at in the end."""
+    *_, last = looks_at(v)
+    return last

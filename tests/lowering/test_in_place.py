@@ -81,6 +81,18 @@ def test_what_is_read_later_is_kept(name):
         np.testing.assert_allclose(got, want, 1e-12)
 
 
+@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize(
+    "view", [lambda x: p.transpose(p.reshape(x, (COLUMNS, ROWS)), (1, 0)), lambda x: p.take(x, 0, 0, ROWS)]
+)
+def test_a_view_that_is_overwritten_and_given_is_kept(name, view):
+    wide = TensorType(float64, (ROWS + 1, COLUMNS)) if "take" in view.__code__.co_names else T
+    fn = Function.build(lambda x, i, u: (UPDATES[name](view(x), i, u), view(x)), wide, N, T)
+    x, u = np.random.default_rng(0).normal(size=wide.shape), np.full(T.shape, 7.0)
+    for got, want in zip(compile(fn)(x, np.array(2), u), interpret(fn, x, np.array(2), u), strict=True):
+        np.testing.assert_allclose(got, want, 1e-12)
+
+
 def cached(length):
     """Rows written into a carry, one in each turn."""
     c, q = TensorType(float32, (length, 8)), TensorType(float32, (8,))
@@ -132,7 +144,7 @@ def random_program(rng):
         for _ in range(rng.integers(3, 9)):
             a, b = (pool[rng.integers(len(pool))] for _ in range(2))
             k = counts[rng.integers(len(counts))]
-            kind = rng.integers(6)
+            kind = rng.integers(7)
             if kind < 3:
                 pool.append(list(UPDATES.values())[kind](a, k, b))
             elif kind == 3:
@@ -140,8 +152,9 @@ def random_program(rng):
             elif kind == 4:
                 row = p.dynamic_slice(a, (k, whole(0)), (1, COLUMNS))
                 pool.append(p.dynamic_update(b, row * 2.0, (k + whole(1), whole(0))))
-            else:
-                pool.append(p.transpose(p.reshape(a, (COLUMNS, ROWS)), (1, 0)) + b)
+            else:  # a view, which may be kept as it is
+                view = p.transpose(p.reshape(a, (COLUMNS, ROWS)), (1, 0))
+                pool.append(view + b if kind == 5 else view)
         return tuple(pool[rng.integers(2 if rng.random() < 0.8 else 0, len(pool))] for _ in range(rng.integers(1, 4)))
 
     return Function.build(build, T, T, N, N)
