@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import is_not
 from types import FunctionType
 from typing import Any
 
@@ -218,11 +220,35 @@ class ItemAccess(LateNumbers):
             self.refuse("a length depends on values")
         return found  # type: ignore[no-any-return]
 
+    def places_of_either(self, value: Either) -> Callable[[int], Any]:
+        """A way to ask for the item at a place of one of several: live, where those are lists; MISSING at the end."""
+        ways = alternatives(value)
+        if not all(map(self.is_quiet, ways)):
+            self.refuse("one of several is iterated over, of which one may run code")
+
+        def contents() -> list[tuple[Any, ...]]:
+            owners = [w.owner if isinstance(w, DictView) else w for w in ways]
+            return [self.whole(w) if type(w) in CONTAINERS else () for w in owners]
+
+        before, items = contents(), self.items_of_either(value)
+
+        def at(i: int) -> Any:
+            nonlocal before, items
+            now = contents()
+            if any(len(a) != len(b) or any(map(is_not, a, b)) for a, b in zip(before, now, strict=True)):
+                if not all(type(w) is list for w in ways if not isinstance(w, tuple)):
+                    self.refuse("one of several is iterated over, and changes")
+                before, items = now, self.items_of_either(value)
+            return items[i] if i < len(items) else MISSING
+
+        return at
+
     def iterate(self, value: Any) -> Iterator[Any]:
         """Items one by one, as iteration yields them: live, where Python's is. It has begun when this returns."""
         value = self.joined(self.settled(value))
         if isinstance(value, Either):
-            return iter(self.items_of_either(value))
+            at = self.places_of_either(value)
+            return itertools.takewhile(partial(is_not, MISSING), map(at, itertools.count()))
         if is_tensor(value):
             return self.rows(value)
         if isinstance(value, Items):

@@ -71,8 +71,6 @@ class Loops(Rolling):
         over = self.settled(self.iterated(stmt.iter, frame))
         if isinstance(over, Either):
             over = self.joined(over)
-        if isinstance(over, Either):
-            over = self.items_of_either(over)
         if isinstance(over, ChangingRange):
             below = over.stop if type(over.stop) in (int, Sym) and over.step > 0 else None
             late = LateRange(self.late(over.start), self.late(over.stop), over.step, below)
@@ -140,6 +138,8 @@ class Loops(Rolling):
 
     def cursor(self, over: Any) -> Callable[[int], Any]:
         """A way to ask for the item at a place, as iteration meets it: live, where Python's is; MISSING at the end."""
+        if isinstance(over, Either):
+            return self.places_of_either(over)
         if type(over) is list:
             return lambda i: items[i] if i < len(items := self.whole(over)) else MISSING
         if isinstance(over, tuple) or type(over) in (str, bytes, range):
