@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # a mistake of our own that a slower way makes good is an error here
 os.environ.setdefault("MYCELIA_FAULTS", "raise")
@@ -32,6 +33,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("same examples on every machine")
+
+# nor do examples depend on the numbers in those modules that happen to be loaded: to read a thousand takes seconds, too
+providers._get_local_constants = lambda: providers._local_constants
 
 LEFT_OUT = "not slow and not peer"  # the choice of pyproject.toml
 

@@ -84,7 +84,7 @@ def test_every_block_has_its_exact_parts(weights, place):
     if not sum(weights) > 0:
         return
     shares = np.array(weights) / sum(weights)
-    if ((shares > 0) & (shares < 1 / 4096)).any():  # one that might never come is refused
+    if ((np.array(weights) > 0) & (shares < 1 / 4096)).any():  # one that might never come is refused
         weights = [w if share >= 1 / 4096 else 0.0 for w, share in zip(weights, shares.tolist(), strict=True)]
         shares = np.array(weights) / sum(weights)
     pattern = Weave.of(weights, (place,))
