@@ -11,7 +11,9 @@ from mycelia.errors import ArgumentError
 from mycelia.names import listening
 
 __all__ = [
+    "AutoParallelContext",
     "ParallelMode",
+    "auto_parallel_context",
     "get_auto_parallel_context",
     "reset_auto_parallel_context",
     "set_auto_parallel_context",
@@ -116,6 +118,52 @@ def reset_auto_parallel_context() -> None:
     'stand_alone'
     """
     _settings.update({name: setting.first for name, setting in SETTINGS.items()})
+
+
+class AutoParallelContext:
+    """The settings as an object with `get_...` and `set_...` for each, where old programs ask for it.
+
+    >>> auto_parallel_context().get_parallel_mode()
+    'stand_alone'
+    """
+
+    def __init__(self) -> None:
+        self.split: dict[str, list[int]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        way, _, setting = name.partition("_")
+        if way == "get" and setting in SETTINGS:
+            return lambda: get_auto_parallel_context(setting)
+        if way == "set" and setting in SETTINGS:
+            return lambda value: set_auto_parallel_context(**{setting: value})
+        raise AttributeError(f"there is no setting {setting or name!r} of training with several processes", name=name)
+
+    def set_all_reduce_fusion_split_indices(self, indices: list[int], group: str = "") -> None:
+        """Keep where gradients would be divided into messages: each is one message here, whatever is kept.
+
+        >>> auto_parallel_context().set_all_reduce_fusion_split_indices([2, 5])
+        >>> auto_parallel_context().get_all_reduce_fusion_split_indices()
+        [2, 5]
+        """
+        if not isinstance(indices, list) or not all(isinstance(i, int) for i in indices):
+            raise ArgumentError(f"indices is a list of whole numbers, not {indices!r}")
+        self.split[group] = list(indices)
+
+    def get_all_reduce_fusion_split_indices(self, group: str = "") -> list[int]:
+        """What was kept."""
+        return self.split.get(group, [])
+
+
+_context = AutoParallelContext()
+
+
+def auto_parallel_context() -> AutoParallelContext:
+    """The settings as an object.
+
+    >>> auto_parallel_context().get_gradients_mean()
+    False
+    """
+    return _context
 
 
 def _unknown(name: str) -> ArgumentError:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
+from mycelia import types
 from mycelia.eager import Tensor, as_dtype
 from mycelia.errors import DTypeError
 from mycelia.types import DType, bool_, float64, int64
 
-__all__ = ["dtype_to_nptype", "dtype_to_pytype", "get_py_obj_dtype", "pytype_to_dtype"]
+__all__ = [
+    "QuantDtype", "dtype_to_nptype", "dtype_to_pytype", "get_py_obj_dtype", "pytype_to_dtype", "tensor_to_ms_type",
+    "tensor_to_np_type",
+]  # fmt: skip
+
+_BITS = [(f"{sign}INT{n}", n - 1 + 16 * bool(sign)) for sign in ("", "U") for n in range(1, 17)]
+QuantDtype = Enum("QuantDtype", _BITS)  # type: ignore[misc]  # the names are made here
+"""How many bits quantized numbers have."""
+tensor_to_ms_type = {repr(d).title().replace("Uint", "UInt").replace("Bfloat", "BFloat").rstrip("_"): d for d in (
+    types.int8, types.uint8, types.int16, types.uint16, types.int32, types.uint32, types.int64, types.uint64,
+    types.float16, types.float32, types.float64, types.bool_, types.bfloat16, types.complex64, types.complex128,
+)}  # fmt: skip
+"""The element types by the names that checkpoints have for them."""
 
 
 def dtype_to_nptype(type_: DType) -> Any:
@@ -19,6 +33,16 @@ def dtype_to_nptype(type_: DType) -> Any:
     <class 'numpy.int8'>
     """
     return as_dtype(type_).numpy.type
+
+
+def tensor_to_np_type(tensor_type_str: str) -> Any:
+    """The class of NumPy's numbers of an element type, by the name that checkpoints have for it; None for no name.
+
+    >>> tensor_to_np_type("Float32"), tensor_to_ms_type["UInt8"]
+    (<class 'numpy.float32'>, uint8)
+    """
+    found = tensor_to_ms_type.get(tensor_type_str)
+    return None if found is None else found.numpy.type
 
 
 def dtype_to_pytype(type_: DType) -> Any:

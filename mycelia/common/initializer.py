@@ -428,3 +428,13 @@ NAMED: dict[str, Callable[[], Initializer]] = {
 }
 NAMED |= {"zeros": Zero, "ones": One, "identity": Identity, "orthogonal": Orthogonal}
 NAMED |= {"variancescaling": VarianceScaling, "dirac": Dirac}
+
+
+def filled(arr: Array, num: Any) -> Array:
+    """An array with other numbers in it, for a `_initialize` of one's own; it is returned.
+
+    >>> filled(np.zeros((2,)), 3.0)
+    array([3., 3.])
+    """
+    arr[...] = num
+    return arr

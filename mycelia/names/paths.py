@@ -68,9 +68,11 @@ PATHS: dict[str, str] = {
     "ops.nn_ops": "ops.operations",
     "ops.op_info_register": "ops.custom_info ops.custom",
     "ops.tensor_method": "ops.functional",
+    "parallel._auto_parallel_context": "api.parallel_context",
     "profiler.profiling": "profiler",
     "train.amp": "amp",
     "train.callback.*": "train.callback",
+    **{f"train.{old}": "train.callback" for old in ("_callback", "_loss_monitor", "_time_monitor")},
     "train.data_sink": "train.sinking",
     "train.dataset_helper": "train",
     "train.summary.summary_record": "train.summary",
@@ -132,7 +134,7 @@ _PARALLEL = {
     )
 }  # fmt: skip
 _CONVERSIONS = {name: f"common.dtypes.{name}" for name in (
-    "dtype_to_nptype", "dtype_to_pytype", "get_py_obj_dtype", "pytype_to_dtype",
+    "QuantDtype", "dtype_to_nptype", "dtype_to_pytype", "get_py_obj_dtype", "pytype_to_dtype",
 )}  # fmt: skip
 _SCALED = ("DynamicLossScaleUpdate", "FixedLossScaleUpdate", "TrainOneStepWithLossScale")
 _MICRO = {name: f"nn.micro.{name}" for name in ("GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell")}
@@ -167,6 +169,7 @@ _PLAIN = {
     **{name: f"common.plain.{name}" for name in ("frombuffer", "is_tensor", "merge_sliced_parameter")},
     **{name: f"ops.sparse.{name}" for name in ("RowTensor", "SparseTensor")},
 }
+_SAVED = {name: f"common.dtypes.{name}" for name in ("tensor_to_ms_type", "tensor_to_np_type")}
 _GRAPHS = {name: f"lite.mindir.{name}" for name in ("export", "load")}
 SHORT: dict[str, dict[str, str]] = {
     "mycelia.runtime": _RUNTIME,
@@ -178,6 +181,8 @@ SHORT: dict[str, dict[str, str]] = {
         **_GRAPHS,
         **_CONVERSIONS,
         **_PLAIN,
+        **_SAVED,
+        **{name: f"parallel.{name}" for name in ("get_algo_parameters", "reset_algo_parameters")},
         "Validator": "common.checkparam.Validator",
     },
     "mycelia.ops": _SPARSE | _SUMMARIES | _CUSTOM | _HOOKS,
@@ -186,7 +191,11 @@ SHORT: dict[str, dict[str, str]] = {
     "mycelia.nn": {n: f"train.metrics.{n}" for n in METRICS.split()}
     | _MICRO
     | _EXTENDED
-    | {"GraphCell": "lite.mindir.GraphCell"},
+    | {
+        "GraphCell": "lite.mindir.GraphCell",
+        "_activation": "nn.activation.ACTIVATIONS",
+        "opt_init_args_register": "nn.optim.optimizer.opt_init_args_register",
+    },
     "mycelia.nn.wrap": {f"{n}Cell": f"nn.{n}Cell" for n in _SCALED} | _MICRO,
     "mycelia.api": {
         "_cell_graph_executor": "api.hints.cell_graph_executor",
@@ -194,7 +203,7 @@ SHORT: dict[str, dict[str, str]] = {
         "jit_class": "api.hints.jit_class",
     },
     "mycelia.api.context": _PARALLEL,
-    "mycelia.train.serialization": _GRAPHS,
+    "mycelia.train.serialization": _GRAPHS | _SAVED,
     "mycelia.train": {
         **_GRAPHS,
         "ParallelMode": "api.parallel_context.ParallelMode",
@@ -202,10 +211,13 @@ SHORT: dict[str, dict[str, str]] = {
         "_InternalCallbackParam": "train.callback.InternalCallbackParam",
     },
     "mycelia.common": _TENSORS
+    | _CONVERSIONS
+    | {"RowTensor": "ops.sparse.RowTensor"}
     | {"JitConfig": "api.hints.JitConfig"}
     | {"half": "types.float16", "single": "types.float32", "double": "types.float64"},
     "mycelia.common.initializer": {
         "_calculate_correct_fan": "common.initializer.chosen_fan",
+        "_assignment": "common.initializer.filled",
         "_calculate_gain": "common.initializer.gain",
         "_calculate_fan_in_and_fan_out": "common.initializer.fans",
     },

@@ -174,7 +174,17 @@ class Cell(Hooked, Compiled, Stateful):
         else:
             self._hold(name, value)
             if isinstance(value, ParameterTuple):
+                self._give_names(value)
                 self._params = MappingProxyType({**self._params, **{p.name: p for p in value}})
+
+    def _give_names(self, parameters: ParameterTuple) -> None:
+        """Give those without names the next ones of the cell, so that checkpoints find them again."""
+        count = 0
+        for parameter in parameters:
+            while parameter.name.startswith(UNNAMED):
+                count += 1
+                if f"Parameter${count}" not in self._params:
+                    parameter.name = f"Parameter${count}"
 
     @staticmethod
     def __interpreted_set__(machine: Any, cell: Cell, name: str, value: Any) -> None:

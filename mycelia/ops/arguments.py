@@ -89,7 +89,7 @@ def axes_of(x: Tensor, axis: Axis) -> tuple[int, ...]:
         axis = tuple(axis.tolist())
     if axis is None or axis == ():
         return tuple(range(x.ndim))
-    chosen = [axis_of(x, a) for a in (axis if isinstance(axis, list | tuple) else (axis,))]
+    chosen = [axis_of(x, a) for a in (axis if isinstance(axis, list | tuple | range) else (axis,))]
     if len(set(chosen)) != len(chosen):
         raise ShapeError(f"an axis is named twice in {axis}", given={"shape": x.shape}, hint="name each axis once")
     return tuple(sorted(chosen))

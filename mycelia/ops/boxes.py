@@ -17,6 +17,7 @@ from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ir import Function
 from mycelia.ops.arguments import floated, number, pair, tensor
 from mycelia.ops.choice import masked_select
+from mycelia.ops.creation import full
 from mycelia.ops.order import order_of
 from mycelia.types import TensorType, bool_, int32
 
@@ -135,7 +136,8 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     wide = p.minimum(right, p.transpose(right)) - p.maximum(left, p.transpose(left))
     high = p.minimum(bottom, p.transpose(bottom)) - p.maximum(top, p.transpose(top))
     common = p.maximum(wide, 0.0) * p.maximum(high, 0.0)
-    over = p.greater(common, (area + p.transpose(area) - common) * limit)
+    both = area + p.transpose(area) - common
+    over = p.logical_and(p.greater(common, both * limit), p.greater(both, 0.0))  # corners in no order overlap nothing
     return ordered, created(p.Iota(int32, (count,), 0)), _kept(over)
 
 
@@ -182,6 +184,56 @@ def non_max_with_overlaps(
     found = masked_select(cast(order, int32), kept)
     most = int(max_output_size.item()) if isinstance(max_output_size, Tensor) else max_output_size
     return found[: max(whole("non-maximum suppression", "max_output_size", most, least=-(1 << 31)), 0)]
+
+
+def non_max_of_classes(
+    boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any, iou_threshold: Any,
+    score_threshold: Any, pad_per_class: bool = False, clip_boxes: bool = True,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Non-maximum suppression of boxes (batch, n, 1 or classes, 4) by their scores (batch, n, classes), class by class;
+    of each example the best ones of all classes: boxes, scores, classes, and how many there are. Others are zeros.
+
+    >>> corners = Tensor([[[[0.0, 0.0, 0.5, 0.5]], [[0.0, 0.0, 0.5, 0.6]], [[0.6, 0.6, 1.0, 1.0]]]])
+    >>> rated = Tensor([[[0.5, 0.1], [0.9, 0.2], [0.0, 0.7]]])
+    >>> found, best, kinds, count = non_max_of_classes(corners, rated, 2, 3, 0.5, 0.05)
+    >>> best.tolist(), kinds.tolist(), count.tolist()
+    ([[0.8999999761581421, 0.699999988079071, 0.20000000298023224]], [[0.0, 1.0, 1.0]], [3])
+    """
+    x, rated = floated(boxes), floated(scores)
+    if x.ndim != 4 or rated.ndim != 3 or x.shape[2] not in (1, rated.shape[2]) or x.shape[3] != 4:
+        raise ShapeError(f"boxes (batch, n, 1 or classes, 4) and scores are taken, not {x.shape} and {rated.shape}")
+    each = whole("CombinedNonMaxSuppression", "max_output_size_per_class", _count(max_output_size_per_class), least=1)
+    total = whole("CombinedNonMaxSuppression", "max_total_size", _count(max_total_size), least=1)
+    kinds = rated.shape[2]
+    room = min(total, each * kinds) if pad_per_class else total
+    rows = []
+    for example in range(x.shape[0]):
+        parts = []
+        for kind in range(kinds):
+            own, by = x[example, :, kind if x.shape[2] > 1 else 0], rated[example, :, kind]
+            kept = non_max(own, by, each, iou_threshold, score_threshold)
+            corners, best = p.gather(own, kept, 0), p.gather(by, kept, 0)
+            parts.append((corners, best, full(best.shape, kind, dtype=x.dtype)))
+        corners, best, kind_of = (p.concat(list(column), 0) for column in zip(*parts, strict=True))
+        order = order_of(best, 0, True)[:room]
+        corners = p.gather(corners, order, 0)
+        if clip_boxes:
+            corners = p.minimum(p.maximum(corners, number(0, x)), number(1, x))
+        rows.append((corners, p.gather(best, order, 0), p.gather(kind_of, order, 0)))
+    counts = [row[1].shape[0] for row in rows]
+    filled = [[_filled(part, room) for part in row] for row in rows]
+    found = [p.concat([p.expand_dims(row[i], (0,)) for row in filled], 0) for i in range(3)]
+    return found[0], found[1], found[2], tensor(counts).astype(int32)
+
+
+def _count(given: Any) -> Any:
+    return int(given.item()) if isinstance(given, Tensor) else given
+
+
+def _filled(rows: Tensor, count: int) -> Tensor:
+    """Rows, and behind them zeros, so many in all."""
+    missing = full((count - rows.shape[0], *rows.shape[1:]), 0, dtype=rows.dtype)
+    return p.concat([rows, missing], 0) if missing.shape[0] else rows
 
 
 def non_max(boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any) -> Tensor:

@@ -34,9 +34,9 @@ primitive_grads: ACosGrad AbsGrad AcoshGrad AsinGrad AsinhGrad AtanGrad AvgPoolG
     SoftplusGrad SqrtGrad StridedSliceGrad SumExt TanhGrad TraceGrad
 primitive_wide: Betainc CheckNumerics Conv3D Conv3DTranspose HSVToRGB IdentityN
     Igamma Igammac Lstsq PadV3 Polygamma RGBToHSV STFT TripletMarginLoss TruncatedNormal UniqueWithPad Zeta
-primitive_seldom: AdjustHue AdjustSaturation Assert BatchToSpace Cauchy Coalesce CompareAndBitpack
-    ComputeAccidentalHits ConvertToDynamic CumulativeLogsumexp DataFormatVecPermute Dilation2D DropoutDoMask
-    DropoutGenMask Expand ExtractImagePatches ExtractVolumePatches FastGelu Fills FusedSparseFtrl
+primitive_seldom: AdjustHue AdjustSaturation Assert BatchToSpace Cauchy Coalesce CombinedNonMaxSuppression
+    CompareAndBitpack ComputeAccidentalHits ConvertToDynamic CumulativeLogsumexp DataFormatVecPermute Dilation2D
+    DropoutDoMask DropoutGenMask Expand ExtractImagePatches ExtractVolumePatches FastGelu Fills FusedSparseFtrl
     FusedSparseProximalAdagrad GpuConvertToDynamicShape LARSUpdate LerpScalar Load LogNormalReverse LogSoftmaxExt
     MatrixLogarithm MatrixSolveLs NonDeterministicInts NonMaxSuppressionV3 NonMaxSuppressionWithOverlaps
     ParameterizedTruncatedNormal RaggedRange RandpermV2 ResizeLinear1D ScatterAddWithAxis ScatterNonAliasingAdd
@@ -61,7 +61,7 @@ hooks: PrimitiveWithCheck PrimitiveWithInfer prim_arg_register prim_attr_registe
 rare: col2im sparse_segment_mean
 resizing: deformable_conv2d
 walks: ForiLoop Scan WhileLoop
-taylor: derivative jet
+taylor: derivative jet linearize
 """
 
 _MINT = """

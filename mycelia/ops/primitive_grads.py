@@ -9,6 +9,7 @@ Each is the gradient of the function that it belongs to, or the formula in terms
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import Signature, signature
 from typing import Any
 
 from mycelia.api import vjp
@@ -253,4 +254,6 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "TraceGrad": ("", _diagonal),
 }  # fmt: skip
 for _name, (_attributes, _function) in _TABLE.items():
+    _named = [p for p in signature(_function).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    _function.__signature__ = Signature(_named)  # type: ignore[attr-defined]  # without `**attributes`
     declare(globals(), _name, _attributes, _function)

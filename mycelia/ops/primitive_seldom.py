@@ -266,6 +266,7 @@ _TABLE: dict[str, tuple[str, Callable[..., Any]]] = {
     "BatchToSpace": ("block_size, crops", pictures.to_space),
     "Cauchy": ("size, median=0.0, sigma=1.0", _cauchy),
     "Coalesce": ("", coalesced),
+    "CombinedNonMaxSuppression": ("pad_per_class=False, clip_boxes=True", boxes.non_max_of_classes),
     "CompareAndBitpack": ("", _packed),
     "ComputeAccidentalHits": ("num_true=1", _hits),
     "ConvertToDynamic": ("is_dynamic_rank=False", lambda x, is_dynamic_rank: _as_it_is(x)),

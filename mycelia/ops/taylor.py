@@ -19,7 +19,7 @@ from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.creation import ones_like, zeros_like
 from mycelia.tree import flatten, unflatten
 
-__all__ = ["derivative", "jet"]
+__all__ = ["derivative", "jet", "linearize"]
 
 
 def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
@@ -55,6 +55,27 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
     out, found = jet(fn, inputs, tuple(moves))
     leaves, shape = flatten(found)
     return out, unflatten(shape, [leaf[count - 1] for leaf in leaves])
+
+
+def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """What `fn` gives at its inputs, and the linear function that tells how results move when the inputs do.
+
+    >>> y, moves = linearize(lambda x: x * x, Tensor([1.0, 3.0]))
+    >>> y.tolist(), moves(Tensor([1.0, 10.0])).tolist()
+    ([1.0, 9.0], [2.0, 60.0])
+    """
+    at = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+    for x in at:
+        if not isinstance(x, Tensor):
+            raise ArgumentError(f"linearize takes tensors as inputs, not a {type(x).__name__}")
+
+    def moved(v: Any) -> Any:
+        along = tuple(v) if isinstance(v, tuple | list) else (v,)
+        if len(along) != len(at):
+            raise ArgumentError(f"{len(at)} inputs move by as many tensors, not {len(along)}")
+        return jvp(fn, at, along)[1]
+
+    return fn(*at), moved
 
 
 def _order(inputs: Sequence[Any], moves: Sequence[Any]) -> int:

@@ -306,3 +306,19 @@ def test_notebooks_show_tensors_as_tables_and_networks_as_trees():
     ):
         assert str(tuple(x.shape)) in x._repr_html_()
     assert ms.Tensor(shape=(None, 3), dtype=ms.float32)._repr_html_() is None
+
+
+def test_parameters_of_a_tuple_are_named_by_their_cell():
+    """As in MindSpore: the name says the place in the cell, so that a checkpoint fits in the next process."""
+
+    class Pair(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.first = ms.ParameterTuple([ms.Parameter(ms.Tensor([1.0])), ms.Parameter(ms.Tensor([2.0]), name="b")])
+            self.second = ms.ParameterTuple([ms.Parameter(ms.Tensor([3.0]))])
+
+    names = ["Parameter$1", "b", "Parameter$2"]
+    assert [p.name for p in Pair().get_parameters()] == names
+    assert [p.name for p in nn.CellList([Pair(), Pair()]).get_parameters()] == [
+        f"{i}.{n}" for i in (0, 1) for n in names
+    ]

@@ -223,3 +223,36 @@ def test_the_state_of_an_optimizer_fits_it():
             np.testing.assert_array_equal(two.state_dict()[name].asnumpy(), held.asnumpy(), err_msg=f"{kind} {name}")
         with pytest.raises(ms.errors.MyceliaError, match="unexpected are moment9"):
             two.load_state_dict({**one.state_dict(), "moment9.0.weight": ms.Tensor(1.0)})
+
+
+def test_an_optimizer_tells_what_its_groups_have():
+    """What published optimizers and callbacks read, as MindSpore's have it."""
+    net = nn.Dense(2, 2)
+    w, b = net.weight, net.bias
+    plain = nn.SGD([w, b], 0.5)
+    grouped = nn.SGD([{"params": [w], "lr": 0.25, "weight_decay": 0.125}, {"params": [b]}], 0.5)
+    ordered = nn.SGD([{"params": [w]}, {"params": [b]}, {"order_params": [b, w]}], [0.5, 0.25])
+    decayed = nn.SGD([w, b], 0.5, weight_decay=nn.ExponentialDecayLR(0.1, 0.5, 1))
+    assert [o.is_group_params_ordered for o in (plain, grouped, ordered)] == [False, False, True]
+    assert [o.dynamic_lr for o in (plain, grouped, ordered)] == [False, False, True]
+    assert [o.exec_weight_decay for o in (plain, grouped, decayed)] == [False, True, True]
+    assert [o.dynamic_weight_decay for o in (plain, grouped, decayed)] == [False, False, True]
+    assert [rate.item() for rate in grouped.learning_rate] == [0.25, 0.5]
+    assert [decay.item() for decay in grouped.weight_decay] == [0.125, 0.0]
+    assert plain.learning_rate.item() == 0.5
+    assert (plain.weight_decay.item(), decayed.dynamic_decay_flags) == (0.0, (True, True))
+    plain.target = "CPU"
+    with pytest.raises(ArgumentError):
+        plain.target = "GPU"
+
+
+def test_adam_says_which_wishes_exclude_each_other():
+    w = ms.Parameter([1.0, 2.0], name="w")
+    for wish in ("use_lazy", "use_offload"):
+        v = ms.Parameter([1.0, 2.0], name="v")
+        nn.Adam([v], 0.5, **{wish: True})((ms.Tensor([1.0, -2.0]),))
+        assert v.tolist() == pytest.approx([0.5, 2.5])
+        with pytest.raises(ArgumentError):
+            nn.Adam([w], 0.5, use_amsgrad=True, **{wish: True})
+    with pytest.raises(ArgumentError):
+        nn.Adam([w], use_lazy=True, use_offload=True)

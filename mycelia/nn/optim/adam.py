@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia import ops
+from mycelia import checks, ops
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError
 from mycelia.nn.optim.optimizer import Optimizer, check_share
@@ -73,7 +73,8 @@ def _log(beta: float) -> float:
 class Adam(MomentOptimizer):
     """Adam, by the paper's own rule: weight - rate * mean / (sqrt(square) + eps), both means corrected.
 
-    `use_locking` asks that no two updates of a weight overlap, and they never do.
+    `use_locking` asks that no two updates of a weight overlap, and they never do. `use_lazy` is about gradients with
+    few rows, and `use_offload` about where the step runs: gradients are whole here, and there is one place.
 
     >>> w = Parameter([1.0], name="w")
     >>> optimizer = Adam([w], learning_rate=0.5)
@@ -94,7 +95,14 @@ class Adam(MomentOptimizer):
         weight_decay: Any = 0.0,
         loss_scale: float = 1.0,
         use_amsgrad: bool = False,
+        *,
+        use_lazy: bool = False,
+        use_offload: bool = False,
     ) -> None:
+        checks.truth("Adam", "use_lazy", use_lazy)
+        checks.truth("Adam", "use_offload", use_offload)
+        if use_lazy + use_offload + use_amsgrad > 1:
+            raise ArgumentError("Adam takes one of use_lazy, use_offload and use_amsgrad")
         super().__init__(params, learning_rate, (beta1, beta2), eps, weight_decay, loss_scale, use_amsgrad)
         self.use_locking, self.use_nesterov = use_locking, use_nesterov
 

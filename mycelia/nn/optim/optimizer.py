@@ -6,18 +6,20 @@ it is one pass over memory for each parameter. The number of the step is itself 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from mycelia import ops
+from mycelia.checks import choice
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispatch
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.nn.cell import Cell
-from mycelia.nn.optim.rates import Rate, as_rate
+from mycelia.nn.optim.rates import Fixed, Rate, as_rate
 from mycelia.types import Array, float32, int32
 
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
@@ -35,6 +37,34 @@ class Choice:
 def _operation(name: str) -> cached_property[Any]:
     """An operation that is made when it is first asked for."""
     return cached_property(lambda _: getattr(ops, name)())
+
+
+def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
+    """A decorator for the `__init__` of an optimizer of one's own: it notes what was given, as `init_params`,
+    `init_learning_rate` and `init_args`.
+
+    >>> class Mine(Optimizer):
+    ...     @opt_init_args_register
+    ...     def __init__(self, params, learning_rate=0.5, extra=3):
+    ...         super().__init__(learning_rate, params)
+    >>> mine = Mine([Parameter([1.0], name="w")])
+    >>> mine.init_learning_rate, dict(mine.init_args)
+    (0.5, {'extra': 3})
+    """
+
+    @wraps(fn)
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature(fn).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        noted = dict(list(bound.arguments.items())[1:])
+        fn(self, *args, **kwargs)
+        if "params" in noted:
+            self.__dict__["init_params"] = {"params": noted.pop("params")}
+        rate = noted.pop("learning_rate", None)
+        self.__dict__["init_learning_rate"] = None if isinstance(rate, Cell) else rate
+        self.__dict__["init_args"] = noted
+
+    return made
 
 
 class Optimizer(Cell):
@@ -124,7 +154,10 @@ class Optimizer(Cell):
             self.insert_child_to_cell(f"rate_{number}", rate)
         self.rates = tuple(rates)
         self.decays = tuple(decays)
-        self.is_group_lr, self.dynamic_lr = len(rates) > 1, not all(isinstance(r.source, Parameter) for r in rates)
+        self.is_group_lr, self.dynamic_lr = len(rates) > 1, not all(type(r) is Fixed for r in rates)
+        self.is_group_params_ordered = ordered is not None
+        self.dynamic_weight_decay = any(isinstance(d, Cell) for d in decays)
+        self.dynamic_decay_flags = tuple(isinstance(decays[own.decay], Cell) for own in self.choices)
         self.grad_centralization_flags = tuple(own.centralize for own in self.choices)
         self.param_length = len(self.parameters)
         plain = not self.is_group  # without groups, what shifts and scales a normalised signal does not decay
@@ -133,6 +166,7 @@ class Optimizer(Cell):
             and not (plain and ("beta" in p.name or "gamma" in p.name))
             for p, own in found.values()
         )
+        self.exec_weight_decay = any(self.decay_flags)
 
     # ------------------------------------------------------------------------------------------------------ the step
 
@@ -244,9 +278,25 @@ class Optimizer(Cell):
         return found if isinstance(param, list) else found[0]
 
     @property
-    def learning_rate(self) -> Parameter | Cell:
-        """The rate: a parameter where it is one number or a list of them, else the schedule."""
-        return self.rates[0].source
+    def learning_rate(self) -> Parameter | Cell | tuple[Parameter | Cell, ...]:
+        """The rate: a parameter where it is one number or a list of them, else the schedule. Where groups have their
+        own, one for each parameter.
+
+        >>> w, b = Parameter([1.0], name="w"), Parameter([1.0], name="b")
+        >>> [r.item() for r in Optimizer(0.5, [{"params": [w], "lr": 0.25}, {"params": [b]}]).learning_rate]
+        [0.25, 0.5]
+        """
+        return tuple(self.rates[own.rate].source for own in self.choices) if self.is_group_lr else self.rates[0].source
+
+    @property
+    def weight_decay(self) -> Any:
+        """The decay of weights, a tensor or a schedule; a tuple with one for each parameter, if there are groups.
+
+        >>> Optimizer(0.5, [Parameter([1.0], name="w")], weight_decay=0.25).weight_decay.item()
+        0.25
+        """
+        found = [d if isinstance(d, Cell) else Tensor(d, float32) for d in self.decays]
+        return tuple(found[own.decay] for own in self.choices) if self.is_group else found[0]
 
     def get_lr(self) -> Any:
         """The rate of the coming step; a tuple with one for each parameter, if groups have their own.
@@ -265,6 +315,10 @@ class Optimizer(Cell):
         'CPU'
         """
         return "CPU"
+
+    @target.setter
+    def target(self, value: str) -> None:
+        choice(self.cls_name, "target", value, ("CPU",))
 
     @property
     def unique(self) -> bool:
