@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 from types import CellType
 from typing import Any
 
@@ -22,7 +24,7 @@ from mycelia.capture.statements import FALLS, Outcome
 from mycelia.capture.values import MISSING, POISON, Break, Either, HostNumber, Number
 from mycelia.capture.world import is_tensor
 from mycelia.ir import Value
-from mycelia.sizes import Sym, known_less
+from mycelia.sizes import Sym, known_equal, known_less
 from mycelia.types import int64
 
 LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its counter allows it; beyond LONGEST it must be
@@ -45,6 +47,15 @@ class ChangingRange:
     start: Any
     stop: Any
     step: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of tensors of one length, one of each in every turn: `enumerate(x)`, `zip(x, y)`, one in the other."""
+
+    tensors: tuple[Any, ...]
+    form: Callable[[Any, list[Any]], Any]  # what a turn gets, of its number and its rows
+    real: Callable[[], Any]  # what Python goes over
 
 
 class Loops(Rolling):
@@ -90,11 +101,14 @@ class Loops(Rolling):
                     raise
             else:
                 return outcome
-        if is_tensor(over) and self.value(over).shape and self.is_long(self.value(over).shape[0]):
-            try:
-                return self.forked(lambda: self.roll_rows(stmt, over, frame))
-            except Break:
-                pass
+        rows = Rows((over,), lambda _, rows: rows[0], lambda: over) if is_tensor(over) else over
+        if isinstance(rows, Rows):
+            if self.value(rows.tensors[0]).shape and self.is_long(self.value(rows.tensors[0]).shape[0]):
+                try:
+                    return self.forked(lambda: self.roll_rows(stmt, rows, frame))
+                except Break:
+                    pass
+            over = rows.real()
         at = self.cursor(over)
         return after(self.turns(0, at, stmt, frame))
 
@@ -102,7 +116,10 @@ class Loops(Rolling):
         """What a `for` goes over. A range of numbers that change between calls is not made: the program counts."""
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords):
             return self.eval(node, frame)
-        if self.settled(self.eval(node.func, frame)) is not range:
+        found = self.settled(self.eval(node.func, frame))
+        if found is enumerate or found is zip:
+            return self.rows_of(node, frame)
+        if found is not range:
             return self.eval(node, frame)
         args = tuple(map(self.settled, self.evals(node.args, frame)))
         self.node = node
@@ -112,6 +129,31 @@ class Loops(Rolling):
             if step := self.plain(step):
                 return ChangingRange(start, stop, step)
         return self.call(range, args, {})
+
+    def rows_of(self, node: ast.expr, frame: Frame) -> Any:
+        """What a `for` goes over that may be rows of tensors: `enumerate` and `zip` are not asked for these."""
+        fn = self.settled(self.eval(node.func, frame)) if is_plain_call(node) else None  # type: ignore[attr-defined]
+        if not (fn is enumerate or fn is zip):
+            return self.settled(self.eval(node, frame))
+        parts = [self.rows_of(arg, frame) for arg in node.args]  # type: ignore[attr-defined]
+        self.node = node
+
+        def real() -> Any:
+            return self.call(fn, tuple(x.real() if isinstance(x, Rows) else x for x in parts), {})
+
+        first, *others = parts = [
+            Rows((x,), lambda _, rows: rows[0], lambda x=x: x) if is_tensor(x) and self.value(x).shape else x  # type: ignore[misc]
+            for x in parts
+        ] or [None]
+        if fn is enumerate and isinstance(first, Rows) and (not others or [type(n) for n in others] == [int]):
+            start = others[0] if others else 0
+            return Rows(first.tensors, lambda i, rows: (self.binary("add", i, start), first.form(i, rows)), real)
+        if fn is zip and all(isinstance(x, Rows) for x in parts):
+            tensors = tuple(t for x in parts for t in x.tensors)
+            counts = [self.value(t).shape[0] for t in tensors]
+            if all(known_equal(n, counts[0]) for n in counts):
+                return Rows(tensors, partial(_zipped, parts), real)
+        return real()
 
     def late(self, n: Any) -> Any:
         """A number that changes between calls, as one that the program knows."""
@@ -207,27 +249,39 @@ class Loops(Rolling):
 
         return self.roll_counted(over, self.store.make(CellType()), turn, lambda: self.block(stmt.orelse, frame))
 
-    def roll_rows(self, stmt: ast.For, over: Any, frame: Frame) -> Outcome:
-        """A `for` over the rows of a tensor. A row is a part of it, which a loop cannot hand from turn to turn: its
+    def roll_rows(self, stmt: ast.For, over: Rows, frame: Frame) -> Outcome:
+        """A `for` over the rows of tensors. A row is a part of one, which a loop cannot hand from turn to turn: its
         variable is forgotten at the end of each, and after the loop it is the last row again.
         """
-        cell = frame.cells.get(self.mangled(stmt.target.id, frame)) if isinstance(stmt.target, ast.Name) else None
-        count, counter = self.value(over).shape[0], self.store.make(CellType())
+        count, counter = self.value(over.tensors[0]).shape[0], self.store.make(CellType())
+        names = [n for n in ast.walk(stmt.target) if isinstance(n, ast.Name)]
+        cells = [(n, c) for n in names if (c := frame.cells.get(self.mangled(n.id, frame))) is not None]
+        held: dict[ast.Name, int] = {}  # which row a variable is
 
         def turn(i: Any) -> Outcome:
-            row = self.get_part(over, i)
-            self.assign(stmt.target, row, frame)
+            rows = [self.get_part(t, i) for t in over.tensors]
+            self.assign(stmt.target, over.form(i, rows), frame)
+            first = [(n, c, self.store.peek(c, CONTENTS)) for n, c in cells]
+            if any(isinstance(x, tuple) for _, _, x in first):
+                self.refuse("a variable holds several rows")
             outcome = self.block(stmt.body, frame)
-            if cell is not None and self.store.peek(cell, CONTENTS) is row:
-                self.store.write(cell, CONTENTS, POISON)
+            for name, cell, row in first:
+                place = next((k for k, r in enumerate(rows) if r is row), None)
+                if place is not None and self.store.peek(cell, CONTENTS) is row:
+                    held[name] = place
+                    self.store.write(cell, CONTENTS, POISON)
             return outcome
 
         rows = LateRange(0, self.late(count), 1, count)
         outcome = self.roll_counted(rows, counter, turn, lambda: self.block(stmt.orelse, frame))
-        if cell is not None and known_less(0, count) and self.store.peek(cell, CONTENTS) is POISON:
-            last = self.select(self.binary("sub", self.read(counter, CONTENTS), 1), KINDS[int])
-            self.smaller[last] = count
-            self.assign(stmt.target, self.get_part(over, Number(last, int, 0, TURNS)), frame)
+        forgotten = [(n, held[n]) for n, c in cells if n in held and self.store.peek(c, CONTENTS) is POISON]
+        if forgotten and known_less(0, count):
+            last: Any = -1
+            if any(isinstance(n, ast.Break | ast.Return) for n in ast.walk(stmt)):
+                value = self.select(self.binary("sub", self.read(counter, CONTENTS), 1), KINDS[int])
+                self.smaller[value], last = count, Number(value, int, 0, TURNS)
+            for name, place in forgotten:
+                self.assign(name, self.get_part(over.tensors[place], last), frame)
         return outcome
 
     def roll_counted(
@@ -265,6 +319,17 @@ class Loops(Rolling):
         return self.roll(test, body, orelse, first)
 
     # --------------------------------------------------------------------------------------------------------- rolling
+
+
+def is_plain_call(node: ast.expr) -> bool:
+    """Whether a function is called by its name, with nothing but arguments by their places."""
+    plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords
+    return plain and not any(isinstance(arg, ast.Starred) for arg in node.args)  # type: ignore[attr-defined]
+
+
+def _zipped(parts: list[Rows], i: Any, rows: list[Any]) -> tuple[Any, ...]:
+    ends = list(accumulate(len(x.tensors) for x in parts))
+    return tuple(x.form(i, rows[end - len(x.tensors) : end]) for x, end in zip(parts, ends, strict=True))
 
 
 class Symbolic(BaseException):
