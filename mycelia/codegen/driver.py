@@ -10,7 +10,7 @@ code can be kept on disk and used again by another process, and for other sizes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 
 from llvmlite import ir
@@ -26,8 +26,9 @@ from mycelia.codegen.scalar import i32, i64, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.codegen.written import Written
 from mycelia.loops import FourierKind, Kernel, Procedure, Repeat, RoutineCall, Runtime, TileKind, Unit
-from mycelia.options import Options
+from mycelia.options import FastMath, Options
 from mycelia.sizes import Atom, Dim, Name, Sym, low
+from mycelia.target import Target
 
 _written = Written()
 
@@ -48,13 +49,15 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     module.triple = options.target.triple
     driver = Driver(module, unit, options, name)
     driver.run()
-    own = [_own(kind, options) for kind in driver.own]
+    own = [_own(kind, options.target, options.fast_math) for kind in driver.own]
     modules = (str(module), *driver.modules, *own, *driver.routines.values())
     return Emitted(modules, tuple(driver.numbers))
 
 
-def _own(kind: TileKind | FourierKind, options: Options) -> str:
-    """The module of a function of ours."""
+@lru_cache(maxsize=100)
+def _own(kind: TileKind | FourierKind, target: Target, fast_math: FastMath) -> str:
+    """The module of a function of ours, which many programs call: it takes longer to write than most of them."""
+    options = Options(target, 1, fast_math)
     return emit_tiles(kind, options) if isinstance(kind, TileKind) else emit_fourier(kind, options)
 
 

@@ -5,6 +5,8 @@ import pytest
 import scipy.fft
 
 from mycelia import primitives as p
+from mycelia.codegen import driver
+from mycelia.codegen.fourier import emit_fourier
 from mycelia.ir import Function
 from mycelia.primitives.pairing import in_pairs
 from mycelia.runtime.fourier import radices
@@ -70,3 +72,12 @@ def test_lengths_that_vary_are_planned_when_they_are_known():
     for n in (6, 7, 300, 311):
         x = numbers((2, n), complex128)
         assert error(f(ms.Tensor(x)).asnumpy(), np.fft.fft(x)) < 1e-14
+
+
+def test_many_programs_call_a_function_that_is_written_once(monkeypatch):
+    kinds = []
+    monkeypatch.setattr(driver, "emit_fourier", lambda kind, options: kinds.append(kind) or emit_fourier(kind, options))
+    driver._own.cache_clear()
+    for factor in (1.0, 2.0, 3.0):
+        compile(Function.build(lambda x, k=factor: p.Fft(0)(x * k), TensorType((24,), complex64)))
+    assert len(kinds) == 1
