@@ -77,7 +77,7 @@ def test_lengths_that_vary_are_planned_when_they_are_known():
 def test_many_programs_call_a_function_that_is_written_once(monkeypatch):
     kinds = []
     monkeypatch.setattr(driver, "emit_fourier", lambda kind, options: kinds.append(kind) or emit_fourier(kind, options))
-    driver._own.cache_clear()
+    driver._own.cache_clear()  # of the tests before
     for factor in (1.0, 2.0, 3.0):
-        compile(Function.build(lambda x, k=factor: p.Fft(0)(x * k), TensorType((24,), complex64)))
+        compile(Function.build(lambda x, k=factor: p.Fft(0)(x * k), TensorType(complex64, (24,))))
     assert len(kinds) == 1
