@@ -8,6 +8,7 @@ L L^T, its left singular vectors are our right ones, and its factors solve ours 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -18,17 +19,40 @@ from mycelia.types import Array
 
 FROM = 64  # rows and columns from which it is faster than NumPy: below, calls take longer than copies
 BAND = 128  # rows that are copied at a time, so that what is read across stays in the cache
+ALONE = 320  # rows or columns up to which one thread is as fast as two
 LETTERS = {"float32": "s", "float64": "d"}
 
 
 @cache
-def routine(name: str, dtype: str) -> Any:
-    """A routine of LAPACK with whole numbers of 64 bits, or None if NumPy did not bring it under its usual name."""
+def _symbol(name: str) -> Any:
+    """A function of the library that NumPy brings, or None if it does not have it under its usual name."""
     try:
-        library = ctypes.CDLL(import_module("numpy.linalg._umath_linalg").__file__)
-        return getattr(library, f"scipy_{LETTERS[dtype]}{name}_64_")
-    except (ImportError, OSError, AttributeError, KeyError):
+        return getattr(ctypes.CDLL(import_module("numpy.linalg._umath_linalg").__file__), name)
+    except (ImportError, OSError, AttributeError):
         return None
+
+
+def routine(name: str, dtype: str) -> Any:
+    """A routine of LAPACK with whole numbers of 64 bits, or None if it is not there."""
+    return _symbol(f"scipy_{LETTERS[dtype]}{name}_64_") if dtype in LETTERS else None
+
+
+def fitting(function: Callable[..., Any], *inputs: Array) -> Any:
+    """Call a function of matrices, on one thread where they are small. A thread that was asked for once waits for more
+    work for milliseconds, busily, on a processor that the next kernel needs.
+
+    >>> fitting(np.linalg.det, np.eye(2)).item()
+    1.0
+    """
+    count, choose = _symbol("scipy_openblas_get_num_threads64_"), _symbol("scipy_openblas_set_num_threads64_")
+    before = count() if count is not None and choose is not None and min(inputs[0].shape[-2:]) < ALONE else 1
+    if before == 1:
+        return function(*inputs)
+    choose(1)
+    try:
+        return function(*inputs)
+    finally:
+        choose(before)
 
 
 def is_direct(name: str, *inputs: Array) -> bool:

@@ -22,6 +22,7 @@ from mycelia.errors import DTypeError, ShapeError
 from mycelia.ir import Lowered, Mistake, Op, Purity, Value
 from mycelia.primitives.family import check_dtype, draw, mapping, names
 from mycelia.primitives.host import Callee
+from mycelia.primitives.lapack_library import fitting
 from mycelia.primitives.pairs import as_complex, as_pairs, joined, paired
 from mycelia.sizes import Dim
 from mycelia.types import Array, DType, TensorType, TupleType, bool_, float32, float64, int32
@@ -189,9 +190,9 @@ class OfMatrices(Op, abstract=True):
 
     def reference(self, *inputs: Array) -> Any:
         if not self.paired:
-            return self.computed(*inputs)
+            return fitting(self.computed, *inputs)
         given = map(as_complex, inputs) if self.takes else inputs
-        out = self.computed(*given)
+        out = fitting(self.computed, *given)
         parts = tuple(as_pairs(y) if y.dtype.kind == "c" else y for y in (out if isinstance(out, tuple) else (out,)))
         return parts if isinstance(out, tuple) else parts[0]
 
