@@ -12,6 +12,7 @@ from mycelia.api.staged import linearize
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, NoSuchGradient
 from mycelia.names import listening
+from mycelia.tree import flatten
 
 
 @listening
@@ -141,6 +142,15 @@ PLAIN = (int, float, bool, str, type(None))
 """Arguments of these types are none of those that `get_all` means."""
 
 
+def holds_more(given: Any) -> bool:
+    """Whether an argument is more than plain numbers and texts, and lists of them.
+
+    >>> holds_more((1, 2)), holds_more((1, Tensor(2.0))), holds_more(None)
+    (False, True, False)
+    """
+    return any(type(leaf) not in PLAIN for leaf in flatten(given)[0])
+
+
 class GradOperation:
     """`grad` with its older spelling: with respect to the first argument, to all that hold tensors, to parameters, or
     to both.
@@ -160,7 +170,9 @@ class GradOperation:
 
         def gradient(*args: Any, **kwargs: Any) -> Any:
             count = len(args) - self.sens_param
-            every = [i for i in range(count) if type(args[i]) not in PLAIN] or range(count)
+            every = [i for i in range(count) if holds_more(args[i])]
+            if self.get_all and not every and not self.get_by_list:
+                return ()  # with respect to no argument
             position = every if self.get_all else None if self.get_by_list else 0
             return grad(fn, position, weights if self.get_by_list else None, sens_param=self.sens_param)(
                 *args, **kwargs

@@ -57,6 +57,8 @@ PATHS: dict[str, str] = {
     "ops.composite.base": "ops.composite",
     "ops.function": "ops.functional",
     "ops.function.*_func": "ops.functional",
+    "ops.function.grad": "ops.functional",
+    "ops.function.grad.grad_func": "ops.functional",
     "ops.operations.*_ops": "ops.operations",
     "ops.operations.manually_defined": "ops.functional ops.operations",
     "ops.operations.manually_defined.ops_def": "ops.functional ops.operations",
@@ -120,12 +122,20 @@ _CUSTOM = {
 _HOOKS = {
     **{
         name: f"ops.hooks.{name}"
-        for name in ("HookBackward", "InsertGradientOf", "Partial", "RandomCategorical", "Randperm", "add_flags")
+        for name in (
+            "custom_vjp",
+            "HookBackward",
+            "InsertGradientOf",
+            "Partial",
+            "RandomCategorical",
+            "Randperm",
+            "add_flags",
+        )
     },
     "P": "ops.operations",
     "Tensor": "eager.Tensor",
     "get_grad": "api.get_grad",
-}
+}  # fmt: skip
 _HINTS = {name: f"api.hints.{name}" for name in ("JitConfig", "LAX", "STRICT", "jit_class", "lazy_inline", "run_check")}
 _PARALLEL = {
     name: f"api.parallel_context.{name}"

@@ -28,6 +28,7 @@ from mycelia.ops.hooks import Partial as Partial
 from mycelia.ops.hooks import RandomCategorical as RandomCategorical
 from mycelia.ops.hooks import Randperm as Randperm
 from mycelia.ops.hooks import add_flags as add_flags
+from mycelia.ops.hooks import custom_vjp as custom_vjp
 from mycelia.ops.sparse import coo_add as coo_add
 from mycelia.ops.sparse import coo_concat as coo_concat
 from mycelia.ops.sparse import csr_add as csr_add

@@ -16,8 +16,17 @@ from mycelia.ops.arguments import tensor
 from mycelia.ops.primitive import Primitive
 
 __all__ = [
-    "HookBackward", "InsertGradientOf", "Partial", "PrimitiveWithCheck", "PrimitiveWithInfer", "RandomCategorical",
-    "Randperm", "add_flags", "prim_arg_register", "prim_attr_register",
+    "HookBackward",
+    "InsertGradientOf",
+    "Partial",
+    "PrimitiveWithCheck",
+    "PrimitiveWithInfer",
+    "RandomCategorical",
+    "Randperm",
+    "add_flags",
+    "custom_vjp",
+    "prim_arg_register",
+    "prim_attr_register",
 ]  # fmt: skip
 
 
@@ -42,6 +51,35 @@ class InsertGradientOf:
     def __call__(self, x: Any) -> Tensor:
         function = self.f
         return given.with_gradient(_same, lambda x, out, dout: (function(dout),), (tensor(x),))  # type: ignore[no-any-return]
+
+
+class custom_vjp:  # MindSpore's name: a decorator
+    """A function whose gradient another one gives, which `defbwd` names: `bprop(*args, out, dout)` gives one for each
+    argument.
+
+    >>> from mycelia.api import grad
+    >>> @custom_vjp
+    ... def twice(x):
+    ...     return x * 2
+    >>> twice.defbwd(lambda x, out, dout: (dout * 10,))
+    >>> grad(twice)(Tensor([1.0])).tolist()
+    [10.0]
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        if not callable(fn):
+            raise CallError(f"custom_vjp takes a function, not {fn!r}")
+        self.fn = fn
+        self.bwd: Callable[..., Any] | None = None
+
+    def defbwd(self, bwd: Callable[..., Any]) -> None:
+        """Say what its gradient is."""
+        if not callable(bwd):
+            raise CallError(f"defbwd takes a function, not {bwd!r}")
+        self.bwd = bwd
+
+    def __call__(self, *args: Any) -> Any:
+        return self.fn(*args) if self.bwd is None else given.with_gradient(self.fn, self.bwd, args)
 
 
 class HookBackward:

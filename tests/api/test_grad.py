@@ -337,3 +337,27 @@ def test_all_arguments_are_those_that_hold_tensors_in_the_older_spelling():
         assert [g.tolist() for g in run(lambda x: older(f)(x, 3))(x)] == [[3.0, 3.0]]
         assert [g.tolist() for g in run(lambda x: older(f)(x, 2.5, None))(x)] == [[2.5, 2.5]]
         assert [g.tolist() for g in run(lambda x, y: older(f)(x, 3, y))(x, y)] == [[12.0, 15.0], [3.0, 6.0]]
+
+
+def test_grad_operation_leaves_out_arguments_without_tensors():
+    """As MindSpore does: shapes and axes among the arguments have no gradient, and no arguments have none."""
+    older = GradOperation(get_all=True)
+    x, w = Tensor([1.0, 2.0]), Parameter([3.0], name="w")
+    for shape in ((2, 1), [2, 1]):
+        (found,) = older(lambda x, shape: x.reshape(shape) * 3)(x, shape)
+        assert found.tolist() == [3.0, 3.0]
+    assert older(lambda: w * 2)() == ()
+    assert older(lambda a, b: a * b)(2, 3) == ()
+    arguments, weights = GradOperation(get_all=True, get_by_list=True)(lambda: w * 2, [w])()
+    assert (arguments, weights[0].tolist()) == ((), [2.0])
+
+
+def test_a_function_may_say_its_gradient():
+    @ops.custom_vjp
+    def mixed(x, y):
+        return 2 * x + y
+
+    assert [g.item() for g in grad(mixed, (0, 1))(Tensor(1.0), Tensor(2.0))] == [2.0, 1.0]
+    mixed.defbwd(lambda x, y, out, dout: (dout * out, 2 * y))
+    assert [g.item() for g in grad(mixed, (0, 1))(Tensor(1.0), Tensor(2.0))] == [4.0, 4.0]
+    assert [g.item() for g in jit(grad(mixed, (0, 1)))(Tensor(1.0), Tensor(2.0))] == [4.0, 4.0]

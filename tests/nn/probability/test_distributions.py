@@ -7,6 +7,7 @@ from scipy import stats
 import mycelia as ms
 from mycelia import Tensor
 from mycelia.nn.probability import distribution as msd
+from tests.each import each
 
 REAL, UP, UNIT = np.linspace(-3.0, 4.0, 8), np.array([-0.5, 0.1, 0.6, 1.5, 4.0]), np.array([-0.1, 0.05, 0.3, 0.7, 0.95])
 WHOLE = np.array([-1.0, 0.0, 1.0, 3.0, 7.0])
@@ -192,3 +193,22 @@ def test_compiled_they_are_the_same():
 def test_mistakes_are_explained(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_what_is_no_distribution_is_refused():
+    def refused(make, kind):
+        with pytest.raises(kind):
+            make()
+
+    each(refused, [
+        ("range", (lambda: msd.Uniform([1.0, 3.0], [2.0, 2.0]), ValueError)),
+        ("shapes", (lambda: msd.Uniform([[2.0], [1.0]], [[2.5], [3.0], [4.0]]), ValueError)),
+        ("gamma's shapes", (lambda: msd.Gamma([[2.0], [1.0]], [[2.0], [3.0], [4.0]]), ValueError)),
+        ("whole numbers", (lambda: msd.Uniform(0.0, 1.0, dtype=ms.int32), TypeError)),
+        ("truths", (lambda: msd.Bernoulli([0.1], dtype=ms.bool_), TypeError)),
+        ("name", (lambda: msd.Normal(0.0, 1.0, name=1.0), TypeError)),
+        ("one class", (lambda: msd.Categorical(0.2), ValueError)),
+        ("below 0", (lambda: msd.Categorical([-0.5, 1.5]), ValueError)),
+        ("sum", (lambda: msd.Categorical([[0.5, 0.5], [0.6, 0.6]]), ValueError)),
+    ])  # fmt: skip
+    assert msd.Categorical([0.0, 1.0]).mean().item() == 1.0

@@ -12,9 +12,9 @@ import numpy as np
 
 from mycelia import checks, ops
 from mycelia.eager import Generator, Parameter, Tensor, as_dtype, cast
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.nn.cell import Cell
-from mycelia.types import DType, float32, float64
+from mycelia.types import DType, bool_, float32, float64
 
 QUESTIONS = (
     "prob", "log_prob", "cdf", "log_cdf", "survival_function", "log_survival", "mean", "mode", "sd", "var", "entropy",
@@ -36,13 +36,20 @@ class Distribution(Cell):
 
     words: ClassVar[tuple[str, ...]] = ()
     limits: ClassVar[dict[str, tuple[float, float]]] = {}  # between which numbers a parameter lies, without these
+    continuous = False  # whether its numbers are floats, and no others
 
     def __init__(
         self, seed: int | None = None, dtype: Any = float32, name: str = "", param: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__()
+        checks.text(self.cls_name, "name", name)
         self._seed = 0 if seed is None else checks.whole(name or self.cls_name, "seed", seed, least=0)
         self._dtype = as_dtype(dtype)
+        if self._dtype is bool_ or (self.continuous and not self._dtype.is_float):
+            raise DTypeError(
+                f"{self.cls_name} gives {'floats' if self.continuous else 'whole numbers or floats'}, not {dtype!r}",
+                hint="leave dtype out",
+            )
         self._name = name or self.cls_name
         self._parameters = dict((param or {}).get("param_dict", param or {}))
         self.parameter_type: DType = self._dtype if self._dtype.is_float else float32
@@ -50,6 +57,15 @@ class Distribution(Cell):
         self._scalar = all(isinstance(v, int | float) for v in self._parameters.values() if v is not None)
         for word, value in self._parameters.items():
             setattr(self, f"_{word}_given", self._held(word, value))
+        shapes = {w: getattr(self, f"_{w}_given").shape for w, v in self._parameters.items() if v is not None}
+        try:
+            np.broadcast_shapes(*shapes.values())
+        except ValueError:
+            raise ShapeError(f"the parameters of {self.cls_name} do not fit together", given=shapes) from None
+
+    def _given(self, word: str) -> Any:
+        """A parameter that was given when it was made."""
+        return getattr(self, f"_{word}_given")
 
     def _held(self, word: str, value: Any) -> Any:
         """A parameter of the distribution as a tensor; one that is trained stays what it is."""

@@ -14,6 +14,7 @@ import numpy as np
 from mycelia import ops
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
+from mycelia.errors import ArgumentError
 from mycelia.nn.probability.distribution.base import Distribution
 from mycelia.ops.incomplete import log_normal_share
 from mycelia.ops.numbers import lgamma
@@ -56,6 +57,8 @@ def wide(*inputs: Tensor) -> list[Tensor]:
 
 class LocationScale(Distribution):
     """The family of z = (x - location) / scale, where a standard form says what z does."""
+
+    continuous = True
 
     limits: ClassVar[dict[str, tuple[float, float]]] = {"sd": POSITIVE, "scale": POSITIVE}
 
@@ -160,6 +163,8 @@ class LogNormal(Distribution):
     >>> round(LogNormal(0.0, 1.0).mean().item(), 4)
     1.6487
     """
+
+    continuous = True
 
     words: ClassVar[tuple[str, ...]] = ("loc", "scale")
     limits: ClassVar[dict[str, tuple[float, float]]] = {"scale": POSITIVE}
@@ -366,6 +371,8 @@ class Exponential(Distribution):
     0.5
     """
 
+    continuous = True
+
     words: ClassVar[tuple[str, ...]] = ("rate",)
     limits: ClassVar[dict[str, tuple[float, float]]] = {"rate": POSITIVE}
 
@@ -409,12 +416,16 @@ class Uniform(Distribution):
     2.0
     """
 
+    continuous = True
+
     words: ClassVar[tuple[str, ...]] = ("low", "high")
 
     def __init__(
         self, low: Any = None, high: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Uniform"
     ) -> None:
         super().__init__(seed, dtype, name, {"low": low, "high": high})
+        if low is not None and high is not None and not (self._given("low") < self._given("high")).all():
+            raise ArgumentError("low lies below high", given={"low": low, "high": high})
 
     def _log_prob(self, x: Tensor, low: Tensor, high: Tensor) -> Tensor:
         x, low, high = together(x, low, high)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mycelia import ops
 from mycelia.eager import Tensor, cast
+from mycelia.errors import ArgumentError
 from mycelia.nn.probability.distribution.base import Distribution
 from mycelia.nn.probability.distribution.continuous import POSITIVE, safe, together, within
 from mycelia.ops.distributions import poisson_noise
@@ -173,6 +174,14 @@ class Categorical(Distribution):
         self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Categorical"
     ) -> None:
         super().__init__(seed, dtype, name, {"probs": probs})
+        if probs is None:
+            return
+        numbers = self._given("probs").asnumpy()
+        if not numbers.ndim or not (numbers >= 0).all() or not np.allclose(numbers.sum(-1), 1.0, atol=1e-3):
+            raise ArgumentError(
+                "the probabilities of the classes are numbers from 0 whose sum is 1", given={"probs": probs},
+                hint="divide them by their sum, or give ops.softmax(scores, -1)",
+            )  # fmt: skip
 
     def _classes(self, probs: Tensor) -> Tensor:
         return Tensor(np.arange(probs.shape[-1]), probs.dtype)

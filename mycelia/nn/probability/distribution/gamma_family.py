@@ -28,6 +28,8 @@ class Gamma(Distribution):
     1.0
     """
 
+    continuous = True
+
     words: ClassVar[tuple[str, ...]] = ("concentration", "rate")
     limits: ClassVar[dict[str, tuple[float, float]]] = {"concentration": POSITIVE, "rate": POSITIVE}
 
@@ -85,6 +87,8 @@ class Beta(Distribution):
     >>> round(Beta(2.0, 1.0).mean().item(), 4)
     0.6667
     """
+
+    continuous = True
 
     words: ClassVar[tuple[str, ...]] = ("concentration1", "concentration0")
     limits: ClassVar[dict[str, tuple[float, float]]] = {"concentration1": POSITIVE, "concentration0": POSITIVE}
@@ -155,6 +159,8 @@ class StudentT(Distribution):
     >>> round(StudentT(1.0, 0.0, 1.0).cdf(1.0).item(), 4)
     0.75
     """
+
+    continuous = True
 
     words: ClassVar[tuple[str, ...]] = ("df", "mean", "sd")
     limits: ClassVar[dict[str, tuple[float, float]]] = {"df": POSITIVE, "sd": POSITIVE}
