@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -56,9 +57,15 @@ def test_every_make_target_that_a_page_names_exists() -> None:
         assert set(named) <= targets, page
 
 
-def test_continuous_integration_is_lint_and_test() -> None:
-    commands = re.findall(r"^make .*$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
-    assert commands == ["make lint", "make test"]
+@pytest.mark.parametrize("bad", ["", "lint", "test"])
+def test_continuous_integration_is_lint_and_test_and_fails_with_either(bad: str, tmp_path: Path) -> None:
+    make, made = tmp_path / "make", tmp_path / "made"
+    make.write_text(f'#!/bin/sh\necho "$1" >> {made}\n[ "$1" != "{bad}" ]\n')
+    make.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    ran = subprocess.run([ROOT / ".ci/run"], env=environment, capture_output=True, check=False)
+    assert sorted(made.read_text().split()) == [".venv/.dev", "lint", "test"]
+    assert (ran.returncode == 0) == (not bad)
 
 
 def test_no_tracked_file_names_a_folder_or_registry_of_one_machine() -> None:
