@@ -174,10 +174,12 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
     if name in (
-        "amp", "communication", "dataset", "experimental", "log", "mindrecord", "mint", "models", "numpy", "parallel",
-        "profiler", "rewrite", "scipy",
+        "amp", "communication", "dataset", "device_context", "experimental", "log", "mindrecord", "mint", "models",
+        "numpy", "parallel", "profiler", "rewrite", "scipy",
     ):  # fmt: skip
         return _import_module(f"mycelia.{name}")
+    if name == "set_recursion_limit":
+        return _import_module("mycelia.api.context").set_recursion_limit
     if name == "Profiler":
         return _import_module("mycelia.profiler").Profiler
     if name in train.__all__ and name not in train.OURS:

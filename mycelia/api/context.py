@@ -8,6 +8,7 @@ from typing import Any
 
 from mycelia.api.devices import get_current_device, set_device
 from mycelia.api.settings import SETTINGS
+from mycelia.checks import whole
 from mycelia.eager import Tensor, default_generator
 from mycelia.errors import ArgumentError
 from mycelia.names import listening
@@ -20,6 +21,18 @@ _context: dict[str, Any] = {name: setting.first for name, setting in SETTINGS.it
 
 
 @listening
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """How deep calls may nest in a compiled function: the setting `max_call_depth`.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it says what decides that here
+    ...     set_recursion_limit(10000)
+    >>> get_context("max_call_depth")
+    10000
+    """
+    set_context(max_call_depth=whole("set_recursion_limit", "recursion_limit", recursion_limit, least=1))
+
+
 def set_context(**kwargs: Any) -> None:
     """Choose settings of the session; those not named stay. A setting that has no effect here says so, in one line.
 

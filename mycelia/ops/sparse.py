@@ -98,6 +98,9 @@ class RowTensor:
             )
 
 
+RowTensorInner = RowTensor  # as MindSpore calls it among its own files
+
+
 class COOTensor(_Sparse):
     """A tensor by the places of the numbers that it holds, one row each, and the numbers.
 
