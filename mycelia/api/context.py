@@ -21,18 +21,6 @@ _context: dict[str, Any] = {name: setting.first for name, setting in SETTINGS.it
 
 
 @listening
-def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """How deep calls may nest in a compiled function: the setting `max_call_depth`.
-
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")  # it says what decides that here
-    ...     set_recursion_limit(10000)
-    >>> get_context("max_call_depth")
-    10000
-    """
-    set_context(max_call_depth=whole("set_recursion_limit", "recursion_limit", recursion_limit, least=1))
-
-
 def set_context(**kwargs: Any) -> None:
     """Choose settings of the session; those not named stay. A setting that has no effect here says so, in one line.
 
@@ -53,6 +41,18 @@ def set_context(**kwargs: Any) -> None:
             warnings.warn(f"{name}={value!r} has no effect: {SETTINGS[name].why}", UserWarning, stacklevel=3)
     _context.update(checked)
     _context.update({name: value for name, value in checked.get("jit_config", {}).items() if name in SETTINGS})
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """How deep calls may nest in a compiled function: the setting `max_call_depth`.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # it says what decides that here
+    ...     set_recursion_limit(10000)
+    >>> get_context("max_call_depth")
+    10000
+    """
+    set_context(max_call_depth=whole("set_recursion_limit", "recursion_limit", recursion_limit, least=1))
 
 
 def get_context(attr_key: str) -> Any:
