@@ -34,4 +34,4 @@ def inputs(size):
     i = np.arange(size)
     place = np.stack([np.cos(i * 1.7) * (1 + i % 4), np.sin(i * 1.7) * (1 + i % 3), np.sin(i * 0.3)], axis=1)
     speed = 0.3 * np.stack([-np.sin(i * 1.7), np.cos(i * 1.7), np.zeros(size)], axis=1)
-    return place, speed, 1.0 / (1 + i % 3), 10, 0.01
+    return place, speed, 1.0 / (1 + i % 3), 5, 0.01

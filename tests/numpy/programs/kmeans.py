@@ -20,4 +20,4 @@ def inputs(size):
     angle = 2.4 * (i % 5)
     x = 3 * np.cos(angle) + np.sin(i * 12.9898)
     y = 3 * np.sin(angle) + np.cos(i * 78.233)
-    return np.stack([x, y], axis=1), 5, 10
+    return np.stack([x, y], axis=1), 5, 4

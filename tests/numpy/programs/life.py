@@ -21,4 +21,4 @@ def run(board, turns):
 
 def inputs(size):
     y, x = np.mgrid[0:size, 0:size]
-    return ((x * 7 + y * 13 + x * y) % 5 < 2).astype(np.int32), 30
+    return ((x * 7 + y * 13 + x * y) % 5 < 2).astype(np.int32), 8

@@ -34,4 +34,4 @@ def run(x, labels, hidden, turns, rate):
 def inputs(size):
     i = np.arange(size * 4)
     x = np.stack([np.sin(i * 1.3), np.sin(i * 2.9)], axis=1)
-    return x, ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(np.int64), 16, 40, 1.0
+    return x, ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(np.int64), 16, 10, 1.0
