@@ -5,7 +5,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 # of what is installed, Python compiles what is imported: pip would compile all of it, one file after the other
 PIP := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --no-compile
-WORKERS ?= 2
+# one more than there are processors: some tests wait for processes, and others compute meanwhile
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 BENCH_HOME ?= ../shared/bench
 
 # Python's bytecode is kept, whatever the shell says: hundreds of tests start processes, and each would compile our sources
