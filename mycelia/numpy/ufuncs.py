@@ -20,10 +20,10 @@ from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.numpy import angles, arithmetic, bits, logic, powers, reductions
 from mycelia.numpy.arguments import is_number
 from mycelia.numpy.creation import arange, asarray, zeros
-from mycelia.numpy.joining import stack
+from mycelia.numpy.joining import concatenate, stack
 from mycelia.numpy.shapes import broadcast_to, moveaxis, ravel, reshape
 from mycelia.ops.arguments import axes_of, axis_of
-from mycelia.types import int64
+from mycelia.types import bool_, int64
 
 __all__: list[str] = []  # the functions have it
 
@@ -40,9 +40,9 @@ FOLDED: dict[str, Callable[..., Tensor]] = {
 KEPT: dict[str, Callable[..., Tensor]] = {
     "add": reductions.cumsum,
     "multiply": reductions.cumprod,
-    "maximum": lambda x, axis: ops.cummax(x, axis)[0],
-    "minimum": lambda x, axis: ops.cummin(x, axis)[0],
 }
+GROUPED = {"maximum", "minimum", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
+           "gcd"}  # fmt: skip  # exact, in whatever groups they are folded
 WRITTEN: dict[str, Callable[..., Tensor]] = {
     "add": ops.tensor_scatter_add,
     "subtract": ops.tensor_scatter_sub,
@@ -92,6 +92,8 @@ def accumulated(two: Two, array: Any, axis: int = 0) -> Tensor:
         return x.copy()
     if name in KEPT:
         return KEPT[name](x, axis=at)
+    if name in GROUPED:
+        return _doubled(two, x, at)
     steps: list[Tensor] = []
     for row in _rows(x, at):
         steps.append(two(steps[-1], row) if steps else row)
@@ -152,6 +154,16 @@ def written_at(two: Two, a: Tensor, indices: Any, b: Any = None) -> None:
                 flat, rows[i : i + 1], cast(two(flat[rows[i]], values[i : i + 1]), a.dtype)
             )
     a[...] = reshape(flat, a.shape)
+
+
+def _doubled(two: Two, x: Tensor, axis: int) -> Tensor:
+    """Every step of a fold, by doubling: each element with the fold that ends so many places before it."""
+    step, extent = 1, x.shape[axis]
+    x = x if x.dtype.kind != "b" and "logical" not in two.__name__ else cast(x, bool_)
+    while step < extent:
+        first, rest, before = (x.narrow(axis, i, n) for i, n in ((0, step), (step, extent - step), (0, extent - step)))
+        x, step = concatenate([first, two(rest, before)], axis), step * 2
+    return x if extent > 1 else x.copy()
 
 
 def _rows(x: Tensor, axis: int) -> list[Tensor]:
