@@ -88,8 +88,7 @@ def common_type(*arrays: Any) -> DType:
     >>> common_type(ndarray([1.0]), ndarray([2])), common_type(ndarray([1.0]))
     (float64, float32)
     """
-    found = result_type(*[x if x.dtype.kind in "fc" else float64 for x in map(asarray, arrays)])
-    return found if found.kind == "c" or found.bits >= 16 else float32
+    return result_type(*[x if x.dtype.kind in "fc" else float64 for x in map(asarray, arrays)])
 
 
 def min_scalar_type(a: Any) -> DType:
