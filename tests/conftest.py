@@ -1,5 +1,6 @@
 """What all tests share: examples that repeat, faults that show, threads that do not spin, garbage that is soon seen."""
 
+import doctest
 import gc
 import inspect
 import os
@@ -36,6 +37,9 @@ settings.load_profile("same examples on every machine")
 
 # nor do examples depend on the numbers in those modules that happen to be loaded: to read a thousand takes seconds, too
 providers._get_local_constants = lambda: providers._local_constants
+
+# a debugger is made for each doctest, and asks the disk about each source file that was ever shown: nobody debugs here
+doctest._OutputRedirectingPdb.reset = lambda self: None
 
 LEFT_OUT = "not slow and not peer"  # the choice of pyproject.toml
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from mycelia.ir.function import Function, toposort
+from mycelia.ir.function import Function
 from mycelia.ir.resize import resized
 from mycelia.ir.value import Param, Value
-from mycelia.sizes import Known, Name, Sym, evaluated
+from mycelia.sizes import Known, Name, Sym, evaluated, is_static
 from mycelia.types import TensorType
 
 
@@ -18,24 +18,31 @@ def interpret(fn: Function, *inputs: Any) -> tuple[Any, ...]:
     """The results of `fn` at these inputs; its effects happen, in order."""
     env: dict[Value, Any] = dict(zip(fn.params, inputs, strict=True))
     with np.errstate(all="ignore"):  # what is not a number shows in the results
-        return tuple(evaluate(fn.roots, env)[len(fn.effects) :])
+        evaluate(fn.values(), env)
+    return tuple([env[r] for r in fn.results])
 
 
-def evaluate(roots: tuple[Value, ...], env: dict[Value, Any]) -> list[Any]:
-    """The numbers of `roots`, where `env` says those of the parameters."""
+def evaluate(values: Iterable[Value], env: dict[Value, Any]) -> None:
+    """Add the numbers of `values`, inputs before users, to `env`, which says those of the parameters."""
     sizes: dict[Name, int] = {}  # that have come out of data
-    for v in toposort(roots):
+    for v in values:
         if v in env:
             continue
         if v.known is not None:
             env[v] = v.known
             continue
-        assert not isinstance(v.op, Param), f"{v} has no value here"
-        result = (resized(v.op, Known(sizes)) if sizes else v.op).reference(*[env[x] for x in v.inputs])
-        if not v.type.static and isinstance(v.type, TensorType):
-            sizes |= _learned(v.type, result.shape)
-        env[v] = as_typed(v, result, sizes)
-    return [env[r] for r in roots]
+        op, t = v.op, v.type
+        assert not isinstance(op, Param), f"{v} has no value here"
+        result = (resized(op, Known(sizes)) if sizes else op).reference(*[env[x] for x in v.inputs])
+        if isinstance(t, TensorType):
+            result, promised = np.asarray(result), t.shape
+            if not is_static(promised):
+                sizes |= _learned(t, result.shape)
+                promised = evaluated(promised, sizes)
+            assert result.shape == promised, f"{v} has shape {result.shape}"
+            if result.dtype != t.dtype.numpy:
+                result = result.astype(t.dtype.numpy)
+        env[v] = result
 
 
 def _learned(t: TensorType, shape: tuple[int, ...]) -> dict[Name, int]:
@@ -49,19 +56,9 @@ def _learned(t: TensorType, shape: tuple[int, ...]) -> dict[Name, int]:
     return found
 
 
-def as_typed(v: Value, result: Any, sizes: Mapping[Name, int] | None = None) -> Any:
-    """A result as an array of exactly the type that was promised."""
-    if isinstance(v.type, TensorType):
-        result = np.asarray(result)
-        promised = v.type.shape if v.type.static else evaluated(v.type.shape, sizes or {})
-        assert result.shape == promised, f"{v} has shape {result.shape}"
-        return result if result.dtype == v.type.dtype.numpy else result.astype(v.type.dtype.numpy)
-    return result
-
-
 def constant(v: Value) -> Any:
     """The number of a value that depends on no parameter, computed once."""
     assert v.closed, f"{v} depends on parameters"
     if v.known is None:
-        v.known = evaluate((v,), {})[0]
+        (v.known,) = interpret(Function((), (v,)))
     return v.known
