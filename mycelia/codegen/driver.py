@@ -50,7 +50,8 @@ def emit_program(unit: Unit, options: Options, name: str) -> Emitted:
     driver = Driver(module, unit, options, name)
     driver.run()
     own = [_own(kind, options.target, options.fast_math) for kind in driver.own]
-    modules = (str(module), *driver.modules, *own, *driver.routines.values())
+    text = str(module) if driver.uses_heap or unit.binding.handles else f"; once\n{module}"
+    modules = (text, *driver.modules, *own, *driver.routines.values())
     return Emitted(modules, tuple(driver.numbers))
 
 
@@ -160,7 +161,7 @@ class Driver:
 
     @cached_property
     def uses_heap(self) -> bool:
-        """Whether the program allocates anything."""
+        """Whether the program allocates anything. One that does not has no loops of its own, and calls nobody twice."""
         steps = self.unit.program.block.walk()
         return bool(self.unit.program.procedures) or any(isinstance(s, Repeat | Runtime) for s in steps)
 
