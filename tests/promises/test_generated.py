@@ -35,12 +35,12 @@ def check(judge: Judge, seeds: range, pure: bool) -> None:
             raise AssertionError(f"seed {seed}: {verdict.kind}\n{small}\n{judge(small, native).words}")
 
 
-@pytest.mark.parametrize("first", range(0, 240, PACK))
+@pytest.mark.parametrize("first", range(0, 420, PACK))
 def test_generated_programs_do_under_jit_what_they_do_in_python(judge: Judge, first: int) -> None:
     check(judge, range(first, first + PACK), pure=False)
 
 
-@pytest.mark.parametrize("first", range(0, 60, PACK))
+@pytest.mark.parametrize("first", range(0, 120, PACK))
 def test_gradients_and_batches_of_generated_functions_are_those_of_python(judge: Judge, first: int) -> None:
     check(judge, range(first, first + PACK), pure=True)
 
