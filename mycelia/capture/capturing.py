@@ -19,7 +19,7 @@ from mycelia.capture.recursion import Interpreter
 from mycelia.capture.sizing import Naming, Place
 from mycelia.capture.slots import CallRoot, PieceRoot, fetch
 from mycelia.capture.statements import FALLS, Exit
-from mycelia.capture.values import Break, Either, UserError
+from mycelia.capture.values import Break, Either, UserError, same
 from mycelia.capture.world import Array, KnownTuple, NotANumber, Object, Path, Read, SameValue, World
 from mycelia.eager.tape import set_aside
 from mycelia.ir import located, region
@@ -150,7 +150,7 @@ def changed(program: CapturedProgram, call: CallRoot) -> tuple[set[Path], set[Pl
     sizes: set[Place] = set()
     for path, expect, value in _seen(program.world, call):
         if isinstance(expect, SameValue) and type(value) is type(expect.value) and type(value) in (int, float):
-            found |= {path} if repr(value) != repr(expect.value) else set()
+            found |= set() if same(value, expect.value) else {path}
         elif isinstance(expect, NotANumber) and type(value) is float and value == value:
             found.add(path)
         elif isinstance(expect, Array) and type(value) is np.ndarray:

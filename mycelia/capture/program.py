@@ -344,7 +344,8 @@ class ObjectBuilder:
         if type(value) is Sym:
             return value.at(self.sizes)
         if kind is Exit:
-            return value if value is FALLS else Exit(value.kind, self(value.value))
+            known = value is FALLS or value.kind == "raise"  # which Python raises anew: what was met may be gone
+            return value if known else Exit(value.kind, self(value.value))
         if isinstance(value, tuple):
             return self.once(value) if self.shared and id(value) in self.shared else self.nest(value)
         if kind is Method or kind is DictView:
