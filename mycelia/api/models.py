@@ -29,7 +29,7 @@ from mycelia.eager.whole import NoWay, replayed
 from mycelia.ir import Function, Param, Value, fresh_params, region, substitute, toposort
 from mycelia.ir.region import innermost
 from mycelia.names import MissingName, listening, missing_attribute, renamed
-from mycelia.sizes import Sym, comes_from_data
+from mycelia.sizes import Sym, comes_from_data, known_equal
 from mycelia.transforms import jvp, vjp
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.types import TensorType, cotangent_type, float64, uint32
@@ -423,8 +423,9 @@ def mapped_call(
         made.append(base.tensor(r if a is None else p.moveaxis(r, 0, a % len(r.shape))))
     for x, v, a in written:
         machine.written(x, p.moveaxis(next(batched), 0, a % (len(v.shape) + 1)))
-    for counter, _ in counters:
-        base.write(counter, DATA, as_value(furthest(Tensor(next(batched)))))
+    for (counter, _), moved_on in zip(counters, batched, strict=False):
+        if not known_equal(size, 0):  # where there are no examples, none of them draws
+            base.write(counter, DATA, as_value(furthest(Tensor(moved_on))))
     for told in batched:
         machine.must(p.logical_not(p.reduce_any(told, (0,))))
     return rebuilt(machine, shape, made)

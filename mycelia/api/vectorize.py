@@ -19,7 +19,7 @@ from mycelia.eager.trace import Traced, run, size_of_an_example, trace
 from mycelia.errors import ArgumentError, CallError, CaptureError, ShapeError
 from mycelia.ir import Value, sizes_born
 from mycelia.names import listening
-from mycelia.sizes import NeedsSize
+from mycelia.sizes import NeedsSize, known_equal
 from mycelia.transforms.vmap import batch, lockstep
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import TensorType
@@ -51,17 +51,23 @@ def collecting_conditions() -> Iterator[list[Value]]:
 
 
 @contextmanager
-def undoing_draws() -> Iterator[None]:
-    """If the block finds no graph, the random numbers that it drew are drawn again in another way."""
-    before, mode.drawn = mode.drawn, []
+def undoing_draws(always: bool = False) -> Iterator[None]:
+    """If the block finds no graph, the random numbers that it drew are drawn again in another way: also those that a
+    block inside it has drawn. With `always`, nothing has been drawn in any case.
+    """
+    before, drawn = mode.drawn, []
+    mode.drawn = drawn
     try:
         yield
     except CaptureError:
-        for stream, counter in reversed(mode.drawn):
-            stream.counter._data = counter
+        always = True
         raise
     finally:
         mode.drawn = before
+        if before is not None and not always:
+            before.extend(drawn)
+        for stream, counter in reversed(drawn) if always else ():
+            stream.counter._data = counter
 
 
 def _one_each(functions: tuple[Callable[..., Any], ...], in_axes: Axes, out_axes: Axes) -> Callable[..., Any]:
@@ -131,7 +137,9 @@ def vmap(
             return out, wrong, tuple([flat[i].detached() for i in changed])
 
         try:
-            out, wrong, written = _run(trace(each, types), size, fronts, axes, types, (out_axes, 0, 0))
+            with undoing_draws(always=known_equal(size, 0)):  # where there are no examples, none of them draws
+                traced = trace(each, types)
+            out, wrong, written = _run(traced, size, fronts, axes, types, (out_axes, 0, 0))
         except NeedsSize as reason:
             raise size_of_an_example(reason) from None
         if mode.capturing:

@@ -79,7 +79,7 @@ class RandomBits(Op):
                 first & mask,
             ]
             keys = [k + np.uint64(w) & mask for k, w in zip(keys, WEYL, strict=True)]
-        flat = np.stack(words, -1).reshape((*key.shape[:-1], -1))[..., :count]
+        flat = np.stack(words, -1).reshape((*key.shape[:-1], 4 * blocks.size))[..., :count]
         return flat.astype(np.uint32).reshape(key.shape[:-1] + self.shape)
 
     def element(self, index: Sequence[Index], key: Reader, counter: Reader) -> Expr:
@@ -112,6 +112,7 @@ class RandomBits(Op):
         yield from (Sample(cls(shape), (key, counter)) for shape in [(4,), (3, 5), (), (0, 2), (1000,)])
         keys = np.arange(8, dtype=np.uint32).reshape(4, 2)
         yield Sample(cls((2, 3)), (keys, keys[::-1].copy()))
+        yield Sample(cls((2, 3)), (keys[:0], keys[:0]))
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:

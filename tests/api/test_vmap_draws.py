@@ -124,3 +124,29 @@ def test_one_example_after_the_other_draws_what_all_at_once_do(fn):
     loop = [mapped(ROWS).asnumpy(), mapped(ROWS).asnumpy(), ops.rand(3).asnumpy()]
     for a, b in zip(loop, drawn(fn, lambda f: f), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)  # other code draws normal numbers: the last bit is its own
+
+
+def test_what_an_inner_batch_draws_before_a_branch_is_drawn_once():
+    """A function that turns out to branch is run again in another way: all that it drew is drawn again."""
+
+    def fn(x):
+        noisy = ms.vmap(lambda e: e + ops.rand(()))(x) + ops.rand(2)
+        return noisy if x.sum() > 3 else -noisy
+
+    found = []
+    for wrap in (lambda f: f, ms.jit):
+        ms.set_seed(5)
+        found.append((wrap(ms.vmap(fn))(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist(), ms.get_rng_state().tolist()))
+    assert found[0] == found[1]
+    assert found[0][1][2] == 2
+
+
+@pytest.mark.parametrize("fn", [lambda x: x + ops.rand(2), lambda x: ops.rand(2) if x > 0 else x + ops.randn(2)])
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit])
+def test_no_examples_draw_nothing(fn, wrap):
+    ms.set_seed(5)
+    mapped = wrap(ms.vmap(fn))
+    assert mapped(Tensor([1.0, 2.0])[:0]).shape == (0, 2)
+    assert ms.get_rng_state().tolist() == [5, 0, 0, 0]
+    assert mapped(Tensor([1.0, 2.0, 3.0])).shape == (3, 2)
+    assert ms.get_rng_state().tolist() != [5, 0, 0, 0]
