@@ -260,10 +260,12 @@ _ready: dict[tuple[type, Op], Ready] = {}
 
 
 def ready(op: Op) -> Ready:
-    """The op with its memory. Equal ops share one."""
+    """The op with its memory. Equal ops share one, if their attributes are of the same classes: where 1 is right, True
+    may be refused.
+    """
     key = op.__class__, op
     found = _ready.get(key)
-    if found is None:
+    if found is None or (found.op is not op and not found.op.exactly(op)):
         if len(_ready) >= MEMORY:
             _ready.clear()
         found = _ready[key] = Ready(op)

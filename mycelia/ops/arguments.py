@@ -118,7 +118,7 @@ def _whole(what: str, value: Any) -> int:
         told = f"a tensor of shape {value.shape}" if isinstance(value, Tensor) else repr(value)
         raise CallError(f"{what} is a whole number, not {told}", hint="give an int, such as 0 or -1")
     try:
-        return index(value)
+        return int(index(value))  # True is one, and a number of a class of its own is a plain one
     except TypeError:
         raise CallError(f"{what} is a whole number, not {value!r}", hint="give an int, such as 0 or -1") from None
 
@@ -152,7 +152,7 @@ def sizes(*size: Any) -> tuple[int, ...]:
             if isinstance(given, Tensor)
             else given
         )
-    return tuple([s if isinstance(s, int | Sym) else _whole("an extent", s) for s in size])  # type: ignore[misc]  # a size is typed as an int
+    return tuple([s if type(s) is int or isinstance(s, Sym) else _whole("an extent", s) for s in size])  # type: ignore[misc]  # a size is typed as an int
 
 
 def per_axis(name: str, value: Any, rank: int, least: int = 1) -> tuple[int, ...]:

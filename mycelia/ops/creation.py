@@ -14,6 +14,7 @@ from mycelia.checks import whole
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
 from mycelia.errors import ArgumentError, ShapeError
 from mycelia.ops.arguments import axis_of, extents, method, number, tensor
+from mycelia.ops.movement import own
 from mycelia.sizes import Sym, positive
 from mycelia.types import DType, bool_, float32, int64
 
@@ -50,7 +51,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     [1.5, 1.5]
     """
     if isinstance(fill_value, Tensor):
-        filled = p.broadcast(fill_value, extents(size))
+        filled = own(p.broadcast(fill_value, extents(size)), fill_value)
         return filled if dtype is None else cast(filled, as_dtype(dtype))
     if isinstance(fill_value, Sym):
         return wrap(p.full(fill_value, int64 if dtype is None else as_dtype(dtype), extents(size)))

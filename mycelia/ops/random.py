@@ -212,7 +212,7 @@ def randperm(
     [0, 1, 2]
     """
     chosen = (seed << 32) + offset if seed or offset else None
-    return cast(order_of(_uniform((n,), float64, _source(chosen, generator)), 0, False), as_dtype(dtype))
+    return cast(order_of(_uniform(extents((n,)), float64, _source(chosen, generator)), 0, False), as_dtype(dtype))
 
 
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
