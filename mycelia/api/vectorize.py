@@ -55,8 +55,8 @@ def undoing_draws(always: bool = False) -> Iterator[None]:
     """If the block finds no graph, the random numbers that it drew are drawn again in another way: also those that a
     block inside it has drawn. With `always`, nothing has been drawn in any case.
     """
-    before, drawn = mode.drawn, []
-    mode.drawn = drawn
+    drawn: list[Any] = []
+    before, mode.drawn = mode.drawn, drawn
     try:
         yield
     except CaptureError:

@@ -1,4 +1,4 @@
-"""True, 1 and a number of a class of its own are equal: whichever comes first, the others mean what they meant before."""
+"""True, 1 and a number of a class of its own are equal: whichever comes first, the others mean what they meant."""
 
 from collections.abc import Callable
 from typing import Any
