@@ -227,6 +227,8 @@ class Tensors(Joining):
             return originals[id(out)]
         kind = type(out)
         if kind is Tensor:
+            if out._data.__class__ is np.ndarray and self.store.world.is_looked_into(out._data):
+                self.refuse("a tensor shares the memory of an array")
             held = originals.get(id(out._data))
             return self.store.tensor(as_value(out._data) if held is None else self.value(held))
         if kind is tuple:

@@ -155,6 +155,7 @@ class World:
         self.kinds: dict[int, str] = {}  # how the contents of a dict are read: key by key, or all together
         self.pinned: set[int] = set()
         self.nans: dict[int, NotANumber] = {}
+        self.copies: list[np.ndarray[Any, Any]] = []  # of arrays from outside
         self.items = 0  # in all nests
         self.hiding: dict[int, tuple[bool, type]] = {}
         self.touched_classes = False  # whether one of them is a class
@@ -174,6 +175,7 @@ class World:
         self.objects = list(map(held, self.objects))
         self.reads = list(map(kept, self.reads))
         self.root = None
+        self.copies.clear()
         for table in (self.index, self.seen, self.fresh, self.tuples, self.hiding):
             table.clear()
 
@@ -360,8 +362,13 @@ class World:
         key = id(array), ("content", None)
         if key not in self.seen:
             copy = self.seen[key] = array.copy()
+            self.copies.append(copy)
             self.reads.append(Read(self.number(array), ("itself", None), Content(copy)))
         return self.seen[key]  # type: ignore[no-any-return]
+
+    def is_looked_into(self, data: np.ndarray[Any, Any]) -> bool:
+        """Whether these numbers are in the memory of an outside array, as the program sees it."""
+        return any(np.may_share_memory(data, copy) for copy in self.copies)
 
 
 def kept(step: Any) -> Any:
