@@ -21,7 +21,7 @@ from mycelia.capture.nests import flattened, rebuilt
 from mycelia.capture.registered import REGISTERED
 from mycelia.capture.slots import DATA
 from mycelia.capture.texts import LateText
-from mycelia.capture.values import Either, HostNumber, Number, UserError, is_plain
+from mycelia.capture.values import Either, HostNumber, Number, UserError, is_atom, is_plain
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor, as_value
 from mycelia.eager.random import furthest, is_counter
@@ -453,16 +453,37 @@ def plain_axes(machine: Any, axes: Any) -> Any:
 
 
 def check_changes(machine: Machine, base: Any, one: Any, params: Sequence[Value], but: Sequence[Any]) -> None:
-    """What one example changes outside must be the same for all of them; but examples may draw more or fewer random
-    numbers: the counters of streams are not looked at.
+    """What one example changes outside must be the same for all of them, and so must be what it makes and keeps there;
+    but examples may draw more or fewer random numbers: the counters of streams are not looked at.
     """
     own, spared = set(params), {id(x) for x in but}
+    made: dict[int, list[tuple[Any, Any, Any]]] = {n: [] for n in one.made}
+    waiting: list[tuple[Any, Any, Any]] = []
     for obj, slot, held in one.differences(base):
-        if id(obj) in one.made or id(obj) in spared:
-            continue
+        if id(obj) not in spared:
+            made.get(id(obj), waiting).append((obj, slot, held))
+    while waiting:
+        obj, slot, held = waiting.pop(0)
         if not own.isdisjoint(v for v in toposort(values_in(held)) if type(v.op) is Param):
             machine.refuse("each example changes something outside in its own way")
-        base.write(obj, slot, held)
+        if id(obj) in one.made:
+            base.made.add(id(obj))
+            base.slots[id(obj), slot] = obj, held
+        else:
+            base.write(obj, slot, held)
+        for x in objects_in(held):
+            if type(x).__module__.startswith(("mycelia.capture.", "mycelia.api.")):
+                machine.refuse(f"a {type(x).__name__} is kept by each example")
+            waiting += made.pop(id(x), ())
+
+
+def objects_in(held: Any) -> list[Any]:
+    """The objects in what a slot holds."""
+    if isinstance(held, Either):
+        return [*objects_in(held.yes), *objects_in(held.no)]
+    if isinstance(held, tuple):
+        return [x for part in held for x in objects_in(part)]
+    return [] if is_atom(held) or isinstance(held, Value | Number | HostNumber | LateText) else [held]
 
 
 def register() -> None:

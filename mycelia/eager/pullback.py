@@ -49,10 +49,10 @@ def replay(fn: Function, inputs: Sequence[Any], apply: Callable[[Op, Sequence[An
     for v in fn.values():
         if v in env:
             continue
-        if isinstance(v.op, Project):
-            env[v] = env[v.inputs[0]][v.op.index]
-        elif v.closed:
+        if v.closed:
             env[v] = v
+        elif isinstance(v.op, Project):
+            env[v] = env[v.inputs[0]][v.op.index]
         else:
             assert isinstance(v.op, Op), f"{v} has no value here"
             env[v] = apply(v.op, [env[x] for x in v.inputs])
