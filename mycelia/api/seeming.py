@@ -112,6 +112,7 @@ class _Look:
             module = fn.__module__ or ""
             if not module.startswith(OURS) or module.startswith(WRITERS):
                 self.unknown()
+            self.decides = self.decides or module == "mycelia.api.vectorize"  # what is made inside is known there only
             self.each(x for x in held if callable(x) and not isinstance(x, type))
             return
         for code in _within(fn.__code__):

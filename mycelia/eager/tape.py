@@ -75,6 +75,11 @@ def recording() -> bool:
     return bool(open_tapes) and _current.tape is not None
 
 
+def current_tape() -> Tape | None:
+    """The tape that this thread writes to now."""
+    return _current.tape
+
+
 @contextmanager
 def set_aside() -> Iterator[None]:
     """Inside the block the open tape is not written to, and a gradient begins a tape of its own."""

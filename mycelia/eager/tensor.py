@@ -398,7 +398,7 @@ def as_value(x: Any) -> Value:
     """A tensor as a value of the graph that is being written."""
     data = x._data if isinstance(x, Tensor) else x
     if data.__class__ is Value:
-        return data
+        return data if mode.lift is None or x is data or x._tape is None else mode.lift(x)
     if data.ndim == 0 and x._tape is None and x.__class__ is Tensor:
         return p.full(data.item(), _BY_NUMPY[data.dtype], ())
     return p.constant(data) if mode.lift is None else mode.lift(x)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from mycelia import primitives as p
 from mycelia.eager.dispatch import Concrete, mode
 from mycelia.eager.parameter import Parameter
 from mycelia.eager.pullback import replay
-from mycelia.eager.tape import set_aside
+from mycelia.eager.tape import current_tape, set_aside
 from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import ArgumentError, CaptureError
 from mycelia.ir import Function, Op, Value, fresh_params, region, toposort
@@ -46,13 +47,17 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     lifted: dict[tuple[int, int], tuple[Tensor, Value]] = {}
 
     def lift(x: Tensor) -> Value:
-        if x._data.__class__ is Value:
-            return x._data
-        key = id(x._data), -1 if x._tape is None else x._id
+        data, here = x._data, around is not None and x._tape is around
+        if data.__class__ is Value and not here:  # it is of the capture around this one, and perhaps on its tape
+            return data if before[1] is None or x._tape is None else before[1](x)
+        if before[0] and not here:  # an input of that capture, which may also change it
+            return p.constant(data) if before[1] is None else before[1](x)
+        key = id(data), -1 if x._tape is None else x._id
         if key not in lifted:
-            lifted[key] = x.alias(), fresh_params((type_of(x._data),))[0]
+            lifted[key] = x.alias(), fresh_params((data.type if data.__class__ is Value else type_of(data),))[0]
         return lifted[key][1]
 
+    around = current_tape()  # what is on it is given to the graph, so that the gradient flows to it
     before = mode.capturing, mode.lift, mode.changing
     noted, mode.concrete = mode.concrete, None
     changed: dict[int, tuple[Parameter, Any]] = {}
@@ -63,9 +68,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         if before[2] is not None:
             before[2](x)
 
-    mode.capturing, mode.changing = True, changing
-    if not before[0]:  # inside a capture a tensor from outside is an input of that capture, which may also change it
-        mode.lift = lift
+    mode.capturing, mode.lift, mode.changing = True, lift, changing
     try:
         with set_aside(), region() as inside:
             leaves, structure = flatten(fn(*[wrap(v) for v in params]))
