@@ -63,7 +63,8 @@ class Tensor(OperatorSignatures):
         self._tape = self._kin = None
         if isinstance(input_data, Tensor):
             same = dtype is None or as_dtype(dtype) is input_data.dtype
-            self._data = input_data._data if same else cast(input_data, as_dtype(dtype))._data
+            data = input_data._data if same else cast(input_data, as_dtype(dtype))._data
+            self._data = data if data.__class__ is not Value else p.stop_gradient(data)  # as it is on no tape
         elif isinstance(input_data, Value):
             self._data = input_data
         elif input_data is not None:

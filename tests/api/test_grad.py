@@ -9,7 +9,7 @@ import mycelia.ops as ops
 from mycelia.api import GradOperation, get_grad, grad, jacfwd, jacrev, jit, jvp, value_and_grad, vjp, vmap
 from mycelia.eager import Parameter, Tensor
 from mycelia.errors import ArgumentError, DTypeError, GradientError, ShapeError
-from mycelia.types import float64
+from mycelia.types import float32, float64
 
 
 def numeric(f, x, eps=1e-6):
@@ -361,3 +361,14 @@ def test_a_function_may_say_its_gradient():
     mixed.defbwd(lambda x, y, out, dout: (dout * out, 2 * y))
     assert [g.item() for g in grad(mixed, (0, 1))(Tensor(1.0), Tensor(2.0))] == [4.0, 4.0]
     assert [g.item() for g in jit(grad(mixed, (0, 1)))(Tensor(1.0), Tensor(2.0))] == [4.0, 4.0]
+
+
+@pytest.mark.parametrize("make", [Tensor, lambda x: Tensor(x, float64), lambda x: Parameter(x, name="p") * 1.0])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda f: f, jit, lambda f: lambda x: vmap(f)(x[None])[0], lambda f: jit(lambda x: vmap(f)(x[None])[0])],
+    ids=["eager", "jit", "vmap", "jit of vmap"],
+)
+def test_a_tensor_made_of_a_tensor_is_a_new_beginning(wrap, make):
+    slope = wrap(grad(lambda x: (make(x) * x).sum().astype(float32)))
+    assert slope(Tensor([1.0, 2.0])).tolist() == [1.0, 2.0]
