@@ -12,7 +12,7 @@ from mycelia.capture.matching import Matching
 from mycelia.capture.numbers import LARGEST
 from mycelia.capture.slots import CONTENTS, DATA, ITEMS, Slot
 from mycelia.capture.store import Key, Store
-from mycelia.capture.values import POISON, Either, HostNumber, Number, UserError, alternatives, either
+from mycelia.capture.values import POISON, Either, HostNumber, Number, UserError, alternatives, either, within
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.ir import Value, fresh_params
@@ -306,7 +306,9 @@ def mapped(value: Any, fn: Callable[[Any], Any]) -> Any:
 
 
 def flat(value: Any) -> list[Any]:
-    """A value and, if it is a tuple or either of two, all that is in it."""
+    """A value or, if it is a tuple or either of two, all that is in it; what stands in several places at least once."""
     if isinstance(value, Either):
-        return [*flat(value.yes), *flat(value.no)]
-    return [x for v in value for x in flat(v)] if type(value) is tuple else [value]
+        return [x for v in alternatives(value) for x in flat(v)]
+    if type(value) is not tuple:
+        return [value]
+    return [x for v in within(value) for x in (flat(v) if isinstance(v, Either) else [v])]

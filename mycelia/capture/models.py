@@ -12,7 +12,7 @@ from collections import OrderedDict
 from types import MappingProxyType
 from typing import Any
 
-from mycelia.capture.values import ATOMS, Break, is_plain
+from mycelia.capture.values import ATOMS, Break, is_plain, within
 from mycelia.sizes import Sym
 from mycelia.types import DType, TensorType
 
@@ -60,7 +60,7 @@ def is_text(value: Any) -> bool:
     (True, False)
     """
     if type(value) is tuple:
-        return all(map(is_text, value))
+        return all(map(is_text, within(value)))
     return value is None or value is Ellipsis or type(value) in TEXT
 
 

@@ -15,7 +15,7 @@ from mycelia.capture.expressions import BINARY
 from mycelia.capture.machine import KINDS, Frame
 from mycelia.capture.slots import CONTENTS
 from mycelia.capture.source import Definition
-from mycelia.capture.values import MISSING, Either, UserError, alternatives, either, is_plain, same
+from mycelia.capture.values import MISSING, Either, UserError, alternatives, either, is_plain, same, within
 
 
 @dataclass(slots=True, unsafe_hash=True)  # nobody changes one; frozen, it would take three times as long to make
@@ -57,7 +57,7 @@ def is_type(value: Any) -> bool:
     (True, False)
     """
     if type(value) is tuple:
-        return all(map(is_type, value))
+        return all(map(is_type, within(value)))
     return type(value) in TYPES or type(value).__module__ == "typing"
 
 

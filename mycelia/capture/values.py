@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import is_
 from types import BuiltinFunctionType, CodeType, EllipsisType, ModuleType, NoneType, UnionType
 from typing import Any
 
@@ -96,10 +98,42 @@ def is_atom(value: Any) -> bool:
     return type(value) in ATOMS or isinstance(value, (type, np.dtype, Op))
 
 
+def within(nest: tuple[Any, ...]) -> Iterator[Any]:
+    """What is in tuples in tuples. One that stands in several places is looked into once: there may be as many ways
+    through them as there are numbers.
+
+    >>> pair = ("a", 2)
+    >>> list(within((1, pair, pair)))
+    [1, 'a', 2]
+    """
+    seen, waiting = {id(nest)}, [nest]
+    while waiting:
+        for x in waiting.pop():
+            if type(x) is not tuple:
+                yield x
+            elif id(x) not in seen:
+                seen.add(id(x))
+                waiting.append(x)
+
+
+def rebuilt(nest: tuple[Any, ...], leaf: Callable[[Any], Any], known: dict[int, Any] | None = None) -> tuple[Any, ...]:
+    """Tuples in tuples with other leaves. Those that stand in several places still do, and those that stay are kept.
+
+    >>> pair = ("a", 2)
+    >>> rebuilt((1, pair, pair), str), rebuilt(pair, lambda x: x) is pair
+    (('1', ('a', '2'), ('a', '2')), True)
+    """
+    known = {} if known is None else known
+    if id(nest) not in known:
+        parts = tuple([rebuilt(x, leaf, known) if type(x) is tuple else leaf(x) for x in nest])
+        known[id(nest)] = nest if all(map(is_, parts, nest)) else parts
+    return known[id(nest)]  # type: ignore[no-any-return]
+
+
 def is_plain(value: Any) -> bool:
     """Whether a value is made of constants only, so that a pure function of it is a constant."""
     if type(value) is tuple:
-        return all(map(is_plain, value))
+        return all(map(is_plain, within(value)))
     if type(value) is Sym:
         return False
     if type(value) is slice:
@@ -114,7 +148,7 @@ def holds_nan(value: Any) -> bool:
     (True, False)
     """
     if type(value) is tuple:
-        return any(map(holds_nan, value))
+        return any(map(holds_nan, within(value)))
     return type(value) in (float, complex) and value != value
 
 
@@ -125,7 +159,7 @@ def is_long(value: Any) -> bool:
     (True, False)
     """
     if type(value) is tuple:
-        return any(map(is_long, value))
+        return any(map(is_long, within(value)))
     if type(value) is range:
         return is_long((value.start, value.stop, value.step))
     return type(value) is int and value.bit_length() > 2000
@@ -169,10 +203,14 @@ def alternatives(value: Any) -> list[Any]:
     return found
 
 
-def either(cond: Value, a: Any, b: Any) -> Any:
+def either(cond: Value, a: Any, b: Any, known: dict[tuple[int, int], Any] | None = None) -> Any:
     """The join of two values: total, since what cannot be one value waits as an `Either`."""
     if a is b or (same(a, b) and a == b):  # nan is found in a list by its identity
         return a
-    if type(a) is tuple and type(b) is tuple and len(a) == len(b):
-        return tuple(either(cond, x, y) for x, y in zip(a, b, strict=True))
-    return Either(cond, a, b)
+    if type(a) is not tuple or type(b) is not tuple or len(a) != len(b):
+        return Either(cond, a, b)
+    known = {} if known is None else known  # tuples that stand in several places are joined once
+    key = id(a), id(b)
+    if key not in known:
+        known[key] = tuple([either(cond, x, y, known) for x, y in zip(a, b, strict=True)])
+    return known[key]

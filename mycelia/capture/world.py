@@ -19,6 +19,8 @@ from mycelia.types import _BY_NUMPY, TensorType, type_of
 
 MOST_ITEMS = 20_000  # of a container that a guard compares one by one
 MANY_ITEMS = 100_000  # of all of them; one that stands in several places counts as often
+OF_A_TUPLE = 20  # items that take as long as to look at a tuple itself: a guard has several lines for each
+DEEPEST = 100  # tuples in tuples
 Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermost first
 
 
@@ -257,7 +259,9 @@ class World:
             return raw, SameValue(raw)
         if kind is not tuple and not self.adds_names(kind):
             raise Break(f"a {kind.__name__} is a tuple with a way of its own")
-        self.items += len(raw)
+        if len(path) >= DEEPEST and type(path[-DEEPEST]) is int:
+            raise Break(f"a tuple in more than {DEEPEST} others")
+        self.items += len(raw) + OF_A_TUPLE
         if len(raw) > MOST_ITEMS or self.items > MANY_ITEMS:
             raise Break(f"{max(len(raw), self.items)} items would be compared one by one at every call")
         pairs = [self.admit(r, (*path, i)) for i, r in enumerate(raw)]

@@ -78,6 +78,43 @@ def test_tuples_that_stand_in_many_places_are_one() -> None:
     assert "one native call" in folded.explain()
 
 
+def folded() -> Any:
+    """As many ways to a number as there are atoms in some things."""
+    nest: Any = (1,)
+    for _ in range(60):
+        nest = (nest, nest)
+    return nest
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: x * 2.0 if (k := folded()) in [k] else x,
+        lambda x: x * (1 + (k := folded()).index(k[0]) + k.count(k[1])),
+        lambda x: x * 2.0 if (k := folded()) == (k[0], k[1]) else x,
+        lambda x: x * len([(k := folded())] and ((k, k) if x.sum() > 0 else (k[0], k))),
+        lambda x: x * 2.0 if isinstance(k := folded(), tuple) and k[0] != 1 else x,
+    ],
+    ids=["member", "found", "equal", "either", "kind"],
+)
+def test_constants_that_stand_in_many_places_are_looked_at_once(use: Any) -> None:
+    compiled = ms.jit(use)
+    assert compiled(Tensor([1.0])).tolist() == use(Tensor([1.0])).tolist()
+    assert "one native call" in compiled.explain()
+
+
+@pytest.mark.parametrize(("depth", "width"), [(60, 2), (400, 1)])
+def test_tuples_in_tuples_from_outside_are_left_to_python_in_time(depth: int, width: int) -> None:
+    nest: Any = (1,)
+    for _ in range(depth):
+        nest = (nest,) * width
+    halved = ms.jit(lambda x, nest: x * len(nest))
+    for _ in range(2):
+        assert halved(Tensor([0.5]), nest).tolist() == [0.5 * width]
+    assert "runs in Python: " in halved.explain()
+    assert "fault" not in halved.explain()
+
+
 @pytest.mark.usefixtures("small")
 def test_a_nest_of_too_many_ways_is_left_to_python() -> None:
     nest: Any = ()
