@@ -378,8 +378,11 @@ def erfinv(input: Any) -> Tensor:
     inside = p.less(p.abs(y), number(1, y))
     safe = p.select(inside, y, number(0, y))
     x = p.stop_gradient(_guess(safe))
-    for _ in range(3):  # Newton's method; the last step is differentiated
-        x = x - (p.erf(x) - safe) * p.exp(x * x) * (python.sqrt(python.pi) / 2.0)
+    near = p.less(p.abs(y), number(0.5, y))
+    for _ in range(3):  # Halley's method; the last step is differentiated
+        rest = 1.0 - p.abs(safe) - p.erfc(p.abs(x))  # where erf is nearly 1, it has lost its digits
+        beyond = p.select(near, p.erf(x) - safe, p.sign(safe) * rest) * p.exp(x * x) * (python.sqrt(python.pi) / 2.0)
+        x = x - beyond / (1.0 + x * beyond)
     edge = p.stop_gradient(p.select(p.equal(p.abs(y), 1), y * python.inf, number(python.nan, y)))
     return cast(p.select(inside, x, edge), given.dtype)
 
@@ -409,18 +412,23 @@ def lgamma(input: Any) -> Tensor:
     low = p.less(x, number(0.5, x))
     out = _lgamma_above(p.select(low, 1.0 - x, x))
     # Gamma(x) Gamma(1 - x) = pi / sin(pi x)
-    part = p.select(low, x - p.stop_gradient(p.floor(x)), number(0.5, x))  # above, no gradient comes of it
+    part = p.select(low, _from_whole(x), number(0.5, x))  # above, no gradient comes of it
     sine = p.abs(p.sin(part * python.pi))
     out = p.select(low, python.log(python.pi) - p.log(sine) - out, out)
     return cast(p.select(p.is_finite(x), out, p.select(p.is_nan(x), x, number(python.inf, x))), given.dtype)
 
 
+def _from_whole(x: Tensor) -> Tensor:
+    """How far it is from the nearest whole number: exact, also just below 0."""
+    return x - p.stop_gradient(p.round(x))
+
+
 def _lgamma_above(x: Tensor) -> Tensor:
     """For x from 1/2 on: Gamma(x) = Gamma(x + n) / (x (x + 1) ... (x + n - 1))."""
-    product = x
-    for k in range(1, _FAR):
-        product = product * (x + float(k))
     small = p.less(x, number(_FAR, x))
+    product = near = p.select(small, x, number(1, x))
+    for k in range(1, _FAR):
+        product = product * (near + float(k))
     far = p.select(small, x + float(_FAR), x)
     inverse = 1.0 / far
     square, term, tail = inverse * inverse, inverse, number(0, x) * inverse
@@ -441,7 +449,7 @@ def digamma(input: Any) -> Tensor:
     given = floated(input)
     x = cast(given, float64)
     low = p.less(x, number(0.5, x))
-    at = p.select(low, 1.0 - x, x)
+    at = p.select(low, 1.0 - x, p.select(p.is_finite(x), x, number(1, x)))
     out = number(0, x) * at
     for k in range(_FAR):
         out = out - p.select(p.less(at, number(_FAR, x)), 1.0 / (at + float(k)), number(0, x))
@@ -453,10 +461,13 @@ def digamma(input: Any) -> Tensor:
         tail = tail + term * (b / (2 * k))
         term = term * square
     out = out + p.log(far) - 0.5 / far - tail
-    part = x - p.stop_gradient(p.floor(x))
+    part = _from_whole(x)
     pole = p.equal(part, 0)
     turned = p.select(low, out - python.pi / p.tan(p.select(pole, number(0.25, x), part) * python.pi), out)
-    return cast(p.select(p.logical_and(low, pole), number(python.nan, x), turned), given.dtype)
+    at_pole = p.select(p.equal(x, 0), -1.0 / x, number(python.nan, x))  # two sides meet at 0, which has a sign
+    found = p.select(p.logical_and(low, pole), p.stop_gradient(at_pole), turned)
+    beyond = p.select(p.equal(x, number(python.inf, x)), x, number(python.nan, x))
+    return cast(p.select(p.is_finite(x), found, beyond), given.dtype)
 
 
 @method("mvlgamma")

@@ -79,6 +79,33 @@ def test_the_complement_of_the_error_function(way, dtype):
     np.testing.assert_allclose(slope, -2 / np.sqrt(np.pi) * np.exp(-np.array([0.0, 1.0, 4.0])), 1e-5)
 
 
+POLES = np.array(
+    [0.0, -0.0, INF, NAN, -1.0, -2.0, 1e-30, -1e-30, -1e-5, -0.3, -1.5, -100.5, 0.3, 1.5, 170.0, 1e30, 3e38]
+)
+
+
+@every_way
+@every_float
+@pytest.mark.parametrize(("name", "oracle"), [("lgamma", special.gammaln), ("digamma", special.digamma)])
+def test_the_gamma_function_beside_its_poles(way, dtype, name, oracle):
+    x = POLES.astype(dtype)
+    got, want = way(getattr(ops, name))(Tensor(x)).asnumpy(), oracle(x.astype("float64"))
+    np.testing.assert_allclose(got, want.astype(dtype), rtol=1e-6 if dtype == "float32" else 1e-13)
+    slope = ms.grad(lambda v: ops.lgamma(v).sum())(Tensor(x)).asnumpy()[6:]
+    np.testing.assert_allclose(slope, special.digamma(x[6:].astype("float64")), rtol=1e-6)
+
+
+@every_way
+def test_what_error_function_gives_numbers_beside_one(way):
+    y = np.array(
+        [0.0, -0.0, 1e-300, 0.3, 0.499, -0.5, 0.501, 0.9999, 1 - 1e-12, 1e-15 - 1, 1 - 2.0**-53, 1.0, -1.0, NAN, 2.0]
+    )
+    agree(way(ops.erfinv)(Tensor(y)), special.erfinv(y), rtol=1e-14)
+    near = y[np.abs(y) < 1]
+    slope = ms.grad(lambda v: ops.erfinv(v).sum())(Tensor(near)).asnumpy()
+    np.testing.assert_allclose(slope, np.sqrt(np.pi) / 2 * np.exp(special.erfinv(near) ** 2), rtol=1e-12)
+
+
 @every_way
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_powers_of_two_are_exact(way, dtype):
