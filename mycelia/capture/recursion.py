@@ -6,6 +6,9 @@ in its place, until the type stays.
 
 A function may return its argument itself, `if small(x): return x`, and callers can tell: so for each tensor that it
 returns and each one that this may be, the program says by a flag whether it is.
+
+What stands for the arguments of any call, in the body, is nobody: Python runs a recursion that writes into its
+arguments, asks who they are, or advances an iterator of its caller.
 """
 
 from __future__ import annotations
@@ -18,11 +21,12 @@ from mycelia import primitives as p
 from mycelia.capture.generators import Generators
 from mycelia.capture.machine import Bottom
 from mycelia.capture.nests import flattened, rebuilt
-from mycelia.capture.regions import closed
+from mycelia.capture.regions import closed, now
 from mycelia.capture.slots import DATA
-from mycelia.capture.store import Store
+from mycelia.capture.store import Key, Store
 from mycelia.capture.values import Either, alternatives, is_atom
 from mycelia.capture.world import is_tensor
+from mycelia.eager import Tensor
 from mycelia.ir import Value, fresh_params, region
 from mycelia.ir.region import innermost
 from mycelia.tree import LEAF, Structure
@@ -64,9 +68,8 @@ class Recursion(Generators):
         return tuple([self.kind_of(x) for x in leaves])
 
     def kind_of(self, x: Any) -> Any:
-        if is_tensor(x):
-            value = self.value(x)
-            return id(x) if value.closed else ("tensor", value.type)
+        if self.is_open(x):
+            return "tensor", self.value(x).type
         kind = type(x)
         if kind is int or kind is bool or kind is str:
             return kind, x
@@ -108,7 +111,13 @@ class Recursion(Generators):
 
     def open(self, leaves: list[Any]) -> list[Any]:
         """The tensors among the arguments whose numbers are not known."""
-        return [x for x in leaves if is_tensor(x) and not self.value(x).closed]
+        return list(filter(self.is_open, leaves))
+
+    def is_open(self, x: Any) -> bool:
+        """Whether an argument may be another one at each call: a tensor whose numbers are not known, and no parameter,
+        which has a name and a class that the function may look at.
+        """
+        return type(x) is Tensor and not self.value(x).closed
 
     def watched(
         self, mine: RunningCall, fn: Any, code: Any, node: Any, args: Any, options: Any, leaves: list[Any]
@@ -145,32 +154,29 @@ class Recursion(Generators):
         mine.name = f"{code.co_name}.{len(self.calls)}"
         base, depth = self.store, len(self.calls)
         inputs = [self.value(x) for x in self.open(leaves)]
-        is_open = [is_tensor(x) and not self.value(x).closed for x in leaves]
+        is_open = list(map(self.is_open, leaves))
         for _ in range(PASSES):
             params = fresh_params(tuple(v.type for v in inputs))
             self.store = inner = base.fork()
             made = iter([inner.tensor(v) for v in params])
             given = [next(made) if o else x for x, o in zip(leaves, is_open, strict=True)]
             fresh, named = rebuilt(self, mine.key[2], given)
+            handed = dict(inner.slots)  # of tensors and nests that stand for those of any call
+            self.stand_ins |= inner.made
             self.regions.enter(None, True)
             self.calls.append(mine)
-            saved, self.path = self.path, {}
+            saved, self.path, rolling, self.rolling = self.path, {}, self.rolling, now()
             asked, sizes = dict(self.positions), len(self.regions.births)
             try:
                 with region() as inside:
                     result = super().enter(fn, code, node, fresh, dict(zip(options, named, strict=True)))
                 before = mine.structure, mine.leaves
                 results = self.note(mine, result, self.open(given), base)
-                if any(
-                    id(obj) not in base.world.fresh or id(obj) in base.made
-                    for obj, _, _ in inner.differences(base)
-                    if id(obj) not in inner.made
-                ):
-                    self.refuse("a recursive function changes something outside of it")
+                self.check_changes(inner, base, handed)
             except Bottom:
                 self.refuse("a function always calls itself")
             finally:
-                self.path = saved
+                self.path, self.rolling = saved, rolling
                 del self.calls[depth:]
                 self.regions.leave()
                 self.store = base
@@ -193,6 +199,15 @@ class Recursion(Generators):
                 return self.around(mine, recurse(*inputs, *shared), self.open(leaves))
             mine.shared, mine.ordered = shared, ordered
         return self.refuse("the types in a recursion change with every call")
+
+    def check_changes(self, inner: Store, base: Store, handed: dict[Key, tuple[Any, Any]]) -> None:
+        """What a function that calls itself does stays inside of it: of its arguments it has copies only."""
+        before = set().union(*[layer.made for layer in base.layers()])
+        for obj, slot, value in inner.differences(base):
+            if id(obj) not in base.world.fresh or id(obj) in before:
+                self.refuse("a recursive function changes something outside of it")
+            if (id(obj), slot) in handed and handed[id(obj), slot][1] is not value:
+                self.refuse("a recursive function changes what it is given")
 
     def note(self, mine: RunningCall, result: Any, given: list[Any], base: Store) -> list[Value]:
         """What is known of the result; the values of the tensors in it, and the flags that say which they are."""
