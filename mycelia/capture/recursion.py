@@ -47,6 +47,7 @@ class RunningCall:
     leaves: tuple[Any, ...] = ()  # what is known of each tensor, other things as they are
     objects: dict[int, Any] = field(default_factory=dict)  # those from outside that may be returned, by id
     ordered: bool = False  # whether something happens in it that is seen
+    given: Any = ()  # all its arguments, as the body sees them
     shared: tuple[Value, ...] = ()  # what the function reads from around it, handed on from call to call
 
 
@@ -61,7 +62,8 @@ class Recursion(Generators):
         for c in running:
             if c.key == key and (len(self.path) > c.conditions or c.recursive):
                 return self.again(c, leaves)
-        return self.watched(RunningCall(key, "", len(self.path)), fn, code, node, args, options, leaves)
+        given = args, tuple(options.values())
+        return self.watched(RunningCall(key, "", len(self.path), given=given), fn, code, node, args, options, leaves)
 
     def kinds(self, leaves: list[Any]) -> tuple[Any, ...]:
         """What tells two calls of a function apart."""
@@ -161,6 +163,7 @@ class Recursion(Generators):
             made = iter([inner.tensor(v) for v in params])
             given = [next(made) if o else x for x, o in zip(leaves, is_open, strict=True)]
             fresh, named = rebuilt(self, mine.key[2], given)
+            mine.given = fresh, named
             handed = dict(inner.slots)  # of tensors and nests that stand for those of any call
             self.stand_ins |= inner.made
             self.regions.enter(None, True)
@@ -214,6 +217,7 @@ class Recursion(Generators):
         inside: set[int] = set().union(*[layer.made for layer in self.store.layers(base)]) - {id(x) for x in given}
         result = self.settled(result)
         whole = all(map(is_tensor, alternatives(result)))
+        self.check_nests(mine, result, inside, base)
         leaves, structure = ([result], LEAF) if whole else flattened(self, self.joined(result))
         kinds: list[Any] = []
         values = []
@@ -239,11 +243,36 @@ class Recursion(Generators):
         mine.structure, mine.leaves = structure, tuple(kinds)
         return values
 
+    def check_nests(self, mine: RunningCall, result: Any, inside: set[int], base: Store) -> None:
+        """A caller gets new nests: those that a function returns must not have been there before it was called."""
+        known = {id(x) for layer in base.layers() for _, held in layer.slots.values() for x in nests(held)}
+        known |= {id(x) for x in nests(mine.given)} | base.world.tuples.keys() | self.stand_ins
+        for x in nests(result):
+            if id(x) in known or not (isinstance(x, tuple) or id(x) in inside):
+                self.refuse("a recursive function returns a nest that was there before")
+            if not isinstance(x, tuple):
+                self.check_nests(mine, self.whole(x), inside, base)
+
     def whether(self, value: Any, other: Any) -> Any:
         """A tensor that says whether one of several objects is this one."""
         if isinstance(value, Either):
             return Either(value.cond, self.whether(value.yes, other), self.whether(value.no, other))
         return self.store.tensor(p.full(value is other, bool_, ()))
+
+
+def nests(value: Any) -> Iterator[Any]:
+    """The tuples, lists and dictionaries in a value, whichever it is. What is in lists and dictionaries is not told.
+
+    >>> list(nests(((), (1, []))))
+    [((), (1, [])), (1, []), []]
+    """
+    waiting, seen = [value], set()
+    while waiting:
+        for x in alternatives(waiting.pop()):
+            if isinstance(x, tuple | list | dict) and x != () and id(x) not in seen:
+                seen.add(id(x))
+                yield x
+                waiting += reversed(x) if isinstance(x, tuple) else []
 
 
 @dataclass(frozen=True)
