@@ -30,10 +30,13 @@ class Again(Break):
 
 
 class UserError(Exception):
-    """An exception of the program itself, on its way to the program's own `except`."""
+    """An exception of the program itself, on its way to the program's own `except`. It forgets where in the interpreter
+    it was raised: the frames there hold all that the user's function was given.
+    """
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
+        error.__traceback__ = None
         self.error = error
 
 

@@ -538,3 +538,30 @@ def test_the_interpreter_makes_no_functions_that_know_themselves():
                     names = {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
                     found += [f"{path.name}: {inner.name} in {outer.name}"] * (inner.name in names)
     assert not found
+
+
+def test_an_argument_dies_although_an_error_was_handled_on_the_way():
+    def inner(x, box):
+        class Times:
+            value = 2.0
+
+        return x * Times.value
+
+    @ms.jit
+    def outer(*args):
+        try:
+            {}["none"]  # it raises
+        except KeyError:
+            return inner(*args)
+
+    gc.collect()
+    gc.disable()  # nobody but Python's counts lets it die
+    try:
+        for _ in range(CALLS):
+            box = Box()
+            gone = weakref.ref(box)
+            assert outer(X, box).tolist() == [2.0, 4.0]
+            del box
+            assert gone() is None
+    finally:
+        gc.enable()
