@@ -221,6 +221,7 @@ class Recursion(Generators):
         leaves, structure = ([result], LEAF) if whole else flattened(self, self.joined(result))
         kinds: list[Any] = []
         values = []
+        returned: set[int] = set()  # memory that a part of the result has, and no other part may have
         for x in leaves:
             one = self.joined(x)
             if isinstance(one, Either) or not (is_tensor(one) or is_atom(one)):
@@ -230,6 +231,10 @@ class Recursion(Generators):
                 continue
             values.append(self.value(one))
             targets: dict[int, Any] = {}
+            new = {id(self.sharing.root(o)) for o in alternatives(self.settled(x)) if id(o) in inside}
+            if not returned.isdisjoint(new):
+                self.refuse("a recursive function returns a tensor twice")
+            returned |= new
             for other in alternatives(self.settled(x)):
                 root = self.sharing.root(other)
                 if root is not other and id(root) not in inside:
