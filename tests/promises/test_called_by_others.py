@@ -20,7 +20,7 @@ from tests.promises.judge import Program, alike, compiler, outcome, programs
 from tests.promises.test_programs import CORPUS
 
 CALLERS = programs(Path(__file__).parent / "callers.txt")
-SPARSE = 127  # one program of so many in every run
+SPARSE = 509  # one program of so many in every run
 
 
 def made_by(caller: Program) -> Callable[[Any], Any]:
