@@ -7,6 +7,7 @@ import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
+from gc import get_referents
 from operator import itemgetter
 from typing import Any
 
@@ -149,6 +150,38 @@ class Classes:
 
     def __call__(self) -> bool:
         return self._memory[self._places].tobytes() == self._known
+
+
+_VERSION = object.__basicsize__ + _WORD  # where a dictionary keeps it: behind its head and the number of its items
+
+
+def version(of: dict[Any, Any]) -> bytes | None:
+    """What is another one after each change of a dictionary; None where Python does not tell.
+
+    >>> about = {"a": 1}
+    >>> before = version(about)
+    >>> about["a"] = 2
+    >>> before is None or before != version(about)
+    True
+    """
+    return _raw(id(of) + _VERSION, 8) if _VERSIONS else None
+
+
+def _has_versions() -> bool:
+    """Whether a dictionary, here that of a class, keeps a version where we look for it."""
+    probe = type("Probe", (), {})
+    (of,) = get_referents(vars(probe))
+    found: list[bytes] = []
+    for name, held in (("a", 1), ("a", True), ("b", 1), ("a", None)):
+        setattr(probe, name, held)
+        now = _raw(id(of) + _VERSION, 8)
+        if now in found or now != _raw(id(of) + _VERSION, 8):
+            return False
+        found.append(now)
+    return True
+
+
+_VERSIONS = _has_versions()
 
 
 def taker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
