@@ -133,6 +133,8 @@ class Recording:
 
     def watch(self, x: Tensor) -> int:
         """Make `x` itself, wherever it is read, an input of this gradient, and give its place."""
+        if mode.changing is not None:
+            mode.changing(x)
         before = x._data, x._tape, x._id if x._tape is not None else -1
         data = x._data if mode.lift is None else mode.lift(x)
         here = self._place(x, data)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import gc
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -60,11 +62,11 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     around = current_tape()  # what is on it is given to the graph, so that the gradient flows to it
     before = mode.capturing, mode.lift, mode.changing
     noted, mode.concrete = mode.concrete, None
-    changed: dict[int, tuple[Parameter, Any]] = {}
+    changed: list[_Changed] = []
 
     def changing(x: Tensor) -> None:
-        if isinstance(x, Parameter):
-            changed.setdefault(id(x), (x, x._data))
+        if isinstance(x, Parameter) or x._data.__class__ is not Value:
+            changed.append(_Changed(ref(x), x._data, x._tape))
         if before[2] is not None:
             before[2](x)
 
@@ -75,8 +77,10 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
             if mode.concrete is not None:  # and the function has caught it
                 raise mode.concrete
             values = [as_value(x) for x in leaves if isinstance(x, Tensor)]
-            _check_changes(changed.values(), params)
             _check_results(leaves, values)
+            others = tuple([None if isinstance(x, Tensor) else x for x in leaves])
+            leaves.clear()  # what was made inside is gone now
+            _check_changes(changed, params)
     except NeedsSize as reason:
         raise size_of_an_example(reason) from None
     except Concrete as reason:
@@ -85,6 +89,9 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
             hint="choose with ops.where instead of if, and keep asnumpy(), float() and bool() out of the function",
         ) from None
     finally:
+        for c in changed:
+            if c.is_different(params):  # which was told, or something else was raised
+                c.give_back()
         mode.capturing, mode.lift, mode.changing = before
         mode.concrete = noted or (mode.concrete if before[0] else None)
     outside = list(lifted.values())
@@ -93,7 +100,7 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         function,
         (*[x for x, _ in outside], *[wrap(v) for v in captured]),
         structure,
-        tuple(None if isinstance(x, Tensor) else x for x in leaves),
+        others,
     )
 
 
@@ -122,13 +129,37 @@ def _check_results(leaves: Sequence[Any], values: Sequence[Value]) -> None:
                 raise NeedsSize(n)  # type: ignore[arg-type]  # no number comes from data
 
 
-def _check_changes(changed: Iterable[tuple[Parameter, Any]], params: Sequence[Value]) -> None:
-    """Complain of parameters that would hold something else for each example, after giving them back what they held."""
-    for x, held in changed:
-        if x._data.__class__ is Value and not set(toposort([x._data])).isdisjoint(params):
-            x._data = held
+class _Changed(NamedTuple):
+    """A tensor that was written to, and what it held before."""
+
+    tensor: ref[Tensor]
+    data: Any
+    tape: Any
+
+    def is_different(self, params: Sequence[Value]) -> bool:
+        """Whether it is still there, and holds something else for each example."""
+        x = self.tensor()
+        return x is not None and x._data.__class__ is Value and not set(toposort([x._data])).isdisjoint(params)
+
+    def give_back(self) -> None:
+        """Let it hold what it held."""
+        x = self.tensor()
+        if x is not None:
+            x._data, x._tape = self.data, self.tape
+
+
+def _check_changes(changed: Sequence[_Changed], params: Sequence[Value]) -> None:
+    """Complain of tensors from outside that would hold something else for each example. Those that the function made
+    itself are gone when it has returned, or wait for the next collection.
+    """
+    if any(c.is_different(params) for c in changed):
+        gc.collect()
+    for c in changed:
+        if c.is_different(params):
+            x = c.tensor()
+            what = f"the parameter {x.name!r}" if isinstance(x, Parameter) else "a tensor from outside"
             raise ArgumentError(
-                f"while many examples are computed at once, each would change the parameter {x.name!r} in its own way",
+                f"while many examples are computed at once, each would change {what} in its own way",
                 hint="return the new value, and assign what should remain of all examples outside of vmap",
             )
 
