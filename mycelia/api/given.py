@@ -229,7 +229,10 @@ def one_value(
     residuals = [*types[:n], *outs, *types[n + f :]]
     cotangents = [cotangent_type(t) for t in outs if t.differentiable]
     op = p.CustomVjp(
-        Function.build(first, *types), Function.build(both, *types), Function.build(last, *residuals, *cotangents)
+        Function.build(first, *types),
+        Function.build(both, *types),
+        Function.build(last, *residuals, *cotangents),
+        tuple(range(n, n + m)),
     )
     return tuple(op(*operands))
 

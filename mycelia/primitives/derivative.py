@@ -22,11 +22,15 @@ __all__ = ["CustomVjp"]
 class CustomVjp(Structured):
     """`fn`, whose gradient is computed as the user says: `forward` gives the results and residuals, and `backward`
     takes the residuals and the cotangents of all differentiable results, to those of all differentiable operands.
+
+    Where the residuals are operands and results, `again` says at which of their places the results stand. These are
+    results of the op itself then, so that a second derivative asks the user once more, as the tape does.
     """
 
     fn: Function
     forward: Function
     backward: Function
+    again: tuple[int, ...] = ()
     native: ClassVar[Lowered] = Lowered.CALLED
     alone: ClassVar[Purity] = Purity.TOTAL
 
@@ -65,8 +69,7 @@ class CustomVjp(Structured):
     def pullback(
         self, live: Sequence[bool], wanted: Sequence[bool], inputs: Sequence[Value]
     ) -> tuple[tuple[Value, ...], Back]:
-        outs = self.forward(*inputs)
-        results, residuals = outs[: len(self.fn.results)], outs[len(self.fn.results) :]
+        results, residuals = self.there(inputs)
         smooth = [t.differentiable for t in self.fn.types]
 
         def back(cts: Sequence[Any]) -> tuple[Any, ...]:
@@ -75,6 +78,17 @@ class CustomVjp(Structured):
             return tuple(placed(smooth, self.backward(*residuals, *given)))
 
         return results, back
+
+    def there(self, inputs: Sequence[Value]) -> tuple[tuple[Value, ...], list[Value]]:
+        """The results at these operands, and the residuals."""
+        count = len(self.fn.results)
+        if not self.again:
+            outs = self.forward(*inputs)
+            return outs[:count], list(outs[count:])
+        results, place = tuple(self(*inputs)), {k: i for i, k in enumerate(self.again)}
+        operand = dict(zip(self.forward.params, inputs, strict=True))
+        kept = enumerate(self.forward.results[count:])
+        return results, [results[place[k]] if k in place else operand[r] for k, r in kept]
 
     def pushforward(self, tangents: Sequence[Any], inputs: Sequence[Value]) -> tuple[Sequence[Value], Sequence[Any]]:
         raise GradientError(
@@ -88,7 +102,7 @@ class CustomVjp(Structured):
             types = tuple(lockstep(t, size) for t in fn.types)
             return batch(fn, size, types, (True,) * len(fn.results))
 
-        every = CustomVjp(whole(self.fn), whole(self.forward), whole(self.backward))
+        every = CustomVjp(whole(self.fn), whole(self.forward), whole(self.backward), self.again)
         return every(*[repeated(x, t, size) for x, t in zip(inputs, self.fn.types, strict=True)])
 
     @classmethod
@@ -98,6 +112,9 @@ class CustomVjp(Structured):
         forward = Function.build(lambda x: (x * x, x), vector)
         backward = Function.build(lambda x, ct: (ct * x * 2.0,), vector, vector)
         yield Sample(cls(fn, forward, backward), (np.linspace(0.1, 1, 3),))
+        forward = Function.build(lambda x: (x * x, x, x * x), vector)
+        backward = Function.build(lambda x, out, ct: (ct * (x + out / x),), vector, vector, vector)
+        yield Sample(cls(fn, forward, backward, (1,)), (np.linspace(0.1, 1, 3),))
 
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
