@@ -11,7 +11,6 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.api.jit import jit
 from mycelia.api.native import Native
-from mycelia.api.seeming import must_run_once
 from mycelia.eager import REFUSED, Tensor, as_value, default_generator, wrap
 from mycelia.eager.dispatch import mode, must
 from mycelia.eager.random import furthest
@@ -158,6 +157,8 @@ def vmap(
                 given=kwargs,
                 hint="give them without their names, or bind them first: vmap(lambda x: f(x, k=1))",
             )
+        from mycelia.api.seeming import must_run_once  # which knows the models: an import needs none of them
+
         if not mode.capturing and must_run_once(fn):
             try:
                 return whole(*args)
