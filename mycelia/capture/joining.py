@@ -16,7 +16,7 @@ from mycelia.capture.values import (
     HostNumber,
     Number,
     alternatives,
-    rebuilt,
+    with_leaves,
 )
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Parameter, Tensor
@@ -89,7 +89,7 @@ class Joining(Machine):
 
     def once(self, value: Any, cond: Value, ends: list[Store]) -> Any:
         if value.__class__ is tuple:
-            return rebuilt(value, lambda v: self.once(v, cond, ends))
+            return with_leaves(value, lambda v: self.once(v, cond, ends))
         if value.__class__ is not Either or value.cond is not cond:
             return value
         try:
@@ -237,7 +237,7 @@ class Joining(Machine):
         """A value as an op holds it: its sizes may be symbolic, all else is constant."""
         x = self.settled(x)
         if type(x) is tuple:
-            return rebuilt(x, self.of_op)
+            return with_leaves(x, self.of_op)
         return x if type(x) is Sym else self.plain(x)
 
     def plain(self, x: Any) -> Any:
@@ -248,7 +248,7 @@ class Joining(Machine):
         if type(x) is Sym:
             raise NeedsSize(x)
         if type(x) is tuple:
-            return rebuilt(x, self.plain)
+            return with_leaves(x, self.plain)
         if type(x) is slice:
             return slice(self.plain(x.start), self.plain(x.stop), self.plain(x.step))
         if isinstance(x, Number):

@@ -119,16 +119,18 @@ def within(nest: tuple[Any, ...]) -> Iterator[Any]:
                 waiting.append(x)
 
 
-def rebuilt(nest: tuple[Any, ...], leaf: Callable[[Any], Any], known: dict[int, Any] | None = None) -> tuple[Any, ...]:
+def with_leaves(
+    nest: tuple[Any, ...], leaf: Callable[[Any], Any], known: dict[int, Any] | None = None
+) -> tuple[Any, ...]:
     """Tuples in tuples with other leaves. Those that stand in several places still do, and those that stay are kept.
 
     >>> pair = ("a", 2)
-    >>> rebuilt((1, pair, pair), str), rebuilt(pair, lambda x: x) is pair
+    >>> with_leaves((1, pair, pair), str), with_leaves(pair, lambda x: x) is pair
     (('1', ('a', '2'), ('a', '2')), True)
     """
     known = {} if known is None else known
     if id(nest) not in known:
-        parts = tuple([rebuilt(x, leaf, known) if type(x) is tuple else leaf(x) for x in nest])
+        parts = tuple([with_leaves(x, leaf, known) if type(x) is tuple else leaf(x) for x in nest])
         known[id(nest)] = nest if all(map(is_, parts, nest)) else parts
     return known[id(nest)]  # type: ignore[no-any-return]
 
