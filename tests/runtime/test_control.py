@@ -72,7 +72,8 @@ def test_a_million_turns_take_memory_for_what_they_leave_behind_only():
         peak.append((_peak() - before) / turns)
     residuals = 8 * width
     assert all(bytes_per_turn < 8 * residuals for bytes_per_turn in peak), peak
-    assert peak[-1] < 2.2 * min(peak), peak
+    least = max(min(peak), residuals)  # less is no measurement: memory that was there before was taken again
+    assert peak[-1] < 2.2 * least, peak
 
 
 def _reset_peak() -> None:
