@@ -23,6 +23,7 @@ from mycelia.capture.source import Definition
 from mycelia.capture.statements import FALLS, Exit
 from mycelia.degradations import Instead, Subject, concerning, degrade, fault
 from mycelia.errors import origin
+from mycelia.syntax import parsed
 
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
@@ -196,7 +197,7 @@ class Statement:
         suite = self.suite
         self.suites.append(Suite(stmts, suite.code, suite.unit, suite.runner))
         text = RUN_SUITE.replace("NUMBER", str(len(self.suites) - 1)) + (RUN_TURN if loops else RUN_BLOCK)
-        tree = ast.parse(text)
+        tree = parsed(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 node.id = f".{node.id}"  # a name that no user can write

@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from mycelia.errors import PACKAGE
+from mycelia.syntax import parsed
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names[-2:]))
@@ -30,7 +31,7 @@ RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 def _parsed(text: str) -> ast.Module:
     """The syntax of a text; empty, if it is none."""
     try:
-        return ast.parse(text)
+        return parsed(text)
     except (SyntaxError, ValueError):
         return ast.Module([], [])
 

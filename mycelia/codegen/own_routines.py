@@ -24,8 +24,6 @@ from mycelia.types import DType, bfloat16
 
 i8, i64 = ir.IntType(8), ir.IntType(64)
 KINDS = {1: "Octets", 2: "Halves", 4: "Words", 8: "Longs"}
-# what a routine is made of is read now: Python 3.11 cannot make syntax trees in two threads at once
-SOURCES = {(entry, kind): reached(entry, kind) for entry in (put_in_order, find_places) for kind in KINDS.values()}
 FRACTION = {2: 10, 4: 23, 8: 52}  # bits behind the point
 
 
@@ -84,10 +82,10 @@ def _text(name: str, dtype: DType, wanted: tuple[bool, bool] | None, triple: str
     module.triple = triple
     kind, bits = KINDS[dtype.itemsize], bits_of(dtype)
     if wanted is None:
-        body = written(SOURCES[find_places, kind], module, "find_places")
+        body = written(reached(find_places, kind), module, "find_places")
         present, constants = (True, True, True), tuple(bits)
     else:
-        body = written(SOURCES[put_in_order, kind], module, "put_in_order")
+        body = written(reached(put_in_order, kind), module, "put_in_order")
         present = (True, *wanted)
         wide = 2 if dtype.itemsize == 8 else 1
         constants = (*map(int, wanted), wide, *bits)

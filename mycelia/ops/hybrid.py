@@ -26,6 +26,7 @@ from mycelia.ops.elements import NestVariable
 from mycelia.ops.expressions import COMBINE, HybridExpressions
 from mycelia.ops.nests import LOOPS, RunningFold, accesses, at_once, fold_of, targets
 from mycelia.ops.quantities import LoopAxis, Quantity, applied, as_tensor, both, joined_axes
+from mycelia.syntax import expression
 from mycelia.types import Array, TensorType, bool_, int64
 
 _REDUCE = {"add": p.reduce_sum, "mul": p.reduce_prod, "max": p.reduce_max, "min": p.reduce_min}
@@ -301,7 +302,7 @@ class HybridNest(HybridExpressions):
 
 
 def _read(target: ast.expr) -> ast.expr:
-    return ast.parse(ast.unparse(target), mode="eval").body
+    return expression(ast.unparse(target))
 
 
 def _identity(kind: str, like: Tensor) -> Any:

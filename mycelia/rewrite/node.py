@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mycelia.errors import ArgumentError
 from mycelia.nn import Cell
 from mycelia.rewrite.scoped_value import ScopedValue, ValueType, as_value, of_expression
+from mycelia.syntax import expression
 
 if TYPE_CHECKING:
     from mycelia.rewrite.symbol_tree import SymbolTree
@@ -133,8 +134,7 @@ class Node:
             keys: list[ast.expr | None] = [ast.Constant(k) for k in value.value]
             return ast.Dict(keys, [self._expression(v) for v in value.value.values()])
         if value.type is ValueType.UnsupportedValue:
-            found: ast.expr = ast.parse(value.value, mode="eval").body
-            return found
+            return expression(value.value)
         if value.type is ValueType.CustomObjValue:
             name_ = f"{self.name}_object_{len(self.held)}"
             self.held[name_] = value.value

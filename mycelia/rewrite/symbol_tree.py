@@ -19,6 +19,7 @@ from mycelia.ops import Primitive
 from mycelia.rewrite.flatten import flatten, title
 from mycelia.rewrite.node import Node, NodeType
 from mycelia.rewrite.scoped_value import ScopedValue, as_value
+from mycelia.syntax import parsed
 
 _FLOW = {ast.If: "if_node", ast.For: "for_node", ast.While: "while_node", ast.With: "with_node"}
 
@@ -415,7 +416,7 @@ def _docstring(statement: ast.stmt) -> bool:
 def _source(network: Cell) -> ast.FunctionDef:
     try:
         text = textwrap.dedent(inspect.getsource(inspect.unwrap(type(network).construct)))
-        found = ast.parse(text).body[0]
+        found = parsed(text).body[0]
     except (OSError, TypeError, SyntaxError):
         raise ArgumentError(
             f"the source of {type(network).__name__}.construct cannot be read", hint="write the class in a file"

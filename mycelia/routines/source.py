@@ -12,6 +12,7 @@ from types import FunctionType
 
 from mycelia.errors import CompileError
 from mycelia.routines.words import FUNCTIONS, KINDS
+from mycelia.syntax import parsed
 
 
 class Source:
@@ -32,11 +33,13 @@ class Source:
 
     def _read(self) -> ast.FunctionDef:
         try:
-            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(self.fn))).body
+            (tree,) = parsed(textwrap.dedent(inspect.getsource(self.fn))).body
         except (OSError, TypeError, SyntaxError, ValueError) as error:
             raise CompileError(f"the source of {self.name} cannot be read: {error}") from None
         if not isinstance(tree, ast.FunctionDef):
             raise CompileError(f"{self.name} is no function with a name: a routine is made by def")
+        if tree.name != self.fn.__code__.co_name:
+            raise CompileError(f"the file of {self.name} has changed since it was imported")
         return tree
 
     def _parameters(self) -> dict[str, str]:
@@ -89,7 +92,7 @@ class Source:
                     sure = self._written(target, sure)
                 case ast.AugAssign(target=target, value=value):
                     self._reads(value, sure)
-                    self._reads(ast.copy_location(ast.parse(ast.unparse(target)).body[0], statement), sure)
+                    self._reads(ast.copy_location(parsed(ast.unparse(target)).body[0], statement), sure)
                 case ast.If(test=test, body=body, orelse=orelse):
                     self._reads(test, sure)
                     ways = [w for w in (self._flow(body, sure), self._flow(orelse, sure)) if w is not None]
@@ -139,15 +142,16 @@ def reached(entry: Callable[..., int], elements: str = "") -> list[Source]:
     order: dict[FunctionType, Source] = {}
 
     def visit(fn: FunctionType, above: tuple[FunctionType, ...]) -> None:
+        if fn in order:
+            return
         source = Source(fn, elements)
         if fn in above:
             way = " -> ".join(f.__name__ for f in (*above[above.index(fn) :], fn))
             raise source.error(source.tree, f"a routine cannot call itself: {way}")
-        if fn not in order:
-            source.check()
-            for callee in source.called:
-                visit(callee, (*above, fn))
-            order[fn] = source
+        source.check()
+        for callee in source.called:
+            visit(callee, (*above, fn))
+        order[fn] = source
 
     if not isinstance(entry, FunctionType):
         raise CompileError(f"a routine is made of a Python function, and this is {entry!r}")

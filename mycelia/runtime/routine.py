@@ -62,7 +62,8 @@ class Routine:
         self._code: Any = None
         self._call: Any = None
         self._sizes: tuple[int, ...] = ()
-        # now, and not by the thread that compiles: Python 3.11 cannot make syntax trees in two threads at once
+        # now, and not by the thread that compiles: Python 3.11 cannot make syntax trees in two threads at once, and the
+        # one that makes another may be the user's
         self._sources: Sequence[Source] = ()
         with suppress(CompileError):  # what it calls may be written later; and who calls it will hear of it
             self._sources = reached(python)
