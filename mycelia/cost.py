@@ -14,9 +14,10 @@ can debug. Bounds are powers of two, for the same reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import log2
 
+from mycelia.frozen import frozen
 from mycelia.sizes import Dim, Sym, high, low
 from mycelia.target import Target
 
@@ -63,7 +64,7 @@ LONG = 1 << 20  # multiplications by plain loops that a user should know of
 ROUNDS_FROM = 1 << 16
 
 
-@dataclass(frozen=True)
+@frozen
 class Cost:
     """What some work takes: operations on numbers, bytes that come from memory or go there, and launches.
 

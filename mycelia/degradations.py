@@ -18,6 +18,7 @@ from enum import Enum
 from types import FrameType
 
 from mycelia.errors import ArgumentError, CompileError, Location, is_library, is_ours
+from mycelia.frozen import frozen
 
 KEPT = 1000  # different degradations; older ones are let go
 
@@ -34,7 +35,7 @@ class Instead(Enum):
     FAULT = "a fault of ours"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Subject:
     """A function of the user that degradations are about. Two of one name are two. Of a strict one (`fullgraph`) it is
     an error if there is no machine code.
@@ -47,7 +48,7 @@ class Subject:
 ELSEWHERE = Subject("eager operations")
 
 
-@dataclass(frozen=True)
+@frozen
 class Degradation:
     """What happened instead of the fast way, to which function, why, and which line asked for it."""
 

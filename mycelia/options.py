@@ -5,17 +5,18 @@ It is made in one place, `mycelia.api.options`, and passed down: nothing below r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.target import Target
 
 KEEPING = ("everything", "dots", "nothing", "auto")
 STAGES = ("source", "graph", "passes", "program", "kernels", "llvm", "memory")
 
 
-@dataclass(frozen=True)
+@frozen
 class FastMath:
     """The freedoms of floating-point arithmetic (the fast-math contract): what may differ from IEEE 754, op by op."""
 
@@ -23,7 +24,7 @@ class FastMath:
     flush: bool = True  # numbers too small for full precision (subnormal) are zero
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """Which values of a program wait in memory until they are read for the last time. The others are computed again.
 
@@ -58,7 +59,7 @@ class Memory:
 ALL_KEPT = Memory()
 
 
-@dataclass(frozen=True)
+@frozen
 class Wishes:
     """What one function asks of the compiler, where others do not: see `jit`."""
 
@@ -70,7 +71,7 @@ class Wishes:
 NOTHING_ASKED = Wishes()
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """For which machine, with how many threads, with which freedoms, and what a developer wants to see.
 

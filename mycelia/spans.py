@@ -8,11 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter_ns
 
+from mycelia.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class TimedSpan:
     """Something that took time, in nanoseconds of `perf_counter_ns`. A mark takes none."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from mycelia.frozen import frozen
 
 PROCESSORS = Path("/proc/cpuinfo")
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """A processor: what LLVM calls it, how wide its vectors are, how many cores a program may use, for which of
     bfloat16, float16 and int8 it has units that multiply and add up in 32 bits, its caches.

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia.eager import Tensor
 from mycelia.eager.tensor import Outline
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.tree import flatten, tree_map, unflatten
 from mycelia.types import DType
 
 Place = tuple[int, int]  # a leaf of the arguments and an axis of it
 
 
-@dataclass(frozen=True)
+@frozen
 class Form:
     """The element type and the shape of a tensor, with None for dimensions, or a shape, that may change.
 
@@ -37,7 +37,7 @@ class Form:
         return f"{str(self.dtype).lower()}{shape}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Described:
     """What the arguments of a function look like, by the names of its parameters."""
 

@@ -18,6 +18,7 @@ from mycelia.api.options import options
 from mycelia.backends import NATIVE
 from mycelia.backends.clocked import ClockedBackend
 from mycelia.errors import ArgumentError, Location
+from mycelia.frozen import frozen
 from mycelia.sizes import hint
 from mycelia.spans import TimedSpan
 from mycelia.types import TensorType
@@ -29,7 +30,7 @@ ROUNDS, ENOUGH = 10, 10**9  # calls of a function that is measured, and nanoseco
 ALONE = "(no line)"  # what no line asked for: copies, sums of gradients
 
 
-@dataclass(frozen=True)
+@frozen
 class StepTime:
     """What one step of a program took, over all calls. `share` is that of the machine's peak: of its multiplications
     for library calls, of its memory's bandwidth for others (more than 1 came out of a cache).
@@ -52,7 +53,7 @@ class StepTime:
         return "cached" if self.share > 1 and not self.products else f"{self.share:.1%}"
 
 
-@dataclass(frozen=True)
+@frozen
 class LineTime:
     """What one line of the user took, over all calls: its part of every kernel that computes something for it."""
 
@@ -61,7 +62,7 @@ class LineTime:
     share: float  # of all
 
 
-@dataclass(frozen=True)
+@frozen
 class MachinePeak:
     """What the machine can do at best: multiplications with additions, and bytes from and to memory, a second."""
 

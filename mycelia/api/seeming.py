@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import dis
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
@@ -21,6 +20,7 @@ from mycelia.capture import models
 from mycelia.capture.holding import written_in
 from mycelia.capture.values import is_atom
 from mycelia.eager import Parameter, Tensor
+from mycelia.frozen import frozen
 
 MOST = 5000  # things that are looked at
 HEAP = 1 << 9  # the flag of classes that are made by a statement
@@ -184,7 +184,7 @@ def _within(code: CodeType) -> Iterator[CodeType]:
             yield from _within(inner)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Said:
     """What a piece of code says itself."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia.errors import ArgumentError, CallError
+from mycelia.frozen import frozen
 
 _ONE_COMPILER = "there is one compiler, and it optimises always"
 _DEVICE = "it is a setting of Ascend or GPU devices"
 _MEMORY = "memory is asked of the system when it is needed"
 
 
-@dataclass(frozen=True)
+@frozen
 class Setting:
     """A setting: what it is at first, what it may be, and, where it has no effect, why.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia.backends.backend import Backend, Executable
 from mycelia.errors import MyceliaError
+from mycelia.frozen import frozen
 from mycelia.ir import Function
 from mycelia.ir.resize import names_of, sized, sizes_of
 from mycelia.options import Options
@@ -25,7 +25,7 @@ SIZES = 16  # programs of one function, each for its sizes, that are kept
 Run = Callable[[Sequence[Any]], Sequence[Any]]  # held arrays to held arrays
 
 
-@dataclass(frozen=True)
+@frozen
 class Stored:
     """A sequence that a program gave back: its length, and the tensors that hold its elements."""
 

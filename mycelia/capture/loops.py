@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from types import CellType
@@ -23,6 +22,7 @@ from mycelia.capture.slots import CONTENTS
 from mycelia.capture.statements import FALLS, Outcome
 from mycelia.capture.values import MISSING, POISON, Break, Either, HostNumber, Number
 from mycelia.capture.world import is_tensor
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.sizes import Sym, known_equal, known_less
 from mycelia.types import int64
@@ -30,7 +30,7 @@ from mycelia.types import int64
 LONG, LONGEST = 32, 2000  # a range of LONG is rolled into one loop if its counter allows it; beyond LONGEST it must be
 
 
-@dataclass(frozen=True)
+@frozen
 class LateRange:
     """`range` of whole numbers that the program computes."""
 
@@ -40,7 +40,7 @@ class LateRange:
     below: Any = None  # a number or a size that none of them reaches, if it is known
 
 
-@dataclass(frozen=True)
+@frozen
 class ChangingRange:
     """`range` of whole numbers of which some change between calls."""
 
@@ -49,7 +49,7 @@ class ChangingRange:
     step: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Rows:
     """The rows of tensors of one length, one of each in every turn: `enumerate(x)`, `zip(x, y)`, one in the other."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CellType, CodeType
 from typing import Any, NoReturn
 
@@ -29,6 +29,7 @@ from mycelia.capture.values import (
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.errors import Location
+from mycelia.frozen import frozen
 from mycelia.ir import Value, constant, region
 from mycelia.ir.value import _here
 from mycelia.types import TensorType, TupleType, bool_, float64, int64
@@ -43,7 +44,7 @@ DEEP = 3  # conditions inside one another, under which a size may come out of da
 KINDS = {bool: TensorType(bool_, ()), int: TensorType(int64, ()), float: TensorType(float64, ())}
 
 
-@dataclass(frozen=True)
+@frozen
 class Frame:
     """A call: every variable is a cell, so closures, branches, loops and Python itself share variables in one way."""
 
@@ -54,7 +55,7 @@ class Frame:
     first: CellType | None = None  # the first argument, which `super()` asks for
 
 
-@dataclass(frozen=True)
+@frozen
 class Method:
     """A method of a built-in type, bound to its object."""
 
@@ -62,7 +63,7 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class DictView:
     """`d.items()`, `d.keys()`, `d.values()`: alive, read when it is iterated."""
 

@@ -27,6 +27,7 @@ from mycelia.capture.world import Array as Data
 from mycelia.capture.world import World, is_tensor
 from mycelia.eager import Tensor
 from mycelia.eager.views import linked
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Param, Value, inner_functions, tells_sizes
 from mycelia.sizes import Name, Sym, comes_from_data
 from mycelia.types import int64
@@ -35,21 +36,21 @@ Key = tuple[int, Slot]
 REPEATED = 20_000  # values that are written again: more would take a compiler minutes
 
 
-@dataclass(frozen=True)
+@frozen
 class Result:
     """A value of the graph, as one of the results of the native function."""
 
     place: int
 
 
-@dataclass(frozen=True)
+@frozen
 class OuterTuple:
     """A tuple that the program got from outside, by its number."""
 
     number: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Outside:
     """An object from outside, by its number, and what to call it when speaking of it."""
 
@@ -58,7 +59,7 @@ class Outside:
     name: str
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class New:
     """An object that the program makes: a new one of this class at every run."""
 
@@ -67,7 +68,7 @@ class New:
     args: tuple[Any, ...] = ()  # of an exception
 
 
-@dataclass(frozen=True)
+@frozen
 class Ending:
     """What a program does with its results."""
 

@@ -27,6 +27,7 @@ from mycelia.capture.store import Key, Store
 from mycelia.capture.values import Either, alternatives, is_atom
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
+from mycelia.frozen import frozen
 from mycelia.ir import Value, fresh_params, region
 from mycelia.ir.region import innermost
 from mycelia.tree import LEAF, Structure
@@ -280,7 +281,7 @@ def nests(value: Any) -> Iterator[Any]:
                 waiting += reversed(x) if isinstance(x, tuple) else []
 
 
-@dataclass(frozen=True)
+@frozen
 class ReturnedTensor:
     """A tensor in a result: its type, and which ones it may be (arguments by number, others by id) if not a new one."""
 
@@ -291,7 +292,7 @@ class ReturnedTensor:
         return (self.type, *[TensorType(bool_, ())] * len(self.targets))
 
 
-@dataclass(frozen=True)
+@frozen
 class ReturnedConstant:
     """A part of a result that is the same in every call."""
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from mycelia.eager import Tensor
 from mycelia.eager.views import How, Put, kin_of
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.sizes import Name, Sym
 
 
-@dataclass(frozen=True)
+@frozen
 class Link:
     """A tensor, what it is a part of, how it is taken, and how it is put back."""
 

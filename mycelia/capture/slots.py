@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from gc import get_referents
 from itertools import chain
 from types import CellType, MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any
 
 from mycelia.capture.holding import held, there
 from mycelia.capture.values import MISSING, Break, same
+from mycelia.frozen import frozen
 
 Slot = tuple[str, Any]
 DATA, ITEMS, CONTENTS = ("data", None), ("items", None), ("contents", None)
@@ -98,7 +99,7 @@ def contents(cell: CellType) -> Any:
         return MISSING
 
 
-@dataclass(frozen=True)
+@frozen
 class Member:
     """A slot of a class with `__slots__`, by its name: the class is not kept alive.
 

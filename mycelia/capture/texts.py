@@ -9,14 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia.eager import Tensor, wrap
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Shown:
     """A place in a text for the numbers of a tensor, or for a Python number of this kind."""
 
@@ -30,7 +30,7 @@ class Shown:
         return wrap(data) if self.kind is None else self.kind(data.item())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Nested:
     """A list, tuple or dictionary in a text, as it was."""
 
@@ -42,7 +42,7 @@ class Nested:
         return self.kind(zip(self.keys, parts, strict=True)) if self.keys else self.kind(parts)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LateText:
     """A text that Python writes when the numbers are known."""
 
@@ -112,7 +112,7 @@ def keeping() -> Iterator[list[Callable[[], None]]]:
         _kept.words = before
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Printing:
     """`print(...)` in a program."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from operator import is_
 from types import BuiltinFunctionType, CodeType, EllipsisType, ModuleType, NoneType, UnionType
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.errors import Location
+from mycelia.frozen import frozen
 from mycelia.ir import Op, Value
 from mycelia.sizes import Sym
 from mycelia.types import DType
@@ -57,7 +57,7 @@ MISSING = Sentinel("missing")  # an empty slot
 POISON = Sentinel("poison")  # a slot that must be written before it is read
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HostNumber:
     """A Python number that Python itself computes at every call, before the program runs: exact by construction."""
 
@@ -66,7 +66,7 @@ class HostNumber:
     mutable: bool = False  # said to change: its class is one of ours
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Number:
     """A Python number that the program computes: a counter of a loop, one of two numbers. `low <= it <= high`."""
 
@@ -76,7 +76,7 @@ class Number:
     high: int = 0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Either:
     """One of two values, or of two objects: which one is known when the program runs. Aliases stay what they are."""
 

@@ -13,6 +13,7 @@ from mycelia.capture.sizing import Naming, Shapes
 from mycelia.capture.slots import DATA, ITEMS, Slot, fetch
 from mycelia.capture.values import MISSING, Break, HostNumber, is_atom
 from mycelia.eager import Parameter, Tensor
+from mycelia.frozen import frozen
 from mycelia.ir import Value, fresh_params, located
 from mycelia.sizes import NeedsSize, Sym, comes_from_data, hint
 from mycelia.types import _BY_NUMPY, TensorType, type_of
@@ -24,14 +25,14 @@ DEEPEST = 100  # tuples in tuples
 Path = tuple[Any, ...]  # how an object is reached from the root: slots, outermost first
 
 
-@dataclass(frozen=True)
+@frozen
 class SameValue:
     """A value that must be the same."""
 
     value: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Object:
     """The object with this number: a new one if the number is new, else the same. So aliases are guarded exactly."""
 
@@ -39,7 +40,7 @@ class Object:
     type: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Array:
     """The data of a tensor, an input of the program: of this type."""
 
@@ -47,7 +48,7 @@ class Array:
     type: TensorType
 
 
-@dataclass(frozen=True)
+@frozen
 class Varying:
     """A Python number of this type, whatever its value."""
 
@@ -55,7 +56,7 @@ class Varying:
     type: type
 
 
-@dataclass(frozen=True)
+@frozen
 class NotANumber:
     """A nan: containers find it by its identity, so which of them are one object is guarded as for objects."""
 
@@ -63,7 +64,7 @@ class NotANumber:
     sample: float
 
 
-@dataclass(frozen=True)
+@frozen
 class KnownTuple:
     """A tuple of these, of this class; it has a number, so that who is given it gets this very tuple."""
 
@@ -72,7 +73,7 @@ class KnownTuple:
     number: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Content:
     """An array with these numbers."""
 
@@ -82,7 +83,7 @@ class Content:
 Expect = SameValue | Object | Array | Varying | NotANumber | KnownTuple | Content
 
 
-@dataclass(frozen=True)
+@frozen
 class Read:
     """A guard: this slot of the object with this number holds what it held."""
 
@@ -91,7 +92,7 @@ class Read:
     expect: Expect
 
 
-@dataclass(frozen=True)
+@frozen
 class Pinned:
     """A guard: the object with this number is this very one."""
 
@@ -99,7 +100,7 @@ class Pinned:
     thing: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class Compute:
     """A number that Python computes from others, before the program runs. Operands are hosts or constants."""
 
@@ -109,7 +110,7 @@ class Compute:
     kind: type  # of the number, which must be the same
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """A number that is a size of the tensors that were read."""
 
@@ -117,7 +118,7 @@ class Measure:
     size: Sym
 
 
-@dataclass(frozen=True)
+@frozen
 class Check:
     """A guard: a computed number is what it was."""
 
@@ -125,7 +126,7 @@ class Check:
     value: Any
 
 
-@dataclass(frozen=True)
+@frozen
 class NumberInput:
     """An input of the program that is made of a computed number: an array of this type."""
 

@@ -7,15 +7,15 @@ vector belongs to a transform of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import cos, pi, sin, sqrt
 
 from llvmlite import ir
 
 from mycelia.codegen.scalar import freedoms
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Complexes:
     """Complex numbers, real and imaginary parts apart."""
 

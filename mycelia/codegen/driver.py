@@ -9,7 +9,6 @@ code can be kept on disk and used again by another process, and for other sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 
@@ -25,6 +24,7 @@ from mycelia.codegen.own_routines import emit_routine, routine_name, routine_typ
 from mycelia.codegen.scalar import i32, i64, seen_as
 from mycelia.codegen.tiles import emit_tiles, tile_name, tile_type
 from mycelia.codegen.written import Written
+from mycelia.frozen import frozen
 from mycelia.loops import FourierKind, Kernel, Procedure, Repeat, RoutineCall, Runtime, TileKind, Unit
 from mycelia.options import FastMath, Options
 from mycelia.sizes import Atom, Dim, Name, Sym, low
@@ -33,7 +33,7 @@ from mycelia.target import Target
 _written = Written()
 
 
-@dataclass(frozen=True)
+@frozen
 class Emitted:
     """The IR of a program, and the sizes that its code wants as numbers, in the order of their table."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum, auto
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.loops import TileKind
 from mycelia.types import Array
 
@@ -18,7 +18,7 @@ TERMS = 256  # of a panel: one column of tiles of both panels stays in the first
 LEFT = 128  # rows of the left panels
 
 
-@dataclass(frozen=True)
+@frozen
 class Execution:
     """One execution of a prepared primitive: addresses of what the library knows, and for each memory object the
     operand that it gets, `bytes` further on.

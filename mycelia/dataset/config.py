@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from mycelia.dataset.debug import DebugHook
 from mycelia.dataset.remote import get_remote as get_remote
 from mycelia.dataset.remote import set_remote as set_remote
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.mindrecord import limits
 
 CHOSEN = "auto"  # the way to start worker processes that is chosen for each plan
@@ -33,7 +34,7 @@ class ErrorSamplesMode(IntEnum):
     SKIP = 2
 
 
-@dataclass(frozen=True)
+@frozen
 class PipelineOptions:
     """Everything that a pipeline asks of its surroundings.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Sized
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from mycelia.frozen import frozen
 
 
 class DebugHook(ABC):
@@ -118,7 +119,7 @@ class PrintDataHook(DebugHook):
         return args
 
 
-@dataclass(frozen=True)
+@frozen
 class HookedOperation:
     """An operation with hooks before and after it."""
 

@@ -10,7 +10,7 @@ import inspect
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from mycelia.dataset.errors import DataError
+from mycelia.frozen import frozen
 
 
 def described(operation: Any) -> Any:
@@ -138,7 +139,7 @@ UNSIZED = (np.void, np.object_, np.bytes_)  # one of them may be anything, or as
 SCALARS = {place_of(kind): kind for kind in (bool, int, float, str, *np.sctypeDict.values()) if kind not in UNSIZED}
 
 
-@dataclass(frozen=True)
+@frozen
 class Nameable:
     """What plain data may name: our transforms, and the functions and classes that the caller passes."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
 from itertools import takewhile
 from textwrap import indent
 
 import numpy as np
 
 from mycelia.errors import PACKAGE, DependencyError, MyceliaError
+from mycelia.frozen import frozen
 
 
 class DataError(MyceliaError, RuntimeError):
@@ -31,7 +31,7 @@ class WorkerDied(DataError):
     """
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """A sample that could not be made, in place of its row; crosses threads and processes.
 

@@ -13,7 +13,7 @@ import re
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,11 +21,12 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.errors import ArgumentError, DependencyError
+from mycelia.frozen import frozen
 
 PIECE = 1 << 22  # bytes that are asked for at once
 
 
-@dataclass(frozen=True)
+@frozen
 class Remote:
     """How files are fetched: where they are kept, how many bytes in all, and how often a request is tried."""
 

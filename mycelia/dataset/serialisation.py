@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,6 +21,7 @@ from mycelia.dataset.plan import samplers
 from mycelia.dataset.sources import parquet, records, tars, textfiles
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
 def _classes(module: ModuleType, kind: type) -> dict[str, type]:
@@ -101,7 +101,7 @@ def _read(path: str) -> Any:
         raise DataError(f"this file holds no JSON: {error}", given={"file": path}) from error
 
 
-@dataclass(frozen=True)
+@frozen
 class _Plan:
     """Datasets from plain data."""
 

@@ -5,13 +5,13 @@ program runs. Without a program they happen now.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia.eager.dispatch import mode
 from mycelia.eager.parameter import Parameter
 from mycelia.eager.tape import put, tape_of
 from mycelia.eager.tensor import Tensor, as_value, wrap
+from mycelia.frozen import frozen
 from mycelia.primitives import Callee, HostCall
 from mycelia.tree import Structure, flatten, unflatten
 from mycelia.types import DType, TensorType
@@ -33,7 +33,7 @@ def called(
     return tuple(wrap(a, tape, place + i if place >= 0 else -1) for i, a in enumerate(out))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _NoGradient:
     """A call of Python on the tape: whoever wants to go through it is told that there is no way."""
 
@@ -48,7 +48,7 @@ class _NoGradient:
         return self.op.vjp(tangents, None, *inputs)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Said:
     """Words about tensors whose numbers are not known yet: a nest of tensors, texts, and what never changes."""
 
@@ -93,7 +93,7 @@ def printed(args: Sequence[Any], settings: Mapping[str, Any]) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Printing:
     said: Said
     settings: Mapping[str, Any]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -24,6 +23,7 @@ from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.eager.views import linked, put_back
 from mycelia.eager.writing import writing, written
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Value, innermost
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.sizes import Dim, NeedsSize, Sym, is_static, known_equal, positive
@@ -165,7 +165,7 @@ def _out_of_bounds(x: Tensor, error: Exception) -> BoundsError:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Axes:
     """An index spread over the axes of a tensor: slices (of the axes they keep), new axes, and index tensors."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator as python
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import NoneType
 from typing import Any
 
@@ -24,6 +23,7 @@ from mycelia.eager.tape import open_tapes
 from mycelia.eager.tensor import Tensor, cast, wrap
 from mycelia.eager.writing import writing, written
 from mycelia.errors import CallError
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.sizes import Sym
 from mycelia.types import DType, bool_, int8
@@ -243,7 +243,7 @@ def _power(self: Any, other: Any) -> Any:
     return p.power(x, y)
 
 
-@dataclass(frozen=True)
+@frozen
 class Straight:
     """An operator that is one op, where its operands are of one floating type."""
 

@@ -7,7 +7,6 @@ derivatives run it as generated Python that calls NumPy; further ones replay it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia import transforms
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Op, Param, Project, Value, constant, fresh_params, region
 from mycelia.primitives.family import HALVES
 from mycelia.types import TensorType, TupleType, Type, cotangent_type
@@ -22,7 +22,7 @@ from mycelia.types import TensorType, TupleType, Type, cotangent_type
 INFIX = {p.Add: "{} + {}", p.Subtract: "{} - {}", p.Multiply: "{} * {}", p.Divide: "{} / {}", p.Negative: "-{}"}
 
 
-@dataclass(frozen=True)
+@frozen
 class OpPullback:
     """Cotangents of the live results, the results, the inputs -> cotangents of the inputs."""
 

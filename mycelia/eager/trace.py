@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 from weakref import ref
@@ -18,6 +17,7 @@ from mycelia.eager.pullback import replay
 from mycelia.eager.tape import current_tape, set_aside
 from mycelia.eager.tensor import Tensor, as_value, wrap
 from mycelia.errors import ArgumentError, CaptureError
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Op, Value, fresh_params, region, toposort
 from mycelia.ir.value import serials
 from mycelia.sizes import NeedsSize, Sym, comes_from_data
@@ -27,7 +27,7 @@ from mycelia.types import DType, Type, type_of
 PLAIN = (int, float, complex, str, bytes, range, slice, type, DType, Enum, np.generic, np.ndarray)  # hold no tensors
 
 
-@dataclass(frozen=True)
+@frozen
 class Traced:
     """A graph, the tensors from outside that it reads (further parameters), and the structure of what it returns."""
 

@@ -9,11 +9,12 @@ places stands at each of them. The pointer over a box shows all about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from html import escape
 from itertools import pairwise
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.ir.function import Function
 from mycelia.ir.layered import Placed, Point, place
 from mycelia.ir.op import Lowered, Op, Project
@@ -50,7 +51,7 @@ rect { stroke: #aab4bf; stroke-width: 1; rx: 5 }
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Picture:
     """Something drawn, from its left upper corner on."""
 

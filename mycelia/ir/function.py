@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.ir.extents import type_names
 from mycelia.ir.purity import Purity, may_move
 from mycelia.ir.region import region
@@ -15,7 +15,7 @@ from mycelia.sizes import Name
 from mycelia.types import Type
 
 
-@dataclass(frozen=True)
+@frozen
 class Function:
     """Parameters, results, and effects: what must happen, in this order, whether or not somebody reads it. Nothing
     outside is mentioned, so equal functions are equal programs.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from mycelia.frozen import frozen
 
 ACROSS, DOWN = 18.0, 32.0  # between boxes of a layer, and between layers
 BEND = 6.0  # what a line takes where it passes a layer
@@ -20,7 +21,7 @@ SWEEPS = 24
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@frozen
 class Placed:
     """The left upper corner of each box; for each line, where its first layer ends, and where it enters and leaves each
     layer that it passes; and the size of the whole.

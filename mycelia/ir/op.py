@@ -27,12 +27,13 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from mycelia.errors import GradientError
+from mycelia.frozen import frozen
 from mycelia.ir.purity import Purity
 from mycelia.ir.value import Value
 from mycelia.loops import Expr, Index
@@ -74,7 +75,7 @@ class Lowered(Enum):
     CALLED = "the function inside, in its place"  # by the pass `inline`
 
 
-@dataclass(frozen=True)
+@frozen
 class Reader:
     """An input as a lowering rule sees it: a type, and a way to read one element."""
 
@@ -95,7 +96,7 @@ def each_part(self: Op, *inputs: Any) -> Pair:
     return Pair(self(*sides[0]), self(*sides[1]))
 
 
-@dataclass(frozen=True)
+@frozen
 class Sample:
     """An example call: the op with its attributes, and arrays to apply it to."""
 
@@ -109,7 +110,7 @@ class Sample:
         return f"{self.op}({shapes})" + (f" {self.note}" if self.note else "")
 
 
-@dataclass(frozen=True)
+@frozen
 class Mistake:
     """A call that must fail, and words that its message must contain."""
 
@@ -150,7 +151,7 @@ def _names(kind: type[Op]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind))
 
 
-@dataclass(frozen=True)
+@frozen
 class Op(metaclass=OpClass):
     """Base of every primitive."""
 
@@ -264,7 +265,7 @@ class Op(metaclass=OpClass):
         return f"{self.name}[{attributes}]" if attributes else self.name
 
 
-@dataclass(frozen=True)
+@frozen
 class Several(Op, abstract=True):
     """An op with several results, always a tuple of them."""
 
@@ -272,7 +273,7 @@ class Several(Op, abstract=True):
         return super().__call__(*inputs)  # type: ignore[return-value]  # see `Op.results`
 
 
-@dataclass(frozen=True)
+@frozen
 class Project(Op, abstract=True):
     """One of several results."""
 

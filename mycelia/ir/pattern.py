@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mycelia.frozen import frozen
 from mycelia.ir.value import Arithmetic, Value
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ class Pattern(Arithmetic):
         return Apply(op, inputs)
 
 
-@dataclass(frozen=True)
+@frozen
 class Wildcard(Pattern):
     """Stands for any value; the same name stands for the same value."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Apply(Pattern):
     """An op applied to patterns. An attribute of the op that is a Wildcard-free value must be equal."""
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.ir.function import Function
 from mycelia.ir.pattern import Apply, Wildcard, match
 from mycelia.ir.value import Value
 
 
-@dataclass(frozen=True)
+@frozen
 class Rule:
     """A name, the class of op at its root, and how to rewrite a value of that class."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia import primitives as p
@@ -17,11 +16,12 @@ from mycelia.capture.values import Break
 from mycelia.capture.world import Array, Read
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.ir import Function
 from mycelia.types import TensorType
 
 
-@dataclass(frozen=True)
+@frozen
 class CFunction:
     """A function as C sees it. Inputs of the graph are arguments ("argument", place) or state ("state", tensor)."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mycelia.api.options import options
 from mycelia.eager import Parameter
 from mycelia.errors import ArgumentError, DependencyError
+from mycelia.frozen import frozen
 from mycelia.lite.described import CFunction, described
 from mycelia.lite.prepared import program
 from mycelia.lite.source import CFile, Part, constant, interface
@@ -23,7 +24,7 @@ from mycelia.types import Array
 COMPILERS = ("cc", "gcc", "clang")
 
 
-@dataclass(frozen=True)
+@frozen
 class Exported:
     """What was written: the library, its header and its weights. The library looks for oneDNN beside itself.
 

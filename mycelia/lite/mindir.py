@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -27,6 +26,7 @@ from mycelia.eager import Parameter, Tensor
 from mycelia.eager.indexing import BoundsError
 from mycelia.eager.tensor import Outline
 from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.frozen import frozen
 from mycelia.ir import Function, names_of, sized, sizes_of
 from mycelia.ir.text import parse, show
 from mycelia.lite.described import CFunction, written_down
@@ -50,7 +50,7 @@ ELSEWHERE = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class WrittenForm:
     """A network as a function of some sizes.
 
@@ -82,7 +82,7 @@ class WrittenForm:
         return ", ".join(str(t) for to, t in sorted((to, t) for to, t in types if isinstance(to, int)))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Graph:
     """A network with its weights, as `load` reads it; `nn.GraphCell` runs it. Sizes of one have forms of their own.
 
@@ -120,7 +120,7 @@ class Graph:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Shaped:
     shape: tuple[int, ...]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from mycelia.codegen.driver import emit_program
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.ir import Function, names_of
 from mycelia.loops import Binding, FourierCall, LibraryCall, RoutineCall, Tiles
 from mycelia.onednn.recorded import SET_THREADS, RecordedCalls, Told, recorded
@@ -23,7 +24,7 @@ from mycelia.threads.openmp import at_most
 from mycelia.types import Array
 
 
-@dataclass(frozen=True)
+@frozen
 class NumberedExecution:
     """One execution of a primitive: numbers of objects, and for each memory its role, operand, and bytes into it."""
 
@@ -31,7 +32,7 @@ class NumberedExecution:
     memories: tuple[tuple[int, int, int, int], ...]  # object, role, operand, bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class StaticCall:
     """A library call, as executions; or one of our own functions, as words and the tables that they point to."""
 
@@ -40,7 +41,7 @@ class StaticCall:
     tables: tuple[tuple[int, Array], ...] = ()  # the word that holds the address, and the table
 
 
-@dataclass(frozen=True)
+@frozen
 class CProgram:
     """All that C needs of one function."""
 

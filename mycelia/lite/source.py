@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from mycelia.codegen.records import WORDS
+from mycelia.frozen import frozen
 from mycelia.lite.described import CFunction
 from mycelia.lite.prepared import CProgram, StaticCall
 from mycelia.lite.weights import header
@@ -33,7 +33,7 @@ STATUS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """One function of the library: what it is to C, and its program."""
 

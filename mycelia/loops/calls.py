@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TypeVar
 
+from mycelia.frozen import frozen
 from mycelia.sizes import Dim, hint
 from mycelia.types import DType, Shape
 
@@ -20,7 +20,7 @@ def described(part: Part) -> Part:
     return part
 
 
-@dataclass(frozen=True)
+@frozen
 class Strided:
     """An operand of a call: the extent of each axis and its step in memory, in elements, and the element type."""
 
@@ -30,7 +30,7 @@ class Strided:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class Matmul:
     """out = lhs @ rhs over batches: (*batch, m, k) @ (*batch, k, n) -> (*batch, m, n). Inputs lhs, rhs, and a bias for
     each column if there is one, of the type of out.
@@ -48,7 +48,7 @@ class Matmul:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class Moves:
     """How a kernel moves over space."""
 
@@ -59,7 +59,7 @@ class Moves:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class ConvolutionCall:
     """One of three: out = x * w ("forward", inputs x w), dx ("input", inputs w ct), dw ("weight", inputs x ct).
 
@@ -82,7 +82,7 @@ class ConvolutionCall:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class Axis:
     """An axis of a product: its extent, and the step of each operand along it, in elements."""
 
@@ -93,7 +93,7 @@ class Axis:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class TileKind:
     """What a function of tiles is written for: the element types of the operands, that of the result, in which sums are
     made, and the tile of the result that registers hold, as rows and vectors of so many columns.
@@ -113,7 +113,7 @@ class TileKind:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class Tiles:
     """out[b, i, j] = the sum over k of lhs[b, i, k] * rhs[b, k, j], where b, i, j and k each run over several axes: our
     own function, for element types and layouts that the library has not.
@@ -132,7 +132,7 @@ class Tiles:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class FourierKind:
     """What a function of Fourier transforms is written for: the type of real and imaginary parts, and the lanes of a
     vector of them.
@@ -143,7 +143,7 @@ class FourierKind:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class OrderCall:
     """The first `kept` elements of every row in order, and the positions, int64, where they were, as far as they are
     wanted: outputs values, positions. Equal elements keep their order, and nan is largest. The operand is a dense
@@ -166,7 +166,7 @@ class OrderCall:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class FourierCall:
     """out = the transform of each of `lines` of dense numbers, complex ones as pairs: our own function.
 
@@ -187,7 +187,7 @@ class FourierCall:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class SearchCall:
     """Where values would go in sequences that are in order, before equal elements or (`right`) behind them, int64:
     inputs a dense (sequences, length) and (sequences, count) or, of one sequence, (count). Nan is largest.
@@ -206,7 +206,7 @@ class SearchCall:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class PrefixCall:
     """The running sums along the axis in the middle of a dense (outer, length, inner), by vectors of so many lanes."""
 
@@ -223,7 +223,7 @@ class PrefixCall:
 
 
 @described
-@dataclass(frozen=True)
+@frozen
 class SparseCall:
     """A matrix of so many `rows`, held row by row as starts, columns and `count` numbers, times a dense (height,
     width), by vectors of so many lanes.

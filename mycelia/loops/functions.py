@@ -7,17 +7,17 @@ there, and the op that uses it (`kind = "..."`): three files.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import erf, erfc, log
 from typing import Any
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.loops.expr import Expr, binary, const, unary
 from mycelia.types import Array
 
 
-@dataclass(frozen=True)
+@frozen
 class Elementary:
     """A function: its meaning in NumPy, and its name in StableHLO (or in CHLO, beside it), or a formula in others."""
 

@@ -12,14 +12,13 @@ quotient. A scatter is one sweep of updates. There is nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mycelia.frozen import frozen
 from mycelia.loops.expr import Buffer, Expr, Fold
 from mycelia.loops.index import Datum, Index, Quotient, Remainder, Variable
 from mycelia.loops.term_order import TermOrder
 
 
-@dataclass(frozen=True)
+@frozen
 class Store:
     """`buffer[offset] = value`."""
 
@@ -28,7 +27,7 @@ class Store:
     value: Expr
 
 
-@dataclass(frozen=True)
+@frozen
 class Update:
     """`buffer[offset] = combine(buffer[offset], value)`, in the order of the loops; "set" combines them to `value`."""
 
@@ -38,7 +37,7 @@ class Update:
     value: Expr
 
 
-@dataclass(frozen=True)
+@frozen
 class Sweep:
     """One nest of loops inside a row. `folds` run over all columns; `after` sees them finished."""
 
@@ -48,7 +47,7 @@ class Sweep:
     after: tuple[Store, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Kernel:
     """Sweeps over rows. `scratch` buffers are private to a row."""
 

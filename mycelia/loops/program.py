@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Protocol
 
 from mycelia.cost import Cost, multiplied, worth
 from mycelia.errors import Location
+from mycelia.frozen import frozen
 from mycelia.loops.expr import Buffer
 from mycelia.loops.kernel import Kernel
 from mycelia.sizes import Dim, Name, Sym, comes_from_data, hint
 from mycelia.types import Array, TensorType, Type
 
 
-@dataclass(frozen=True)
+@frozen
 class Launch:
     """Run a kernel. `work` is how many additions, or what takes as long, threads can share: 0 if they cannot."""
 
@@ -34,7 +35,7 @@ class Launch:
         return self.kernel.written()
 
 
-@dataclass(frozen=True)
+@frozen
 class Operand:
     """A part of a buffer, from an element on, as a library call sees it."""
 
@@ -42,7 +43,7 @@ class Operand:
     offset: Dim = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Invoke:
     """Call a library. `call` is a description that the runtime knows how to prepare; operands are in its order."""
 
@@ -63,7 +64,7 @@ class Invoke:
         return tuple(o.buffer for o in self.outputs)
 
 
-@dataclass(frozen=True)
+@frozen
 class Copy:
     """Copy one whole buffer onto another of the same size."""
 
@@ -89,7 +90,7 @@ def _moved(step: Launch | Invoke | Copy) -> int:
     return sum(hint(b.type.size) * b.type.dtype.itemsize for b in touched)
 
 
-@dataclass(frozen=True)
+@frozen
 class Branch:
     """Run one block or the other."""
 
@@ -104,7 +105,7 @@ class Branch:
         return (*self.then.writes(), *self.otherwise.writes())
 
 
-@dataclass(frozen=True)
+@frozen
 class Stream:
     """A value of each turn of a loop, kept in a sequence: `handle` holds the sequence, `item` one element.
 
@@ -116,7 +117,7 @@ class Stream:
     fixed: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class Repeat:
     """Run `body` while `condition` leaves true in `predicate`, or `length` times; append `streams` each turn."""
 
@@ -140,7 +141,7 @@ class Repeat:
         return (*(x for b in blocks for x in b.writes()), self.count, *(s.handle for s in self.writing))
 
 
-@dataclass(frozen=True)
+@frozen
 class Enter:
     """Call a procedure, which may call itself."""
 
@@ -155,7 +156,7 @@ class Enter:
         return self.outputs
 
 
-@dataclass(frozen=True)
+@frozen
 class Runtime:
     """Call a service of the runtime on handles: make or open a frame, add sequences, read a null one."""
 
@@ -183,7 +184,7 @@ class Called(Protocol):
     def __call__(self, arrays: Sequence[Array], types: Sequence[TensorType]) -> Sequence[Array]: ...
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Host:
     """Call Python, on the thread that runs the program, with arrays of the inputs. It gives arrays of the types of the
     outputs; an exception ends the program.
@@ -200,7 +201,7 @@ class Host:
         return self.outputs
 
 
-@dataclass(frozen=True)
+@frozen
 class Birth:
     """A size comes out of data: from here on the name stands for the number in `count`, an int64[]."""
 
@@ -214,7 +215,7 @@ class Birth:
         return ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Stop:
     """End the program here if one of these bools holds."""
 
@@ -230,7 +231,7 @@ class Stop:
 Step = Launch | Invoke | Copy | Branch | Repeat | Enter | Runtime | Host | Birth | Stop
 
 
-@dataclass(frozen=True)
+@frozen
 class Block:
     """Steps in order."""
 
@@ -284,7 +285,7 @@ def _work(step: Step) -> Dim | None:
             return 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Procedure:
     """A part of the program that has a memory of its own each time it is entered."""
 
@@ -294,7 +295,7 @@ class Procedure:
     block: Block
 
 
-@dataclass(frozen=True)
+@frozen
 class Note:
     """What a user should know of how a program computes something, and the line that asked for it."""
 
@@ -302,7 +303,7 @@ class Note:
     at: Location | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Origin:
     """An operation that a step computes, and the line that asked for it."""
 
@@ -310,7 +311,7 @@ class Origin:
     at: Location | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Program:
     """Everything that one native call does."""
 
@@ -344,7 +345,7 @@ class Program:
         return show(self)
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where a buffer is: in a slot of a table of pointers, or `offset` bytes into the arena."""
 
@@ -352,7 +353,7 @@ class Place:
     offset: Dim = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """Something that wants room from one step to another: a buffer, known by its name, or a library call for itself,
     known by the number of its step.
@@ -368,7 +369,7 @@ class Item:
         return self.first <= other.last and other.first <= self.last
 
 
-@dataclass(frozen=True)
+@frozen
 class Stack:
     """Items in an order in which each can be placed when those below it are; offsets have names."""
 
@@ -395,7 +396,7 @@ class Stack:
         return [*found, top]
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """Places of all buffers, the room that library calls need beside their operands, and the size of the arena. Where
     these depend on sizes, the stack says how.

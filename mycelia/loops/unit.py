@@ -8,10 +8,11 @@ the code of the program can run (linkers would call it a load image). Codegen re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar
 
+from mycelia.frozen import frozen
 from mycelia.loops.calls import LibraryCall
 from mycelia.loops.expr import Buffer
 from mycelia.loops.program import Note, Plan, Program, Stack
@@ -19,7 +20,7 @@ from mycelia.sizes import Dim, Name, Sym
 from mycelia.types import Array, TensorType
 
 
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """What one pointer of the table points to: the input, output or constant with this number; what the library call
     or the call of Python is told that is the step with this number; or something that there is once, or never.
@@ -32,7 +33,7 @@ class Slot:
     number: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Recipe:
     """A library call of a program: the number of its step, the place of what is called among `Binding.calls`, and the
     bytes of its own that the plan has for it; None where they follow from sizes (see `Stack`). How much a call really
@@ -44,7 +45,7 @@ class Recipe:
     room: int | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Callback:
     """A call of Python: the number of its step, and the types of what it takes and gives."""
 
@@ -53,7 +54,7 @@ class Callback:
     outputs: tuple[TensorType, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Binding:
     """All that a process must make to run the code of a unit."""
 
@@ -94,7 +95,7 @@ class Binding:
         return parse_binding, (show_binding(self),)
 
 
-@dataclass(frozen=True)
+@frozen
 class Unit:
     """A program, the plan of its main block and of each procedure, and its binding. `streamed` buffers are written past
     the cache.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mycelia.cost import kept_aside
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Param, Project, Value, may_repeat, names_in
 from mycelia.loops import Buffer, Expr, Index, Launch, Origin, Step, cast, load
 from mycelia.lowering.anchors import anchors
@@ -25,7 +26,7 @@ from mycelia.sizes import Dim, hint, same
 from mycelia.types import TensorType, TupleType, row_major
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """A part of a buffer seen as a tensor."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
 from mycelia.cost import called_from
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
@@ -49,7 +50,7 @@ GAP = 16
 COLUMNS = 512  # of the result that loops keep at hand
 
 
-@dataclass(frozen=True)
+@frozen
 class _Axes:
     """Letters of a contraction by their part in the matrix product."""
 

@@ -17,10 +17,11 @@ only in the right order. The field calls these strip-mining, interchange and coa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
+from mycelia.frozen import frozen
 from mycelia.loops import (
     Buffer,
     Datum,
@@ -42,7 +43,7 @@ from mycelia.sizes import Dim, divided, hint, known_equal, known_less, low
 Written = TypeVar("Written", bound=Store | Update)
 
 
-@dataclass(frozen=True)
+@frozen
 class Nest:
     """A kernel being shaped."""
 
@@ -226,7 +227,7 @@ def same_place(kernel: Kernel, read: Buffer, written: Buffer) -> bool:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Stored:
     """That a buffer is stored in one sweep, at one index."""
 

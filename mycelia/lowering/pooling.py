@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
 
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.loops import (
     Buffer,
@@ -48,7 +48,7 @@ def _(op: Pool) -> bool:
     return True
 
 
-@dataclass(frozen=True)
+@frozen
 class _Windows:
     """The windows of a pooling over images of this shape: loops over them, and what each sees."""
 

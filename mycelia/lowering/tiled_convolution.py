@@ -5,10 +5,11 @@ convolution is a matrix product whose right operand is read more than once, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import gcd, prod
 
+from mycelia.frozen import frozen
 from mycelia.ir import Value
 from mycelia.loops import Axis, Buffer, Index, Invoke, Operand, TileKind, Tiles
 from mycelia.lowering.body import Body, View
@@ -86,7 +87,7 @@ def input_gradient(op: Convolution, ct: Value, w: Value, out: Buffer, kind: Tile
 FIRST = ("first_window", "first_of_cotangent", "first_place")
 
 
-@dataclass(frozen=True)
+@frozen
 class _Class:
     """Places q of an axis with one remainder of (q + before) by the stride, and the elements of the window that reach
     them: place u and element t meet at `first_of_cotangent + u - t * read_step`.

@@ -7,12 +7,12 @@ records are read one by one, which says what is wrong. mindrecord/foreign.py tel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mycelia.api.options import options
+from mycelia.frozen import frozen
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.mindrecord.layout import Column
 from mycelia.routines.words import Bytes, Longs, eight, eight_back, read
@@ -262,7 +262,7 @@ def entries(raw: FileBytes, begin: int, last: int) -> Array | None:
     return np.concatenate(found[1:]) if len(found) > 1 else found[0][:0]
 
 
-@dataclass(frozen=True)
+@frozen
 class ForeignLayout:
     """The fields of a file: those in maps, and those in pieces of bytes."""
 

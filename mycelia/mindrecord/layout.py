@@ -13,13 +13,13 @@ import json
 import math
 import struct
 import zlib
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
 from mycelia.types import Array
@@ -36,7 +36,7 @@ TYPES = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen
 class Column:
     """A column of a record file: a number, an array, a text, or bytes.
 
@@ -191,7 +191,7 @@ def checksums(records: Array) -> Array:
     return sums
 
 
-@dataclass(frozen=True)
+@frozen
 class Header:
     """What the JSON at the end of a record file says.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mycelia.api.given import with_gradient
@@ -11,6 +10,7 @@ from mycelia.eager import Parameter, Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.eager.tape import tape_of
 from mycelia.errors import ArgumentError, CallError
+from mycelia.frozen import frozen
 from mycelia.tree import flatten
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Hook = Callable[..., Any]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class HookHandle:
     """A hook that was registered with a cell, and can be removed."""
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia.api.context import get_rng_state, set_rng_state
 from mycelia.eager import Tensor, assign
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.nn.cell import Cell
 from mycelia.tree import flatten
 from mycelia.types import DType, float32
 
 
-@dataclass(frozen=True)
+@frozen
 class Layer:
     """A cell without cells inside, or what a cell with such holds itself: its name, its class, and its numbers."""
 
@@ -26,7 +26,7 @@ class Layer:
     nbytes: int  # of what it gave, and of its parameters
 
 
-@dataclass(frozen=True)
+@frozen
 class Overview:
     """The layers of a network in the order in which they ran; printed, it is a table."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError, CallError, MyceliaError
+from mycelia.frozen import frozen
 
 if TYPE_CHECKING:
     from mycelia.nn.cell import Cell
@@ -46,7 +46,7 @@ class StateDict(OrderedDict[str, Any]):
     _metadata: OrderedDict[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class StateHook:
     """What is called when a state is given out or taken up; it can be removed."""
 
@@ -333,7 +333,7 @@ def _copy(name: str, value: Any, held: Tensor, wrong: list[str]) -> None:
         assign(held, value)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BufferHook:
     """What is called whenever a buffer is registered; it can be removed."""
 

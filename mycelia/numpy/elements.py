@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy
 from mycelia.eager import Tensor, as_dtype, cast, common
 from mycelia.eager.promotion import common_with_number
 from mycelia.errors import ArgumentError, CallError, DTypeError
+from mycelia.frozen import frozen
 from mycelia.numpy.arguments import is_number
 from mycelia.ops.arguments import tensor
 from mycelia.types import (
@@ -192,7 +192,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     return as_dtype(arg1).kind in kind if kind else as_dtype(arg1) is as_dtype(arg2)
 
 
-@dataclass(frozen=True)
+@frozen
 class finfo:
     """What a floating element type holds: its range and how fine it is.
 
@@ -224,7 +224,7 @@ class finfo:
         return self.smallest_normal
 
 
-@dataclass(frozen=True)
+@frozen
 class iinfo:
     """What an element type of whole numbers holds.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import mul
@@ -11,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.onednn.constants import FORMAT_ANY, MAX_RANK, DataType, Query
 from mycelia.onednn.library import Owned, dims, library
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """Logical `dims` and the step of each in elements; `strides=None` lets oneDNN choose the packing.
 

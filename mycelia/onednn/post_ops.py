@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from mycelia.frozen import frozen
 from mycelia.onednn.constants import SCRATCHPAD_OF_THE_USER, Algorithm
 from mycelia.onednn.layout import Layout
 from mycelia.onednn.library import Owned, library
@@ -22,7 +22,7 @@ class PostOp(Protocol):
         """The layout of the extra operand this step reads."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Activation:
     """y → algorithm(y), such as relu with the slope `alpha` below zero.
 
@@ -44,7 +44,7 @@ class Activation:
         library().call("dnnl_post_ops_append_eltwise", chain, self.algorithm, self.alpha, self.beta)
 
 
-@dataclass(frozen=True)
+@frozen
 class Accumulate:
     """y → y + scale · (what the output held before).
 
@@ -65,7 +65,7 @@ class Accumulate:
         library().call("dnnl_post_ops_append_sum", chain, self.scale, 0, undefined)
 
 
-@dataclass(frozen=True)
+@frozen
 class Combine:
     """y → y + operand, or y · operand; axes of size 1 of the operand are broadcast.
 

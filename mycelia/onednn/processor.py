@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from dataclasses import dataclass
+
+from mycelia.frozen import frozen
 
 TILES = 0x1D  # the leaf of palettes
 CODE = bytes.fromhex(
@@ -27,7 +28,7 @@ CODE = bytes.fromhex(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Leaf:
     """An answer: four numbers of 32 bits, each of which means something else in each leaf."""
 

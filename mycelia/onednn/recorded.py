@@ -10,6 +10,7 @@ from ctypes import POINTER, c_float, c_int64, c_void_p
 from dataclasses import dataclass, field
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.onednn.constants import MAX_RANK
 from mycelia.onednn.library import _CALLS, _VALUES, library
 
@@ -19,7 +20,7 @@ SIZE = "dnnl_memory_desc_get_size"
 SET_THREADS = "omp_set_num_threads"  # not of this library: how many threads what follows is made for
 
 
-@dataclass(frozen=True)
+@frozen
 class Thing:
     """An object of the library, by its number; what is NULL has none."""
 
@@ -29,7 +30,7 @@ class Thing:
 Argument = Thing | int | float | tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Told:
     """One call: a function of the library, what it was given, and what came of it: an object, or a number of bytes."""
 

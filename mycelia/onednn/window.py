@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.onednn.library import dims
 
 
-@dataclass(frozen=True)
+@frozen
 class Window:
     """Per spatial axis: the step, the spacing of the window's own elements (1 is dense), padding before and after.
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from mycelia import primitives as p
 from mycelia.cost import BLOCK_OF_SCORES
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Value
 from mycelia.primitives.family import broadcast_shapes
 from mycelia.sizes import Dim, hint, known_equal
@@ -39,7 +39,7 @@ def attend(
     return p.Call(_whole(Attention(causal, mask is not None, rate), types))(*operands)[0]
 
 
-@dataclass(frozen=True)
+@frozen
 class Attention:
     """What is known of an attention beside its operands: whether later positions are hidden, whether there is a mask,
     and which share of the weights is dropped.
@@ -93,7 +93,7 @@ def _mapped(size: Dim, own: Sequence[bool], operands: Sequence[Value], body: Cal
     return p.Map(fn, len(own) - sum(own), size)(*[operands[i] for i in order])[0]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Blocks:
     """Queries in blocks of equal length; the last one may run over the end."""
 

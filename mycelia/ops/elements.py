@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, NoReturn
 
@@ -16,6 +16,7 @@ from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.eager.indexing import within
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ops import choice, creation
 from mycelia.ops.quantities import (
     LoopAxis,
@@ -32,7 +33,7 @@ from mycelia.ops.quantities import (
 from mycelia.types import Array, bool_
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class NestVariable:
     """What a name is: a value, and the axes of the loops around its first assignment."""
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from mycelia.frozen import frozen
 
 LOOPS = ("range", "serial", "vectorize", "parallel", "reduce")
 """Words for a loop that counts; all of them mean `range`."""
@@ -19,7 +20,7 @@ _FOLDS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "add", ast.Mul
 _EXTREMES = {"max": "max", "min": "min"}
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RunningFold:
     """A statement that adds a value to an element, multiplies it by one, or takes the larger or smaller of both."""
 
@@ -28,7 +29,7 @@ class RunningFold:
     negative: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Access:
     """One mention of a name: which element, inside which loops, and whether it is read, written or folded into."""
 

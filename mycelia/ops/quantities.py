@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.eager import Tensor, cast, created
+from mycelia.frozen import frozen
 from mycelia.ops import arithmetic
 from mycelia.ops.arguments import tensor
 from mycelia.types import Array, float32, int64
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LoopAxis:
     """A loop: what its variable goes through, and how deep it lies; and the turn, if it runs turn by turn."""
 
@@ -24,7 +24,7 @@ class LoopAxis:
     turn: Tensor | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Quantity:
     """What an expression is, in all turns of the loops around it: `data` has one axis for each of `axes`. It is a
     tensor, or a NumPy array or a number if it is known beforehand.

@@ -7,7 +7,6 @@ of the state with `weight_hh`, and a few elementwise operations on the gates.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from mycelia import primitives as p
 from mycelia.api.fused import fused
 from mycelia.eager import Tensor, cast, created
 from mycelia.errors import ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Function
 from mycelia.ops.arguments import tensor
 from mycelia.types import TensorType, int32
@@ -22,7 +22,7 @@ from mycelia.types import TensorType, int32
 Step = Callable[..., tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Kind:
     """A kind of recurrence: how many gates and states it has, and one step of it.
 

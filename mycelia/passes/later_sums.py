@@ -12,8 +12,8 @@ Sums of floats are associated in another order then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Op, Value, users
 from mycelia.primitives import Add, Contract, Full, Reshape, Scan, Transpose
 from mycelia.primitives.family import names
@@ -22,7 +22,7 @@ from mycelia.sizes import hint
 MOVING = Reshape | Transpose
 
 
-@dataclass(frozen=True)
+@frozen
 class _Later:
     """A carry that only adds up: the product, and how it is turned before it is added."""
 

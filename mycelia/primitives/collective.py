@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, GradientError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import draw, mapping, names
 from mycelia.primitives.host import Callee
@@ -60,7 +60,7 @@ def group(name: str) -> Communicator:
     return groups[name]
 
 
-@dataclass(frozen=True)
+@frozen
 class AllReduce(Op):
     """The sum (product, largest, smallest) of what the processes of a group hold, element by element; all get it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value
 from mycelia.primitives.family import NUMBERS, broadcast_shape, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Contract(Op):
     """`lhs, rhs -> out`: multiply over all named axes, then sum those that `out` does not name. The result has element
     type `dtype`, or that of both operands.
@@ -159,7 +159,7 @@ def possible(lhs: str, rhs: str, out: str) -> bool:
     return (len(a), len(b), len(c)) == (len(lhs), len(rhs), len(out)) and a ^ b <= c <= a | b
 
 
-@dataclass(frozen=True)
+@frozen
 class Matrices:
     """A contraction as a batch of matrix products: the letters of each side, and the transposes around it."""
 
@@ -239,7 +239,7 @@ def _batch_letters(x: Any, batch: list[str]) -> tuple[str, Any]:
     return letters, p.reshape(x, (*(x.shape[i] for i in kept), *x.shape[own:]))
 
 
-@dataclass(frozen=True)
+@frozen
 class SparseProduct(Op):
     """A matrix, held row by row, times a dense one: row r is the sum of `values[i] * dense[columns[i]]` for all i from
     `starts[r]` up to `starts[r + 1]`. Starts and columns are clamped; starts never fall.

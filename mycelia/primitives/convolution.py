@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.family import Shaped, draw, given, mapping
 from mycelia.primitives.product_types import mixed, named, operand_types, product_type, rounded, widened
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Convolution(Op, abstract=True):
     """The family: `x: N C *S`, `w: O C/groups *K`, `y: N O *P`. The result has element type `dtype`, or that of both
     operands.
@@ -96,7 +97,7 @@ class Convolution(Op, abstract=True):
         return found
 
 
-@dataclass(frozen=True)
+@frozen
 class Conv(Convolution):
     """y[n, o, p] = sum over c, k of x[n, c, p * stride + k * dilation - low] * w[o, c, k].
 
@@ -150,7 +151,7 @@ class Conv(Convolution):
         yield Mistake(lambda: replace(op, padding=((0, -1), (0, 0))).infer(x, good), ArgumentError, "padding")
 
 
-@dataclass(frozen=True)
+@frozen
 class GradientOfConvolution(Convolution, Shaped, abstract=True):
     """The family of the two gradients, which must be told the shape they lead to."""
 
@@ -168,7 +169,7 @@ class GradientOfConvolution(Convolution, Shaped, abstract=True):
         return TensorType(dtype, self.shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvInputGrad(GradientOfConvolution):
     """The cotangent of the input of a convolution, from that of its output and the weight: a transposed convolution."""
 
@@ -214,7 +215,7 @@ class ConvInputGrad(GradientOfConvolution):
         yield Mistake(lambda: op.infer(ct, w), ShapeError, "its output has shape (2, 4, 6)")
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvWeightGrad(GradientOfConvolution):
     """The cotangent of the weight of a convolution, from its input and the cotangent of its output."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Pair, Purity, Sample, Value, algebra
 from mycelia.ir.pattern import Pattern
 from mycelia.loops import Expr, Index, const, position
@@ -107,7 +107,7 @@ def _range(dtype: DType) -> tuple[int, int]:
     return int(np.iinfo(dtype.numpy).min), int(np.iinfo(dtype.numpy).max)
 
 
-@dataclass(frozen=True)
+@frozen
 class Numbered(Op, abstract=True):
     """An op with a number among its attributes. 0.0 and -0.0 differ, and nan is nan."""
 
@@ -124,7 +124,7 @@ class Numbered(Op, abstract=True):
         return hash(self._key)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Full(Numbered, Shaped):
     """A tensor with every element equal to `number`.
 
@@ -178,7 +178,7 @@ class Full(Numbered, Shaped):
         yield Mistake(lambda: full(300, int8, ()), DTypeError, "300 does not fit int8")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Constant(Op):
     """Given data. It is copied, so that a later change of the array changes no program.
 
@@ -240,7 +240,7 @@ class Constant(Op):
         return f"constant[{type_of(self.data)}]"
 
 
-@dataclass(frozen=True)
+@frozen
 class Iota(Shaped):
     """Positions along `axis`: 0, 1, 2, ...
 
@@ -291,7 +291,7 @@ class Iota(Shaped):
         yield Mistake(lambda: iota(int32, (3,), 1), ShapeError, "has no axis 1")
 
 
-@dataclass(frozen=True)
+@frozen
 class Extent(Op):
     """A size as a number, which may be known only when the program runs.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia.errors import ArgumentError, BranchError, GradientError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives import creation
 from mycelia.primitives.control.map import zeros_for
@@ -18,7 +18,7 @@ from mycelia.types import TensorType, TupleType, Type, cotangent_type, float64
 __all__ = ["CustomVjp"]
 
 
-@dataclass(frozen=True)
+@frozen
 class CustomVjp(Structured):
     """`fn`, whose gradient is computed as the user says: `forward` gives the results and residuals, and `backward`
     takes the residuals and the cotangents of all differentiable results, to those of all differentiable operands.

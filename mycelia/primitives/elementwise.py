@@ -6,7 +6,6 @@ A new one needs a scalar formula, an oracle and a gradient; the family gives the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Mistake, Op, Operand, Purity, Reader, Sample, Value
 from mycelia.loops import Expr, Index, binary, unary
 from mycelia.primitives.creation import lift
@@ -51,7 +51,7 @@ SHAPES: dict[int, tuple[tuple[Shape, ...], ...]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Elementwise(Op, abstract=True):
     """The family: broadcasting, batching, splitting, half precision and samples."""
 

@@ -6,12 +6,12 @@ Passes make them when differentiation is done; they are calls like others, so ev
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Lowered, Op, Sample, Value
 from mycelia.primitives.contraction import Contract
 from mycelia.primitives.control import Call
@@ -21,7 +21,7 @@ from mycelia.types import TensorType, Type, type_of
 __all__ = ["Epilogue", "epilogue"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Epilogue(Call):
     """`core(x, y) + bias`: the bias is one number for each of the last axis of a contraction, or for each channel of a
     convolution. An activation stays outside: the library's rectifier makes 0 of what is not a number.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Op, Purity
 from mycelia.sizes import Dim, known_equal
 from mycelia.types import (
@@ -43,7 +44,7 @@ WORDS = {ALL: "any", FLOATS: "floating", INTS: "integer", NUMBERS: "numeric", BO
 HALVES = frozenset((np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Shaped(Op, abstract=True):
     """An op whose attributes name extents of its output, which are smaller on one of several devices."""
 

@@ -10,13 +10,14 @@ ones along a last axis; there the ops are said to be `paired`, and `axis` counts
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Value
 from mycelia.primitives.complexes import Complex
 from mycelia.primitives.family import check_dims, check_dtype, draw, mapping, names
@@ -36,7 +37,7 @@ from mycelia.types import (
 __all__ = ["Fft", "Fourier", "Irfft", "Rfft"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Fourier(Op, abstract=True):
     """The family: what is asked of the operand, batches, and who computes."""
 
@@ -97,7 +98,7 @@ class Fourier(Op, abstract=True):
         yield Mistake(lambda: cls(1).infer(x), ShapeError, "of no elements has no value")
 
 
-@dataclass(frozen=True)
+@frozen
 class Fft(Fourier):
     """The transform of complex numbers: the sum of x[j] exp(-2 pi i j k / n), or with the other sign if `inverse`.
 
@@ -121,7 +122,7 @@ class Fft(Fourier):
         yield Sample(cls(1, inverse=True), (cls.drawn(2, 6).astype(np.complex128),))
 
 
-@dataclass(frozen=True)
+@frozen
 class Rfft(Fourier):
     """The first half of the transform of real numbers; the other half is its conjugate.
 
@@ -151,7 +152,7 @@ class Rfft(Fourier):
             yield Sample(cls(axis), (cls.drawn(*shape),))
 
 
-@dataclass(frozen=True)
+@frozen
 class Irfft(Fourier):
     """The `length` real numbers whose transform begins with x, times their number.
 

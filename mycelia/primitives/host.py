@@ -7,7 +7,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Any, ClassVar
@@ -17,6 +16,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Lowered, Mistake, Purity, Sample, Several, Value, no_gradient
 from mycelia.types import Array, TensorType, TupleType, Type, float64, int64
 
@@ -26,7 +26,7 @@ _numbers = count()
 _named: WeakValueDictionary[str, Callee] = WeakValueDictionary()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Callee:
     """A Python function that programs call: from arrays, which it may keep and change, to a sequence of arrays. In
     written programs it has a name, which means something while the callee lives.
@@ -160,7 +160,7 @@ def replaying(past: Sequence[tuple[Array, ...] | BaseException]) -> Iterator[Non
         yield
 
 
-@dataclass(frozen=True)
+@frozen
 class HostCall(Several):
     """What a Python function gives, as tensors of types that are said beforehand. One without a state (`stateful` is
     false) may be left out where nobody reads what it gives, or be called again; it is never called where the program

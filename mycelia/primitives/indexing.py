@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, binary, cast, const, datum
 from mycelia.primitives.family import ALL, Shaped, check_dims, check_dtype, draw, given, mapping, names
@@ -50,7 +50,7 @@ def within(i: Expr, last: Dim) -> Index:
     return datum(i, 0, last)
 
 
-@dataclass(frozen=True)
+@frozen
 class Gather(Op):
     """Slices of `x` along `axis`, at `indices`: `x.shape[:axis] + indices.shape + x.shape[axis + 1:]`.
 
@@ -157,7 +157,7 @@ def check_starts(op: Op, x: TensorType, sizes: Shape, starts: Sequence[TensorTyp
         raise ShapeError(f"{op.name}: a window of shape {sizes} does not fit into {x}")
 
 
-@dataclass(frozen=True)
+@frozen
 class DynamicSlice(Shaped):
     """A window of `sizes` of `x`, which begins at `starts`; starts are moved so that the window fits.
 

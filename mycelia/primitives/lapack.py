@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import GradientError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Sample, Several, Value
 from mycelia.primitives import lapack_library
 from mycelia.primitives.family import draw
@@ -162,7 +162,7 @@ class LogDeterminant(OfMatrices, Several):
         yield Sample(cls(), (np.ones((2, 2), "f"),), smooth=False, note="singular")
 
 
-@dataclass(frozen=True)
+@frozen
 class Qr(OfMatrices, Several):
     """A matrix with orthonormal columns, as many as the smaller side has or, if `complete`, as there are rows; and an
     upper triangular one, whose product is the matrix.
@@ -215,7 +215,7 @@ def _qr_back(q: Any, r: Any, to_q: Any, to_r: Any) -> Any:
     return hermitian(solved(r, hermitian(to_q + p.matmul(q, whole))))
 
 
-@dataclass(frozen=True)
+@frozen
 class Svd(OfMatrices, Several):
     """Matrices U, numbers s in falling order and matrices V^H: the matrix is U @ diag(s) @ V^H. U and V have as many
     columns as the smaller side, or are square if `full`. Last, whether they were found. Complex vectors may be turned
@@ -316,7 +316,7 @@ class Eigh(OfMatrices, Several):
         yield Sample(cls(), (with_imaginary(positive(2, 3, 3), True),))
 
 
-@dataclass(frozen=True)
+@frozen
 class PseudoInverse(OfMatrices):
     """The pseudo-inverse (Moore and Penrose): singular values up to the larger of `atol` and `rtol` times the largest
     one count as zero. Where the rank does not change it is smooth.

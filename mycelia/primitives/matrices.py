@@ -11,7 +11,7 @@ says so for each matrix: nothing else of a batch is touched, and whoever asks ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Lowered, Mistake, Op, Purity, Value
 from mycelia.primitives.family import check_dtype, draw, mapping, names
 from mycelia.primitives.host import Callee
@@ -151,7 +152,7 @@ def rows_of(x: Any) -> Any:
 # -------------------------------------------------------------------------------------------------------- the family
 
 
-@dataclass(frozen=True)
+@frozen
 class OfMatrices(Op, abstract=True):
     """The family: batches, element types, and the call of NumPy from compiled programs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Mistake, Op, Operand, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, const
 from mycelia.primitives.elementwise import at_broadcast
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Reshape(Shaped):
     """The same elements in row-major order, under another shape."""
 
@@ -111,7 +111,7 @@ class Reshape(Shaped):
         yield Mistake(lambda: cls((-2, -3)).infer(x), ShapeError, "cannot reshape")
 
 
-@dataclass(frozen=True)
+@frozen
 class Transpose(Op):
     """The axes in another order: axis `i` of the output is axis `permutation[i]` of the input."""
 
@@ -161,7 +161,7 @@ class Transpose(Op):
         yield Mistake(lambda: cls((0,)).infer(x), ShapeError, "give a permutation of (0, 1)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Broadcast(Shaped):
     """Repeat along new leading axes and along axes of extent 1, as in NumPy."""
 
@@ -212,7 +212,7 @@ class Broadcast(Shaped):
         yield Mistake(lambda: cls((1, 3)).infer(x), ShapeError, "equal to the target")
 
 
-@dataclass(frozen=True)
+@frozen
 class Flip(Op):
     """The order along `dims` reversed."""
 

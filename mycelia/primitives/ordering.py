@@ -10,7 +10,6 @@ computes them (`routines/ordering.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Several, Value, zero_gradient
 from mycelia.loops.interpret import ordered
 from mycelia.primitives.family import ALL, check_dims, check_dtype, draw, given, names
@@ -79,7 +79,7 @@ def first(x: Any, shape: Sequence[Dim]) -> Any:
     return x if equal else p.slice_(x, [0] * len(shape), shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class InOrder(Op, abstract=True):
     """The family: rows along `axis` in order, the smallest element first or, if `descending`, the largest."""
 
@@ -168,7 +168,7 @@ class Sort(InOrder, Several):
         yield Sample(cls(1, False), (apart(2, 0),))
 
 
-@dataclass(frozen=True)
+@frozen
 class TopK(InOrder, Several):
     """The first `count` elements in order along `axis`, and where they were, int64.
 
@@ -232,7 +232,7 @@ def put_back(ct: Any, positions: Any, x: Any, axis: int) -> Any:
     return p.reshape(p.scatter_update(flat, p.reshape(place, (-1,)), p.reshape(ct, (-1,)), 0), shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class Search(Op):
     """Where values would go in sequences that are in order along the last axis: before equal elements, or behind them
     (`right`). One sequence serves all values; several have the axes of the values before the last.

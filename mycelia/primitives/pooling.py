@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value
 from mycelia.primitives.family import FLOATS, NUMBERS, Shaped, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.windows import Padding, check_windows, fold, inside, offsets, padded, slid, unfold, whole
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Pool(Op, abstract=True):
     """The family: windows slide over `x: N C *S`; each holds at least one element that is not padding."""
 
@@ -178,7 +179,7 @@ class MaxPoolPick(Chosen):
         yield Mistake(lambda: op.infer(x.with_shape((1, 1, 3)), x), ShapeError, "needs an operand of shape (1, 1, 6)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Average(Pool, abstract=True):
     """The family of means, which are linear. Padding counts as zeros, or not at all."""
 
@@ -192,7 +193,7 @@ class Average(Pool, abstract=True):
         return np.asarray(sum(v for _, v in offsets(image, self.window, self.strides, self.ones, y[2:])))
 
 
-@dataclass(frozen=True)
+@frozen
 class AvgPool(Average):
     """The mean of each window."""
 
@@ -223,7 +224,7 @@ class AvgPool(Average):
         yield Mistake(lambda: op.infer(whole_numbers), DTypeError, "avg_pool needs a floating element type")
 
 
-@dataclass(frozen=True)
+@frozen
 class AvgPoolGrad(Average, Shaped):
     """The cotangent of the input of a mean pooling: each window gives every element its share."""
 

@@ -6,13 +6,13 @@ Everything that selects by a mask is made of it: `nonzero`, `masked_select`, `x[
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, MyceliaError
+from mycelia.frozen import frozen
 from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient
 from mycelia.primitives.family import mapping
 from mycelia.sizes import Name, Sym, born, known_equal
@@ -21,7 +21,7 @@ from mycelia.types import Array, TensorType, bool_, int64
 __all__ = ["Positions", "positions"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Positions(Op, abstract=True):
     """Where a mask of one axis holds, in order: int64[count]. The count is a size of its own, so there are no two alike
     and no samples: a law would not know the type of the result.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Mistake, Op, Purity, Reader, Sample, Value, zero_gradient
 from mycelia.loops import Expr, Index, binary, const, position, select
 from mycelia.primitives.family import check_dtype, given, mapping, names
@@ -34,7 +34,7 @@ WEYL = 0x9E3779B9, 0xBB67AE85
 ROUNDS = 10
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomBits(Op):
     """Random 32-bit words. Word `i` is word `i % 4` of Philox at (i // 4, 0, *counter) under `key`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any as Anything
@@ -14,6 +13,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.checks import truth
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value, each_part, zero_gradient
 from mycelia.primitives import complex_formulas as formulas
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Reduction(Op, abstract=True):
     """The family: fold `combine` over `dims`."""
 
@@ -219,7 +219,7 @@ class Any(Reduction):
     vjp = zero_gradient("its output is a bool")
 
 
-@dataclass(frozen=True)
+@frozen
 class Cumsum(Op):
     """The running sum along `axis`.
 
@@ -273,7 +273,7 @@ def places_of(extent: int) -> DType:
     return int32 if extent < 1 << 31 else int64
 
 
-@dataclass(frozen=True)
+@frozen
 class Position(Op, abstract=True):
     """The family: where along `axis` the extreme element is, the first of equals; nan is extreme."""
 

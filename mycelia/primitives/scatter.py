@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Purity, Sample, Value, each_part
 from mycelia.primitives.family import ALL, NUMBERS, check_dims, check_dtype, draw, given, mapping, names, wide
 from mycelia.primitives.indexing import check_indices, rows_of_batch
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Scatter(Op, abstract=True):
     """`x` with its slices along `axis`, at `indices`, combined with `updates`, one after the other in row-major order.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from mycelia import loops
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Mistake, Operand, Pair, Sample, Value, each_part, zero_gradient
 from mycelia.loops import Expr
 from mycelia.primitives.creation import lift
@@ -84,7 +84,7 @@ class Select(Elementwise):
         yield Mistake(lambda: cls().infer(flags, two, two.with_dtype(int32)), DTypeError, "one element type")
 
 
-@dataclass(frozen=True)
+@frozen
 class Cast(Unary):
     """The same numbers as another element type: floats lose their fraction in integers, and non-zero is true.
 

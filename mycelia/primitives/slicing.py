@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Mistake, Op, Operand, Pair, Purity, Reader, Sample, Value, each_part
 from mycelia.loops import Expr, Index, binary, const, datum, position, select
 from mycelia.primitives.creation import Number, Numbered, check_number, exact, halves
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Slice(Shaped):
     """Elements from `start` up to `stop`, each `step`, along every axis. Steps are positive."""
 
@@ -117,7 +118,7 @@ class Slice(Shaped):
         yield Mistake(lambda: cls((0, 0), (2, 3), (1, -1)).infer(x), ShapeError, "step > 0")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Pad(Numbered):
     """`low` elements before and `high` after, along every axis, equal to `number`."""
 
@@ -193,7 +194,7 @@ class Pad(Numbered):
         yield Mistake(lambda: cls((0,) * 2, (0,) * 2, 0.5).infer(x.with_dtype(int32)), DTypeError, "0.5 is not")
 
 
-@dataclass(frozen=True)
+@frozen
 class Concat(Op):
     """Tensors one after the other along `axis`."""
 

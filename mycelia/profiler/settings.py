@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from enum import Enum
 
 from mycelia import checks
+from mycelia.frozen import frozen
 
 
 class ProfilerLevel(Enum):
@@ -65,7 +65,7 @@ class HostSystem(Enum):
     OSRT = "osrt"
 
 
-@dataclass(frozen=True)
+@frozen
 class _ExperimentalConfig:
     """Further wishes, in MindSpore's words. Of what only an Ascend device could record it warns."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
 class ValueType(Enum):
@@ -23,7 +23,7 @@ class ValueType(Enum):
     UnsupportedValue = 50
 
 
-@dataclass(frozen=True)
+@frozen
 class ScopedValue:
     """A name in a program, such as `x` or `self.x`, or a value.
 

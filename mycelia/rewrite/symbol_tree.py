@@ -9,11 +9,11 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.nn import Cell, CellList, SequentialCell
 from mycelia.ops import Primitive
 from mycelia.rewrite.flatten import flatten, title
@@ -24,7 +24,7 @@ from mycelia.syntax import parsed
 _FLOW = {ast.If: "if_node", ast.For: "for_node", ast.While: "while_node", ast.With: "with_node"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Position:
     """A place in a program: before the statement that has this number in a block."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from mycelia.errors import CompileError
+from mycelia.frozen import frozen
 from mycelia.loops import Binding, Called
 from mycelia.onednn import library
 from mycelia.runtime.host import address_of, entry_of
@@ -105,7 +105,7 @@ class Numbers:
         return tuple(at.values())
 
 
-@dataclass(frozen=True)
+@frozen
 class Arrangement:
     """A program at actual sizes: its table, its numbers, its memory. `keep` is what the pointers point to."""
 

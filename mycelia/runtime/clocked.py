@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter_ns
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from mycelia.codegen.records import TIMES
 from mycelia.degradations import subject
 from mycelia.errors import Location
+from mycelia.frozen import frozen
 from mycelia.ir import Function, names_of
 from mycelia.loops import Copy, Invoke, Launch, Origin, Program, Step
 from mycelia.options import Options
@@ -27,7 +27,7 @@ from mycelia.types import Array
 _NO_CLOCK = np.zeros((0, TIMES), np.int64)  # of what is interpreted
 
 
-@dataclass(frozen=True)
+@frozen
 class AboutStep:
     """A step of a program, for people: what it does, for which lines, and what that takes. `outermost` ones are not
     inside of a loop, a branch or a procedure; the time of those that hold others contains that of the others.
@@ -41,7 +41,7 @@ class AboutStep:
     outermost: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class AboutProgram:
     """A program, for people."""
 
@@ -50,7 +50,7 @@ class AboutProgram:
     memory: int  # bytes that it computes in
 
 
-@dataclass(frozen=True)
+@frozen
 class ClockedCall:
     """One call of a program: when it began and ended, in nanoseconds of `perf_counter_ns`, and its clock, in cycles."""
 

@@ -28,6 +28,7 @@ from mycelia.codegen.records import (
     StageKind,
     StageWord,
 )
+from mycelia.frozen import frozen
 from mycelia.loops import FourierCall
 from mycelia.runtime.tables import Tabled
 from mycelia.types import Array
@@ -38,7 +39,7 @@ INPUT, OUTPUT, ROOM = range(3)
 LINE = 64  # bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Stretch:
     """Where numbers lie: an operand, some bytes further on."""
 

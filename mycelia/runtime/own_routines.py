@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 
 import numpy as np
 
 from mycelia.errors import ShapeError
+from mycelia.frozen import frozen
 from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SearchCall, SparseCall
 from mycelia.loops.prefix import CHUNK
 from mycelia.routines.ordering import PART, POSITION, TOGETHER
@@ -18,7 +18,7 @@ LONG = 1 << 17  # elements of a row that several threads sort together
 MANY = 4  # rows for each thread, with which it does not matter that one has one more
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SizedRoutine:
     """The sizes of one call, and the bytes that it needs for itself."""
 

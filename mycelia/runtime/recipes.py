@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache, singledispatch
 from math import prod
 
@@ -16,6 +16,7 @@ from mycelia.cost import (
     GENERAL_SIDE,
     SHARED_CALL,
 )
+from mycelia.frozen import frozen
 from mycelia.loops import ConvolutionCall, FourierCall, LibraryCall, Matmul, RoutineCall, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
 from mycelia.runtime.fourier import transformed
@@ -29,7 +30,7 @@ from mycelia.types import Array, DType
 ROOM = -1  # not an operand: memory that belongs to the call
 
 
-@dataclass(frozen=True)
+@frozen
 class PreparedCall:
     """Primitives to execute one after the other, each with `(operand, bytes)` for every port, and the room needed."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tabled:
     """Words in the order that the function knows, with the tables, of 64-bit words, whose addresses they hold."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from mycelia.frozen import frozen
 from mycelia.loops import Buffer, Copy, Invoke, Launch, Program, Step
 from mycelia.loops.program import ALIGN
 from mycelia.schedule.memory import buffer_bytes
@@ -14,7 +14,7 @@ from mycelia.sizes import hint
 Room = Callable[[Invoke], int]  # the bytes that a library call needs beside its operands
 
 
-@dataclass(frozen=True)
+@frozen
 class Lives:
     """The outermost steps of a program as readers and writers of memory.
 

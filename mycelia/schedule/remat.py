@@ -17,11 +17,12 @@ kept by then: for equal layers, about the square root of twice their number is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 
 from mycelia.errors import OutOfMemory
+from mycelia.frozen import frozen
 from mycelia.loops import Block, Buffer, Copy, Invoke, Launch, Program, Step
 from mycelia.loops.rename import again_in, over
 from mycelia.mincut import least_kept
@@ -119,7 +120,7 @@ def _shrunk(start: Program, budget: int, target: Target, room: Room) -> Program 
     return least
 
 
-@dataclass(frozen=True)
+@frozen
 class Repetition:
     """A program with steps done again: their numbers in the order in which they run."""
 
@@ -147,7 +148,7 @@ class Repetition:
         return replace(original, block=Block(tuple(steps)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Peak:
     """A program where most of its memory lives: what was made before, and what is read after."""
 

@@ -10,7 +10,6 @@ through those that were made.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy
@@ -19,6 +18,7 @@ from mycelia import ops
 from mycelia.checks import truth
 from mycelia.eager import Tensor, cast, floating
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.numpy.creation import asarray
 from mycelia.scipy.adjoint import by_adjoint
 from mycelia.tree import tree_map
@@ -27,7 +27,7 @@ from mycelia.types import Array
 Rows = tuple[tuple[float, ...], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class RungeKutta:
     """A method of Runge and Kutta: when stages are computed, of which, and what result and error are made of."""
 

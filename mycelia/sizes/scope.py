@@ -8,12 +8,13 @@ from itertools import count
 from math import inf
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.sizes.sym import Monomials, Name, NeedsSize, Size, Sym, high, least, names
 
 SMALLEST = 2  # what a name stands for at least: programs for 0 and 1 are written for them
 
 
-@dataclass(frozen=True)
+@frozen
 class Guard:
     """A comparison of a size with zero, and its answer: a program that relied on it is right only where it is so."""
 

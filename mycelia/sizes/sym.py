@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from mycelia.frozen import frozen
 
 if TYPE_CHECKING:
     from mycelia.sizes.scope import Scope
@@ -48,7 +49,7 @@ class Name:
         return self.text
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Quotient:
     """`over // under`, rounded down, where it does not come out. There is one object for each pair."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mycelia.frozen import frozen
 from mycelia.ir import Function, inner_functions
 from mycelia.primitives import Map, Scan, SplitBatch
 from mycelia.stablehlo import control, elementwise, movement, ordering, reduction, sparse, windows
@@ -14,7 +13,7 @@ from mycelia.types import TensorType
 RULES = (control, elementwise, movement, ordering, reduction, sparse, windows)  # importing them registers the rules
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """The text of a program; and whether its last result tells that a sequence did not fit."""
 

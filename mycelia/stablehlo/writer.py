@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.types import DType, Shape, TensorType, bool_, int64, type_of, uint8
 
 COUNT = TensorType(int64, ())
 TRUTH = TensorType(bool_, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class Term:
     """A tensor of the program that is being written: what MLIR calls it, and its type."""
 

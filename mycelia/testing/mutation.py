@@ -15,10 +15,10 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from mycelia.frozen import frozen
 from mycelia.interning import Interned
 from mycelia.ir import Op, registry, value
 from mycelia.testing.executors import EXECUTORS
@@ -60,7 +60,7 @@ COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Fault:
     """One change in one rule, and the ops that have this rule."""
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
+
+from mycelia.frozen import frozen
 
 Job = tuple[Callable[[int], Any], int, "_Answers"]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Request:
     """Something that whoever waits for a job must do for it."""
 

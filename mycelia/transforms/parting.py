@@ -39,11 +39,11 @@ tape or saved activations.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from mycelia.errors import CaptureError
+from mycelia.frozen import frozen
 from mycelia.ir import (
     Function,
     Param,
@@ -65,7 +65,7 @@ Save = Callable[[Value], bool]
 LARGE = 1 << 40  # bytes of what holds as much as a loop or a recursion leaves behind
 
 
-@dataclass(frozen=True)
+@frozen
 class Parts:
     """A joint function in two parts.
 

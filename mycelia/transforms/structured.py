@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Purity, Several, Value, inner_functions
 from mycelia.types import TensorType, TupleType, Type
 
 
-@dataclass(frozen=True)
+@frozen
 class Structured(Several, abstract=True):
     """An op that contains functions, or stands for one. It always has a tuple of results. It is as pure as the
     functions inside, and as it is by itself (`alone`), which every class says.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from mycelia.codegen.vecmath.number import Number
+from mycelia.frozen import frozen
 
 Written = TypeVar("Written", bound=Callable[..., Number])
 
 
-@dataclass(frozen=True)
+@frozen
 class ErrorBound:
     """The greatest error, in units in the last place of the true value, for results of 32 and of 64 bits."""
 

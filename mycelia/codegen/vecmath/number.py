@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from mycelia.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Format:
     """A binary floating-point format: how wide it is, how many bits of it are the fraction."""
 

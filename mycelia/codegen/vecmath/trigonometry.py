@@ -12,12 +12,12 @@ correct is tiny. For 64 bits that is enough up to `LIMIT`; beyond it, where neig
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 from mycelia.codegen.vecmath import huge_angle
 from mycelia.codegen.vecmath.accuracy import promised
 from mycelia.codegen.vecmath.number import F32, F64, Bits, Format, Number, fma, polynomial, two_product, two_sum, where
+from mycelia.frozen import frozen
 
 LIMIT = 2.0**49
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)  # pi/2 to 160 bits
@@ -48,7 +48,7 @@ COS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Turns:
     """Very nearly a whole number of turns: `length + rest` is one exactly, and `rest` is tiny."""
 
@@ -104,7 +104,7 @@ def short_quarter_turns(x: Number) -> tuple[Bits, Number]:
     return shifted.bits().narrowed(), r.narrowed()
 
 
-@dataclass(frozen=True)
+@frozen
 class Angle:
     """An angle within its quarter turn: which quarter, and its sine and cosine as if it were the first."""
 

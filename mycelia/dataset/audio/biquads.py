@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.filtering import clamp, lfilter
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 Coefficients = tuple[tuple[float, float, float], tuple[float, float, float]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Pole:
     """A frequency on the unit circle with a bandwidth: what all formulas are made of."""
 
@@ -69,7 +70,7 @@ CHECKS: dict[str, Callable[[Any, str, Any], Any]] = {
 }  # every other field of a filter is a number
 
 
-@dataclass(frozen=True)
+@frozen
 class BiquadOperation(AudioOperation):
     """A filter with two zeros and two poles; the answer is held within [-1, 1]."""
 
@@ -89,7 +90,7 @@ class BiquadOperation(AudioOperation):
         return clamp(lfilter(*self.coefficients(), waveform))
 
 
-@dataclass(frozen=True)
+@frozen
 class Biquad(BiquadOperation):
     """The filter with given coefficients.
 
@@ -114,7 +115,7 @@ class Biquad(BiquadOperation):
         return (self.b0, self.b1, self.b2), (self.a0, self.a1, self.a2)
 
 
-@dataclass(frozen=True)
+@frozen
 class Centred(BiquadOperation):
     """A filter around a frequency."""
 
@@ -127,7 +128,7 @@ class Centred(BiquadOperation):
         return Pole.at(self.sample_rate, self.central_freq, self.Q)
 
 
-@dataclass(frozen=True)
+@frozen
 class Edge(BiquadOperation):
     """A filter that separates what lies below a frequency from what lies above."""
 
@@ -142,7 +143,7 @@ class Edge(BiquadOperation):
         return (half, -2 * side * half, half), pole.denominator()
 
 
-@dataclass(frozen=True)
+@frozen
 class Shelf(BiquadOperation):
     """A filter that raises or lowers all on one side of a frequency."""
 
@@ -156,7 +157,7 @@ class Shelf(BiquadOperation):
         return shelf(Pole.at(self.sample_rate, self.central_freq, self.Q), self.gain, side)
 
 
-@dataclass(frozen=True)
+@frozen
 class AllpassBiquad(Centred):
     """Changes phases around a frequency and no amplitude.
 
@@ -170,7 +171,7 @@ class AllpassBiquad(Centred):
         return (a[2], a[1], a[0]), a
 
 
-@dataclass(frozen=True)
+@frozen
 class BandBiquad(Centred):
     """Passes a band that falls off logarithmically; `noise` is for sounds without pitch.
 
@@ -191,7 +192,7 @@ class BandBiquad(Centred):
         return (b0, 0.0, 0.0), (1.0, a1, a2)
 
 
-@dataclass(frozen=True)
+@frozen
 class BandpassBiquad(Centred):
     """Passes a band (Butterworth).
 
@@ -208,7 +209,7 @@ class BandpassBiquad(Centred):
         return (height, 0.0, -height), pole.denominator()
 
 
-@dataclass(frozen=True)
+@frozen
 class BandrejectBiquad(Centred):
     """Rejects a band (Butterworth).
 
@@ -222,7 +223,7 @@ class BandrejectBiquad(Centred):
         return (1.0, -2 * pole.cos, 1.0), pole.denominator()
 
 
-@dataclass(frozen=True)
+@frozen
 class BassBiquad(Shelf):
     """Raises or lowers all below a frequency by `gain` dB.
 
@@ -235,7 +236,7 @@ class BassBiquad(Shelf):
         return self.raised(-1)
 
 
-@dataclass(frozen=True)
+@frozen
 class TrebleBiquad(Shelf):
     """Raises or lowers all above a frequency by `gain` dB.
 
@@ -250,7 +251,7 @@ class TrebleBiquad(Shelf):
         return self.raised(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class EqualizerBiquad(BiquadOperation):
     """Raises or lowers a band by `gain` dB.
 
@@ -270,7 +271,7 @@ class EqualizerBiquad(BiquadOperation):
         return Pole(pole.cos, pole.alpha * a).denominator(), Pole(pole.cos, pole.alpha / a).denominator()
 
 
-@dataclass(frozen=True)
+@frozen
 class HighpassBiquad(Edge):
     """Passes all above a frequency.
 
@@ -283,7 +284,7 @@ class HighpassBiquad(Edge):
         return self.zeros(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class LowpassBiquad(Edge):
     """Passes all below a frequency.
 
@@ -296,7 +297,7 @@ class LowpassBiquad(Edge):
         return self.zeros(-1)
 
 
-@dataclass(frozen=True)
+@frozen
 class DeemphBiquad(BiquadOperation):
     """Undoes the pre-emphasis of compact discs (IEC 60908).
 
@@ -326,7 +327,7 @@ RIAA = {  # sample rate: zeros, poles
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class RiaaBiquad(BiquadOperation):
     """The playback curve of vinyl records.
 
@@ -348,7 +349,7 @@ class RiaaBiquad(BiquadOperation):
         return tuple(b.tolist()), tuple(a.tolist())
 
 
-@dataclass(frozen=True)
+@frozen
 class LFilter(AudioOperation):
     """A filter with denominator `a_coeffs` and numerator `b_coeffs`, lowest delay first.
 
@@ -379,7 +380,7 @@ class LFilter(AudioOperation):
         return clamp(out) if self.clamp else out
 
 
-@dataclass(frozen=True)
+@frozen
 class Filtfilt(LFilter):
     """A filter run forwards and then backwards, so that phases stay.
 

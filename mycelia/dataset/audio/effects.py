@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,10 @@ from mycelia.dataset.audio.filtering import clamp, lfilter
 from mycelia.dataset.audio.modes import DensityFunction, FadeShape, GainType
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Contrast(AudioOperation):
     """Louder to the ear, as compression is.
 
@@ -36,7 +36,7 @@ class Contrast(AudioOperation):
         return np.asarray(np.sin(angle + self.enhancement_amount / 750 * np.sin(4 * angle)))
 
 
-@dataclass(frozen=True)
+@frozen
 class DCShift(AudioOperation):
     """The whole wave moved up or down; peaks are squeezed by `limiter_gain` rather than cut.
 
@@ -63,7 +63,7 @@ class DCShift(AudioOperation):
         return np.where(peak & (self.shift != 0), limited, clamp(waveform + self.shift))
 
 
-@dataclass(frozen=True)
+@frozen
 class Gain(AudioOperation):
     """Amplification in dB.
 
@@ -81,7 +81,7 @@ class Gain(AudioOperation):
         return waveform * 10 ** (self.gain_db / 20)
 
 
-@dataclass(frozen=True)
+@frozen
 class Vol(AudioOperation):
     """Amplification given as amplitude, power or dB; the answer is held within [-1, 1].
 
@@ -130,7 +130,7 @@ def curve(shape: FadeShape, x: Array) -> Array:
     return np.clip(y, 0, 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Fade(AudioOperation):
     """A rise at the beginning and a fall at the end.
 
@@ -160,7 +160,7 @@ class Fade(AudioOperation):
         return waveform * loudness
 
 
-@dataclass(frozen=True)
+@frozen
 class Overdrive(AudioOperation):
     """Distortion by a soft clip; `color` is its share of even harmonics.
 
@@ -182,7 +182,7 @@ class Overdrive(AudioOperation):
         return clamp(waveform * 0.5 + lfilter([1.0, -1.0], [1.0, -0.995], soft) * 0.75)
 
 
-@dataclass(frozen=True)
+@frozen
 class MuLawEncoding(AudioOperation):
     """A wave in [-1, 1] as whole numbers below `quantization_channels`, finer near zero.
 
@@ -203,7 +203,7 @@ class MuLawEncoding(AudioOperation):
         return np.asarray((pressed + 1) / 2 * mu + 0.5).astype(np.int32)
 
 
-@dataclass(frozen=True)
+@frozen
 class MuLawDecoding(AudioOperation):
     """The wave of whole numbers made by `MuLawEncoding`.
 
@@ -223,7 +223,7 @@ class MuLawDecoding(AudioOperation):
         return np.asarray(np.sign(pressed) * np.expm1(np.abs(pressed) * np.log1p(mu)) / mu)
 
 
-@dataclass(frozen=True)
+@frozen
 class Dither(AudioOperation):
     """Noise of one quantisation step, and rounding to 16 bits; `noise_shaping` moves its energy to high frequencies.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from mycelia.dataset.audio.base import AudioOperation, ComplexOperation, as_comp
 from mycelia.dataset.audio.modes import BorderType, ScaleType
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ShapeError
+from mycelia.frozen import frozen
 
 
 def to_decibels(x: Array, factor: float, reference: float, least: float, top: float | None) -> Array:
@@ -28,7 +28,7 @@ def to_decibels(x: Array, factor: float, reference: float, least: float, top: fl
     return np.asarray(np.maximum(decibels, loudest - top))
 
 
-@dataclass(frozen=True)
+@frozen
 class AmplitudeToDB(AudioOperation):
     """Power or magnitude in decibels.
 
@@ -55,7 +55,7 @@ class AmplitudeToDB(AudioOperation):
         return to_decibels(x, factor, self.ref_value, self.amin, self.top_db)
 
 
-@dataclass(frozen=True)
+@frozen
 class DBToAmplitude(AudioOperation):
     """Decibels as power (`power` 1) or amplitude (0.5).
 
@@ -75,7 +75,7 @@ class DBToAmplitude(AudioOperation):
         return np.asarray(self.ref * (10 ** (0.1 * x)) ** self.power)
 
 
-@dataclass(frozen=True)
+@frozen
 class Angle(ComplexOperation):
     """The angle of complex numbers (..., 2).
 
@@ -88,7 +88,7 @@ class Angle(ComplexOperation):
         return np.arctan2(pairs[..., 1], pairs[..., 0])
 
 
-@dataclass(frozen=True)
+@frozen
 class ComplexNorm(ComplexOperation):
     """The magnitude of complex numbers (..., 2), to a power.
 
@@ -106,7 +106,7 @@ class ComplexNorm(ComplexOperation):
         return np.asarray(np.abs(as_complex(pairs)) ** self.power)
 
 
-@dataclass(frozen=True)
+@frozen
 class Magphase(ComplexOperation):
     """Magnitude, to a power, and angle of complex numbers (..., 2).
 
@@ -124,7 +124,7 @@ class Magphase(ComplexOperation):
         return ComplexNorm(self.power).one(column), Angle().one(column)
 
 
-@dataclass(frozen=True)
+@frozen
 class ComputeDeltas(AudioOperation):
     """The slope of each coefficient over time, fitted within a window.
 
@@ -149,7 +149,7 @@ class ComputeDeltas(AudioOperation):
         return np.asarray(windows @ n / (n**2).sum())
 
 
-@dataclass(frozen=True)
+@frozen
 class SlidingWindowCmn(AudioOperation):
     """Features (..., time, coefficient) minus their mean, and over their deviation, within a sliding window.
 
@@ -205,7 +205,7 @@ class SlidingWindowCmn(AudioOperation):
         return np.where(count == 1, 0.0, centred * scale)
 
 
-@dataclass(frozen=True)
+@frozen
 class MaskAlongAxis(AudioOperation):
     """A stripe of a spectrogram (..., frequency, time) set to a value: along axis 1 frequencies, along axis 2 times.
 
@@ -237,7 +237,7 @@ class MaskAlongAxis(AudioOperation):
         return out
 
 
-@dataclass(frozen=True)
+@frozen
 class MaskAlongAxisIID(AudioOperation):
     """A stripe drawn anew for every spectrogram of (..., frequency, time), up to `mask_param` wide.
 
@@ -297,7 +297,7 @@ class Masking(AudioOperation):
         return MaskAlongAxis(self.mask_start, width, self.mask_value, self.axis).apply(spec) if width else spec
 
 
-@dataclass(frozen=True)
+@frozen
 class FrequencyMasking(Masking):
     """A stripe of frequencies set to a value: at `mask_start`, or drawn for every spectrogram.
 
@@ -315,7 +315,7 @@ class FrequencyMasking(Masking):
     mask_value: float = 0.0
 
 
-@dataclass(frozen=True)
+@frozen
 class TimeMasking(Masking):
     """A stripe of times set to a value: at `mask_start`, or drawn for every spectrogram.
 

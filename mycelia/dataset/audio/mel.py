@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from mycelia.dataset.audio.modes import BorderType, MelType, NormMode, NormType,
 from mycelia.dataset.audio.spectrograms import Spectrogram
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 BREAK = 1000.0  # Slaney's scale is linear up to here, in steps of 200/3 Hz, and logarithmic above
 STEP = 200.0 / 3
@@ -143,7 +143,7 @@ def through(bank: Array, spec: Array) -> Array:
     return np.asarray(bank.T.astype(np.float64) @ spec)
 
 
-@dataclass(frozen=True)
+@frozen
 class MelScale(AudioOperation):
     """A spectrogram (..., frequency, time) on the mel scale.
 
@@ -179,7 +179,7 @@ class MelScale(AudioOperation):
         return through(self.bank(), spec)
 
 
-@dataclass(frozen=True)
+@frozen
 class InverseMelScale(AudioOperation):
     """A spectrogram with `n_stft` frequencies that has the given mel spectrogram, by gradient descent.
 
@@ -244,7 +244,7 @@ class InverseMelScale(AudioOperation):
         return np.swapaxes(spec, -1, -2)
 
 
-@dataclass(frozen=True)
+@frozen
 class MelSpectrogram(AudioOperation):
     """The spectrogram of a wave on the mel scale.
 
@@ -304,7 +304,7 @@ def cepstrum(energy: Array, cosines: Array, logarithm: bool) -> Array:
     return through(cosines, loudness)
 
 
-@dataclass(frozen=True)
+@frozen
 class MFCC(AudioOperation):
     """Mel-frequency cepstral coefficients of a wave; `melkwargs` are arguments of `MelSpectrogram`.
 
@@ -334,7 +334,7 @@ class MFCC(AudioOperation):
         return cepstrum(mel.apply(waveform), create_dct(self.n_mfcc, mel.n_mels, self.norm), self.log_mels)
 
 
-@dataclass(frozen=True)
+@frozen
 class LFCC(AudioOperation):
     """Linear-frequency cepstral coefficients of a wave; `speckwargs` are arguments of `Spectrogram`.
 

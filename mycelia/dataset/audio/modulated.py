@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.filtering import clamp
 from mycelia.dataset.audio.modes import Interpolation, Modulation
 from mycelia.dataset.transforms.base import Array
+from mycelia.frozen import frozen
 
 
 def wave_table(modulation: Modulation, size: int, low: float, high: float, phase: float) -> Array:
@@ -29,7 +29,7 @@ def wave_table(modulation: Modulation, size: int, low: float, high: float, phase
     return np.asarray(wave * (high - low) + low)
 
 
-@dataclass(frozen=True)
+@frozen
 class Phaser(AudioOperation):
     """Mixes the wave with a copy whose delay swings.
 
@@ -75,7 +75,7 @@ def _echo(samples: list[float], origin: list[int], silence: int, decay: float) -
     return line[silence:]
 
 
-@dataclass(frozen=True)
+@frozen
 class Flanger(AudioOperation):
     """Mixes the wave (..., channel, time) with a fed-back copy whose delay swings, out of phase between channels.
 

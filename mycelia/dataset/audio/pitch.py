@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,10 @@ import numpy as np
 from mycelia.checks import number, whole
 from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.transforms.base import Array
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class DetectPitchFrequency(AudioOperation):
     """The pitch in Hz of each frame: the lag of the best normalised correlation, smoothed by a running median.
 

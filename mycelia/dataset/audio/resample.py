@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +12,7 @@ from mycelia.dataset.audio.base import AudioOperation
 from mycelia.dataset.audio.modes import ResampleMethod
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 BETA = 14.769656459379492
 
@@ -60,7 +60,7 @@ def resample(
     return np.asarray(sum(taps))
 
 
-@dataclass(frozen=True)
+@frozen
 class Resample(AudioOperation):
     """The wave at another sampling rate.
 

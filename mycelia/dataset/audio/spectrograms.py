@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from mycelia.dataset.audio.resample import resample
 from mycelia.dataset.audio.stft import frame_sizes, istft, phase_vocoder, stft, window
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 
 def check_frames(owner: Any, n_fft: Any, win_length: Any, hop_length: Any, kind: Any) -> None:
@@ -28,7 +29,7 @@ def check_frames(owner: Any, n_fft: Any, win_length: Any, hop_length: Any, kind:
     member(owner, "window", kind, WindowType)
 
 
-@dataclass(frozen=True)
+@frozen
 class Spectrogram(AudioOperation):
     """The power (or another exponent) of each frequency over time; power 0 keeps complex pairs (..., 2).
 
@@ -68,7 +69,7 @@ class Spectrogram(AudioOperation):
         return as_pairs(spectra) if self.power == 0 else np.abs(spectra) ** self.power
 
 
-@dataclass(frozen=True)
+@frozen
 class InverseSpectrogram(ComplexOperation):
     """The wave of a complex spectrogram (..., frequency, time, 2).
 
@@ -114,7 +115,7 @@ class InverseSpectrogram(ComplexOperation):
         return wave[..., self.pad : wave.shape[-1] - self.pad]
 
 
-@dataclass(frozen=True)
+@frozen
 class GriffinLim(AudioOperation):
     """A wave whose magnitudes are those of a spectrogram; phases are guessed and improved `n_iter` times.
 
@@ -164,7 +165,7 @@ class GriffinLim(AudioOperation):
         return istft(magnitude * phases, self.n_fft, hop, weights, length=self.length)
 
 
-@dataclass(frozen=True)
+@frozen
 class SpectralCentroid(AudioOperation):
     """The mean frequency of each frame, weighted by magnitude: (..., 1, time).
 
@@ -196,7 +197,7 @@ class SpectralCentroid(AudioOperation):
         return np.asarray(np.divide(weighted, total, out=np.full_like(total, np.nan), where=total != 0))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PhaseVocoder(ComplexOperation):
     """A complex spectrogram (..., frequency, time, 2) faster by `rate`, at the same pitch.
 
@@ -227,7 +228,7 @@ class PhaseVocoder(ComplexOperation):
         return as_pairs(phase_vocoder(spectra, self.rate, self.phase_advance))
 
 
-@dataclass(frozen=True)
+@frozen
 class TimeStretch(ComplexOperation):
     """A complex spectrogram (..., frequency, time, 2) faster by `fixed_rate`, at the same pitch.
 
@@ -255,7 +256,7 @@ class TimeStretch(ComplexOperation):
         return PhaseVocoder(self.fixed_rate or 1.0, advance).apply(pairs)
 
 
-@dataclass(frozen=True)
+@frozen
 class PitchShift(AudioOperation):
     """The wave at another pitch, `n_steps` steps of an octave divided into `bins_per_octave`, at the same speed.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,9 +12,10 @@ from mycelia.dataset.audio.modes import WindowType
 from mycelia.dataset.audio.stft import window
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Vad(AudioOperation):
     """The wave from the first speech on; silence and quiet noise before it are cut off.
 
@@ -89,7 +89,7 @@ class Vad(AudioOperation):
         return min(count - 1, silent)
 
 
-@dataclass(frozen=True)
+@frozen
 class Meter:
     """Measures how much a stretch of sound is like speech; remembers smooth spectra and the noise in them."""
 

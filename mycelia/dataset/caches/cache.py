@@ -8,7 +8,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Hashable
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
@@ -17,6 +16,7 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, row_of
 from mycelia.dataset.plan.nodes import Data, copied
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 MEGABYTE = 1 << 20
@@ -30,7 +30,7 @@ class Fetched(Protocol):
     def fetch(self, index: int) -> Row: ...
 
 
-@dataclass(frozen=True)
+@frozen
 class CacheStat:
     """How full a cache is, and how often it helped.
 

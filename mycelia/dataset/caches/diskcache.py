@@ -22,6 +22,7 @@ from mycelia.dataset.caches.memo import Made
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, packed, row_of
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.mindrecord.errors import RecordError
 from mycelia.mindrecord.limits import believed
 from mycelia.plainfiles import opened
@@ -30,7 +31,7 @@ log = logging.getLogger("mycelia.dataset")
 _numbers = count()
 
 
-@dataclass(frozen=True)
+@frozen
 class DiskCache:
     """A folder that keeps what maps made of rows: `d.map(f, cache=DiskCache("folder"))`.
 

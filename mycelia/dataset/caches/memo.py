@@ -16,6 +16,7 @@ from mycelia.dataset.arrays import as_value
 from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.flow.request import Row
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 _numbers = count()
 
@@ -67,7 +68,7 @@ class Remembered:
         return int.from_bytes(content.digest(), "big")
 
 
-@dataclass(frozen=True)
+@frozen
 class Made:
     """The one row that operations make of columns."""
 

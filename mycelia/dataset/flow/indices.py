@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 LARGE = 1 << 20  # rows from which an order is computed and not stored
@@ -16,7 +16,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 _A, _B = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-@dataclass(frozen=True)
+@frozen
 class Indices:
     """A row of whole numbers that is a function of the position; indexed by arrays and slices as an array is.
 

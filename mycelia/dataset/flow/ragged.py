@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 
-@dataclass(frozen=True)
+@frozen
 class Ragged:
     """Rows of different lengths, each with one axis; texts are the bytes of UTF-8, one text a row.
 

@@ -15,11 +15,12 @@ from typing import Any
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.line import Line, Standing
 from mycelia.dataset.flow.request import Outcome, Request, Run
+from mycelia.frozen import frozen
 
 PATIENCE = 5.0  # seconds for threads to end; one that is deep in a user's function is left to itself then
 
 
-@dataclass(frozen=True)
+@frozen
 class Blueprint:
     """What every worker knows beforehand: the nodes that requests name by number, the seed, the policy."""
 

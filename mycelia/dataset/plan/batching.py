@@ -19,10 +19,11 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.plan.operations import Function, name_of, outputs
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 
-@dataclass(frozen=True)
+@frozen
 class BatchInfo:
     """Where a batch stands: given to `per_batch_map` and to a batch size that is a function.
 
@@ -53,7 +54,7 @@ class BatchInfo:
 Padding = dict[str, tuple[Sequence[int | None] | None, Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BatchNode(Node):
     """Rows put together into batches."""
 
@@ -190,7 +191,7 @@ def padded(rows: list[Row], info: Padding, columns: Sequence[str]) -> Iterator[R
     return zip(*whole, strict=True)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class BucketNode(Node):
     """Rows of similar length put into one batch."""
 

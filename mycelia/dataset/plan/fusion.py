@@ -7,7 +7,7 @@ channel, applied by a generated kernel, and the planes go straight to their plac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from typing import Any
 
@@ -18,6 +18,7 @@ from mycelia.dataset.vision.base import is_pil
 from mycelia.dataset.vision.codec import Decode, decode, encoded
 from mycelia.dataset.vision.convert import HWC2CHW, Normalize
 from mycelia.dataset.vision.resizing import RandomResizedCrop
+from mycelia.frozen import frozen
 from mycelia.routines.words import Bytes, Words
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
@@ -42,7 +43,7 @@ def lookup(image: Bytes, table: Words, out: Words, pixels: int, channels: int) -
 _lookup = Routine(lookup, options)
 
 
-@dataclass(frozen=True)
+@frozen
 class DecodeCrop:
     """`Decode` and then `RandomResizedCrop`: what lies outside the rectangle is not decoded."""
 
@@ -56,7 +57,7 @@ class DecodeCrop:
         return self.crop.resized(decode(encoded(images[0]), self.crop.box))
 
 
-@dataclass(frozen=True)
+@frozen
 class NormalizeToPlanes:
     """`Normalize` and then `HWC2CHW`, in one pass over bytes."""
 

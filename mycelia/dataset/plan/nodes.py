@@ -9,7 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
@@ -49,6 +49,7 @@ from mycelia.dataset.flow.table import (
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.samplers import Labels, Sampler, SequentialSampler
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.names import nearest
 from mycelia.types import Array
 
@@ -124,7 +125,7 @@ def callables(value: Any) -> Iterator[Any]:
         yield value
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Node(ABC):
     """One step of a plan."""
 
@@ -238,7 +239,7 @@ class Columnar(Protocol):
     def ragged(self, indices: Array) -> Columns | None: ...
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SourceNode(Node):
     """Rows read by index, in the order of a sampler."""
 
@@ -324,7 +325,7 @@ class SourceNode(Node):
         raise AssertionError("a source is a table")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class IterableNode(Node):
     """Rows of an iterator that is made anew for every epoch."""
 
@@ -390,7 +391,7 @@ def copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RenameNode(Node):
     """Other names for some columns."""
 
@@ -417,7 +418,7 @@ class RenameNode(Node):
         return c.stream(self.child, epoch, state)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ProjectNode(Node):
     """Some columns, in a given order."""
 
@@ -442,7 +443,7 @@ class ProjectNode(Node):
         return SelectStream(self.kept, c.stream(self.child, epoch, state))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SliceNode(Node):
     """Rows from `start` on, at most `count`: skip and take."""
 
@@ -476,7 +477,7 @@ def by_number(node: Node, c: Compiler) -> Table:
     return table
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PickNode(Node):
     """The rows at some positions of a table."""
 
@@ -497,7 +498,7 @@ class PickNode(Node):
         raise AssertionError("a table")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RepeatNode(Node):
     """Several epochs as one; 0 for ever."""
 
@@ -522,7 +523,7 @@ def _sequence(open: Callable[[int, State], RowStream], count: int, state: State)
     return SequenceStream(open, count, turn, None if state is None or below is None else open(turn, below))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ConcatNode(Node):
     """Several datasets one after the other; a sampler may choose among all their rows."""
 
@@ -559,7 +560,7 @@ class ConcatNode(Node):
         return _sequence(lambda turn, below: c.stream(self.children[turn], epoch, below), len(self.children), state)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ZipNode(Node):
     """Several datasets side by side."""
 
@@ -580,7 +581,7 @@ class ZipNode(Node):
         return ZipStream([c.stream(n, epoch, s) for n, s in zip(self.children, states, strict=True)])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ShuffleNode(Node):
     """Rows mixed by a buffer."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from sys import getrefcount
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -23,6 +22,7 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.fusion import NormalizeToPlanes, fuse
 from mycelia.dataset.plan.nodes import Compiler, Node, Turnstile, own, table_stream, unique
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 Function = Callable[..., Any]
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def _within(value: np.ndarray[Any, Any], other: Any) -> bool:
     return isinstance(other, np.ndarray) and np.may_share_memory(value, other)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MapNode(Node):
     """Operations applied to some columns of every row."""
 
@@ -237,7 +237,7 @@ class MapNode(Node):
         return CallbackStream(rows, self.callbacks, epoch, count, None if table is None else table.size())
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FilterNode(Node):
     """The rows for which a predicate holds."""
 

@@ -17,6 +17,7 @@ from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.flow.table import Table
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Compiler, Node, unique
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 SEGMENTS, POSITIONS = "segment_ids", "positions"
@@ -25,7 +26,7 @@ TOKENS = 1 << 18  # that a piece should have
 FEW, MANY = 16, 1 << 12  # documents of the first piece, and of any
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PackNode(Node):
     """Documents one after the other in rows of `length` tokens, with the number of each and the place in it."""
 
@@ -349,7 +350,7 @@ def _filled(
     return joined.reshape(shape)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class WindowsNode(Node):
     """Every row cut into windows of `length`, each `stride` further on; other columns come with every window."""
 

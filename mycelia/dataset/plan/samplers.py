@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Any
@@ -16,6 +15,7 @@ from mycelia.dataset.flow.indices import LARGE, Indices, Ordered, drawn, mixed_w
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.random import Generator, generator_for
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 Labels = Callable[[str], Array]
@@ -424,7 +424,7 @@ class FileSampler(Sampler):
         return inner.all() if count < LARGE else Indices(count, inner.at)
 
 
-@dataclass(frozen=True)
+@frozen
 class Filed:
     """Rows of files, the files in an order of their own; with a key, the rows of each are mixed.
 

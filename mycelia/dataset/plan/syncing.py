@@ -11,6 +11,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Request
 from mycelia.dataset.flow.stream import RowStream, State
 from mycelia.dataset.plan.nodes import Compiler, Node
+from mycelia.frozen import frozen
 
 
 class Gate:
@@ -58,7 +59,7 @@ class Gate:
                 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class SyncNode(Node):
     """A point that rows pass only when the reader says so."""
 

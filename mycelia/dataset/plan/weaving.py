@@ -19,13 +19,14 @@ from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.random import generator_for
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 LONGEST = 4096  # rows of a block, in which every dataset has its exact part
 STOPS = ("first", "all", "never")
 
 
-@dataclass(frozen=True)
+@frozen
 class Weave:
     """Which dataset gives which row: blocks in which each has its exact part, in an order that the place draws.
 
@@ -121,7 +122,7 @@ def shared_columns(children: Sequence[Node], purpose: str) -> tuple[str, ...]:
     return children[0].columns
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class MixNode(Node):
     """Datasets mixed by weights, until the first of them ends, or all have, or never."""
 
@@ -239,7 +240,7 @@ class MixStream(RowStream):
             child.close()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class InterleaveNode(Node):
     """A few rows of each dataset in turn; one that ends makes room for the next."""
 

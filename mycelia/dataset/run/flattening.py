@@ -13,9 +13,10 @@ from mycelia.dataset.plan.nodes import Compiler, Node
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.run.pipeline import Pipeline
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FlatMapNode(Node):
     """The rows of the datasets that a function makes of rows."""
 

@@ -7,7 +7,6 @@ import io
 import wave
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from mycelia.dataset.vision.codec import decode, encode_png, is_jpeg
 from mycelia.errors import MyceliaError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 WIDE = 24  # characters of a picture or a sound in a terminal
@@ -128,7 +128,7 @@ def sparkline(samples: Array, wide: int = WIDE) -> str:
     return "".join(BLOCKS[round(p / top * (len(BLOCKS) - 1))] for p in pieces)
 
 
-@dataclass(frozen=True)
+@frozen
 class Preview:
     """Some rows of a dataset: `print` it, let a notebook show it, or `save` it as a page of HTML.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 
 from mycelia.dataset.run.pipeline import Pipeline
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One step of the plan and the worker time it took."""
 
@@ -17,7 +17,7 @@ class Step:
     share: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """Steps by time; `bottleneck` is the slowest one, or the reader when the pipeline waited for it.
 

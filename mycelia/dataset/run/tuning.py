@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
 from mycelia.dataset.config import PipelineOptions
 from mycelia.dataset.run.pipeline import Pipeline
+from mycelia.frozen import frozen
 
 INTERVAL = 20
 GAIN = 1.05  # less than this is noise
 
 
-@dataclass(frozen=True)
+@frozen
 class Trial:
     """What was tried, and how fast rows came."""
 

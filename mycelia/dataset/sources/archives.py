@@ -6,7 +6,6 @@ import io
 import logging
 import tarfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from mycelia.api.options import options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
+from mycelia.frozen import frozen
 from mycelia.mindrecord.filebytes import FileBytes
 from mycelia.routines.words import Bytes, Longs, read, word
 from mycelia.runtime.routine import Routine
@@ -128,7 +128,7 @@ def read_files(file: int, begin: int, data: Bytes, size: int, files: Longs, told
 _find, _read = Routine(find_files, options), Routine(read_files, options)
 
 
-@dataclass(frozen=True)
+@frozen
 class Shard:
     """The samples of one archive: files with one stem belong together, and their endings name the columns."""
 

@@ -6,11 +6,11 @@ The footer is Thrift in its compact form: https://github.com/apache/thrift/blob/
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 import numpy as np
 
 from mycelia.api.options import options
+from mycelia.frozen import frozen
 from mycelia.plainfiles import opened
 from mycelia.routines.words import Bytes, Longs
 from mycelia.runtime.routine import Routine
@@ -231,7 +231,7 @@ def skipped_inner(data: Bytes, size: int, state: Longs, stack: Longs, kind: int)
 _find_schema, _find_groups = Routine(find_schema, options), Routine(find_groups, options)
 
 
-@dataclass(frozen=True)
+@frozen
 class Footer:
     """The schema of a file, as it is written, and how many rows it has."""
 

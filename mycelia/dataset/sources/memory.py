@@ -24,6 +24,7 @@ from mycelia.dataset.random import generator_for
 from mycelia.dataset.run.reading import Names, megabytes, names_of
 from mycelia.dataset.sources.schema import Schema, as_schema
 from mycelia.errors import ArgumentError, DTypeError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 Order = Sampler | Iterable[int] | None
@@ -297,7 +298,7 @@ def _kept(source: Any) -> Any:
     return _Rereadable(source) if once else source
 
 
-@dataclass(frozen=True)
+@frozen
 class _opener:
     """Makes the iterator of an epoch."""
 
@@ -310,7 +311,7 @@ class _opener:
         return iter(made)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Batches:
     """Batches whose rows somebody else chooses."""
 

@@ -7,7 +7,6 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.sources.records import RecordData
 from mycelia.dataset.transforms.base import extra
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.types import Array
 
 PATIENCE = 3600.0  # seconds that one process waits for the others
@@ -38,7 +38,7 @@ def bucket_and_key(path: str) -> tuple[str, str]:
     return bucket, key
 
 
-@dataclass(frozen=True)
+@frozen
 class Storage:
     """A place in the cloud, with the keys to it. The client library is loaded when it is first needed.
 

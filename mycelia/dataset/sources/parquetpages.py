@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.sources.arrowweights import weight_of
 from mycelia.dataset.sources.footers import groups_of
+from mycelia.frozen import frozen
 from mycelia.mindrecord.limits import believed, largest
 from mycelia.plainfiles import opened
 
@@ -90,7 +90,7 @@ class CompactReader:
         return None
 
 
-@dataclass(frozen=True)
+@frozen
 class Unfolded:
     """What a column takes: bytes that are known, and values of which each may be as long as `longest`."""
 

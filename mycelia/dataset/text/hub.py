@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,12 @@ from mycelia.dataset.text.base import TextOperation
 from mycelia.dataset.text.quick import Quick
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 OTHER_NAMES = {"ids": "input_ids", "type_ids": "token_type_ids"}  # in what `transformers` gives
 
 
-@dataclass(frozen=True)
+@frozen
 class HubTokenizer(TextOperation):
     """A string, or a pair of two, as what a tokenizer makes of it: by default the numbers of its tokens.
 

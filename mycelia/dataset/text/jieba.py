@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -13,6 +12,7 @@ from mycelia.checks import existing_file, member, text, truth, whole
 from mycelia.dataset.text.base import Token, Tokenizer
 from mycelia.dataset.text.modes import JiebaMode
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 IMPOSSIBLE = -3.14e100
 STATES = "BEMS"  # the beginning, end, middle of a word, or a word of a single character
@@ -20,7 +20,7 @@ SEPARATORS = re.compile("([ \t\n\uff0c\u3002])")
 LATIN = re.compile("[A-Za-z][A-Za-z0-9]*|[0-9][0-9.]*|[\x00-\x7f]")
 
 
-@dataclass(frozen=True)
+@frozen
 class MarkovModel:
     """Log-probabilities of the states, of their succession, and of each character in each state."""
 

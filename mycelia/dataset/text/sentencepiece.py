@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,10 @@ from mycelia.dataset.text.base import TextOperation
 from mycelia.dataset.text.modes import SentencePieceModel, SPieceTokenizerOutType
 from mycelia.dataset.transforms.base import Array, extra
 from mycelia.errors import ArgumentError, DTypeError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SentencePieceVocab:
     """A trained SentencePiece model, as the bytes of its file.
 
@@ -103,7 +103,7 @@ def processor(model: bytes) -> Any:
         raise ArgumentError(f"not a SentencePiece model: {error}") from None
 
 
-@dataclass(frozen=True)
+@frozen
 class SentencePieceTokenizer(TextOperation):
     """A string as pieces of a SentencePiece model, or as their numbers; the model is a path or a vocabulary.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from mycelia.dataset.text.vectors import Vectors
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.transforms.base import Array, TensorOperation, numpy_dtype
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Lookup(TextOperation):
     """The number of each word; `unknown_token` stands in for words that the vocabulary does not know.
 
@@ -50,7 +50,7 @@ class Lookup(TextOperation):
         return np.array(numbers, numpy_dtype(self.data_type)).reshape(column.shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToVectors(TextOperation):
     """The vector of each word; `unk_init`, or zeros, for unknown ones.
 
@@ -78,7 +78,7 @@ class ToVectors(TextOperation):
         return np.array(rows, np.float32).reshape(*column.shape, self.vectors.dim)
 
 
-@dataclass(frozen=True)
+@frozen
 class Ngram(TextOperation):
     """Runs of n words joined by `separator`, for each n of a list; pads are (token, width), at most n - 1 wide.
 
@@ -119,7 +119,7 @@ class Ngram(TextOperation):
         return np.array(runs, np.str_)
 
 
-@dataclass(frozen=True)
+@frozen
 class SlidingWindow(TensorOperation):
     """All windows of a width over a row.
 
@@ -144,7 +144,7 @@ class SlidingWindow(TensorOperation):
         return np.lib.stride_tricks.sliding_window_view(column, self.width).copy()
 
 
-@dataclass(frozen=True)
+@frozen
 class Truncate(TensorOperation):
     """At most `max_seq_len` elements along the last axis.
 
@@ -164,7 +164,7 @@ class Truncate(TensorOperation):
         return column[..., : self.max_seq_len]
 
 
-@dataclass(frozen=True)
+@frozen
 class TruncateSequencePair(TensorOperation):
     """Two rows shortened, the longer one first, until together they have at most `max_length` elements.
 
@@ -189,7 +189,7 @@ class TruncateSequencePair(TensorOperation):
         return first[: a - rest // 2], second[: b - (rest - rest // 2)]
 
 
-@dataclass(frozen=True)
+@frozen
 class AddToken(TextOperation):
     """One more token before or after each row.
 
@@ -213,7 +213,7 @@ class AddToken(TextOperation):
         return np.concatenate([token, column] if self.begin else [column, token], -1)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToNumber(TextOperation):
     """Strings as numbers.
 

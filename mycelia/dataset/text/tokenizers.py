@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import groupby
 from typing import Any
@@ -20,11 +19,12 @@ from mycelia.dataset.text.scripts import script
 from mycelia.dataset.text.vocab import Vocab
 from mycelia.dataset.transforms.base import Array
 from mycelia.errors import DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 blank = re.compile(f"[{BLANKS}]").match
 
 
-@dataclass(frozen=True)
+@frozen
 class WhitespaceTokenizer(Tokenizer):
     """Cut at blanks.
 
@@ -42,7 +42,7 @@ class WhitespaceTokenizer(Tokenizer):
         return (Token(m.group(), m.start(), m.end()) for m in re.finditer(f"[^{BLANKS}]+", source))
 
 
-@dataclass(frozen=True)
+@frozen
 class UnicodeCharTokenizer(Tokenizer):
     """Each character by itself.
 
@@ -60,7 +60,7 @@ class UnicodeCharTokenizer(Tokenizer):
         return (Token(c, i, i + 1) for i, c in enumerate(source))
 
 
-@dataclass(frozen=True)
+@frozen
 class UnicodeScriptTokenizer(Tokenizer):
     """Cut where the script changes, and between blanks and the rest.
 
@@ -103,7 +103,7 @@ def cut(source: str, delimiter: re.Pattern[str], kept: re.Pattern[str] | None) -
         yield Token(source[last:], last, len(source))
 
 
-@dataclass(frozen=True)
+@frozen
 class RegexTokenizer(Tokenizer):
     r"""Cut at what matches `delim_pattern`; a delimiter that matches `keep_delim_pattern` is a token too.
 
@@ -126,7 +126,7 @@ class RegexTokenizer(Tokenizer):
         return cut(source, pattern(self.delim_pattern), kept)
 
 
-@dataclass(frozen=True)
+@frozen
 class RegexReplace(StringOperation):
     """What matches `pattern` replaced, everywhere or only once; $1 stands for the first group.
 
@@ -148,7 +148,7 @@ class RegexReplace(StringOperation):
         return pattern(self.pattern).sub(partial(expand, self.replace), string, 0 if self.replace_all else 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class CaseFold(StringOperation):
     """Strings for comparison regardless of case.
 
@@ -161,7 +161,7 @@ class CaseFold(StringOperation):
         return fold(string)
 
 
-@dataclass(frozen=True)
+@frozen
 class NormalizeUTF8(StringOperation):
     """Strings in a Unicode normalisation form.
 
@@ -179,7 +179,7 @@ class NormalizeUTF8(StringOperation):
         return normalize(string, self.normalize_form)
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonTokenizer(TextOperation):
     """A function from str to a list of str, as a tokenizer.
 
@@ -222,7 +222,7 @@ def unwanted() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(f"[{category('Mn')}]"), re.compile(f"[{category('Cc')}{category('Cf')}]")
 
 
-@dataclass(frozen=True)
+@frozen
 class BasicTokenizer(Tokenizer):
     """BERT's first cut: blanks, punctuation and ideographs; `lower_case` also folds case and drops accents.
 
@@ -294,7 +294,7 @@ def pieces(word: str, vocab: Vocab, suffix: str, longest: int, unknown: str) -> 
     return tuple(found) if fits else (Token(unknown or word, 0, len(word)),)
 
 
-@dataclass(frozen=True)
+@frozen
 class WordpieceTokenizer(TextOperation):
     """Words cut into the longest pieces that a vocabulary knows; a piece inside a word carries `suffix_indicator`.
 
@@ -333,7 +333,7 @@ class WordpieceTokenizer(TextOperation):
         return tuple(np.concatenate(p) for p in zip(*parts, strict=True))
 
 
-@dataclass(frozen=True)
+@frozen
 class BertTokenizer(TextOperation):
     """BERT's tokens: the basic cut, then word pieces.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from mycelia.dataset.text.base import StringOperation
+from mycelia.frozen import frozen
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 RULES = [
@@ -30,7 +30,7 @@ RULES = [
 ]
 
 
-@dataclass(frozen=True)
+@frozen
 class FilterWikipediaXML(StringOperation):
     """Wikipedia's markup as lower-case words a to z with single blanks; digits are spelled out.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from mycelia.checks import member, number, sequence, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, numpy_dtype
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +50,7 @@ def alike(name: str, value: Any, x: Array) -> Array:
     return np.asarray(value) if x.dtype.kind in "US" else np.asarray(value).astype(x.dtype)
 
 
-@dataclass(frozen=True)
+@frozen
 class TypeCast(TensorOperation):
     """The same elements with another type.
 
@@ -80,7 +80,7 @@ class TypeCast(TensorOperation):
             return x.astype(target)
 
 
-@dataclass(frozen=True)
+@frozen
 class OneHot(TensorOperation):
     """Labels as rows with a one at the label; `smoothing_rate` is shared among all classes.
 
@@ -115,7 +115,7 @@ class OneHot(TensorOperation):
         return np.asarray(hot * (1 - self.smoothing_rate) + self.smoothing_rate / self.num_classes)
 
 
-@dataclass(frozen=True)
+@frozen
 class Fill(TensorOperation):
     """An array of the same shape and type in which every element is `fill_value`.
 
@@ -130,7 +130,7 @@ class Fill(TensorOperation):
         return np.full(x.shape, alike("fill_value", self.fill_value, x))
 
 
-@dataclass(frozen=True)
+@frozen
 class Mask(TensorOperation):
     """Where `element operator constant` holds.
 
@@ -158,7 +158,7 @@ class Mask(TensorOperation):
         return np.asarray(compare(x, constant), numpy_dtype(self.dtype))
 
 
-@dataclass(frozen=True)
+@frozen
 class PadEnd(TensorOperation):
     """Bring every axis to the length in `pad_shape`: padded at the end, or cut; None keeps an axis.
 
@@ -192,7 +192,7 @@ class PadEnd(TensorOperation):
         return out
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Concatenate(TensorOperation):
     """The columns joined along `axis`, with `prepend` before them and `append` after.
 

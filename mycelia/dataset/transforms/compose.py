@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +10,7 @@ from mycelia.checks import number
 from mycelia.dataset import random
 from mycelia.dataset.transforms.base import TensorOperation
 from mycelia.dataset.transforms.validators import check_random_transform_ops
+from mycelia.frozen import frozen
 
 Function = Callable[..., Any]
 
@@ -27,7 +27,7 @@ def run(transforms: Sequence[Function], columns: tuple[Any, ...]) -> Any:
     return columns[0] if len(columns) == 1 else columns
 
 
-@dataclass(frozen=True)
+@frozen
 class Compose(TensorOperation):
     """Transforms applied one after another.
 
@@ -78,7 +78,7 @@ class Compose(TensorOperation):
         """
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomApply(TensorOperation):
     """All transforms in sequence with probability `prob`, else nothing.
 
@@ -98,7 +98,7 @@ class RandomApply(TensorOperation):
         return run(self.transforms if applied else (), columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomChoice(TensorOperation):
     """One of the transforms, each equally likely.
 
@@ -116,7 +116,7 @@ class RandomChoice(TensorOperation):
         return run([chosen], columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomOrder(TensorOperation):
     """All transforms, in an order drawn anew each time.
 

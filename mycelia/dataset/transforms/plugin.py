@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 
 import numpy as np
 
 from mycelia.checks import text
 from mycelia.dataset.transforms.base import Array, TensorOperation
 from mycelia.errors import ArgumentError, DependencyError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Plugin(TensorOperation):
     """A C function `int name(char *data, const int64_t *shape, int rank, const char *dtype, const char *user_args)`.
 

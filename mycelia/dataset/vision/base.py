@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from mycelia.dataset import random
 from mycelia.dataset.transforms.base import Array, TensorOperation, as_array, extra
 from mycelia.dataset.vision.pixels import require_image
 from mycelia.errors import ArgumentError, DTypeError, MyceliaError
+from mycelia.frozen import frozen
 
 
 def is_pil(image: Any) -> bool:
@@ -107,7 +107,7 @@ class RandomImageOperation(TensorOperation):
         raise AssertionError("every random transform says what it draws")
 
 
-@dataclass(frozen=True)
+@frozen
 class Steps(ImageOperation):
     """Image transforms one after another; none leaves images as they are.
 

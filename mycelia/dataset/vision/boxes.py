@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from mycelia.dataset.vision.pixels import require_image
 from mycelia.dataset.vision.resample import resize
 from mycelia.dataset.vision.resizing import LARGEST, RandomResizedCrop, Resize, random_box, target
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 Pair = tuple[Array, Array]
 
@@ -69,7 +69,7 @@ def resize_with(image: Array, boxes: Array, size: Any, mode: Inter) -> Pair:
     return resize(image, height, width, mode), scale_boxes(boxes, height / rows, width / columns)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomHorizontalFlipWithBBox(BoxOperation):
     """Left becomes right, with probability `prob`.
 
@@ -90,7 +90,7 @@ class RandomHorizontalFlipWithBBox(BoxOperation):
         return HorizontalFlip().apply(image), boxes
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomVerticalFlipWithBBox(BoxOperation):
     """Top becomes bottom, with probability `prob`.
 
@@ -111,7 +111,7 @@ class RandomVerticalFlipWithBBox(BoxOperation):
         return VerticalFlip().apply(image), boxes
 
 
-@dataclass(frozen=True)
+@frozen
 class ResizeWithBBox(BoxOperation):
     """Another size; boxes grow and shrink with the image.
 
@@ -130,7 +130,7 @@ class ResizeWithBBox(BoxOperation):
         return resize_with(image, boxes, self.size, self.interpolation)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomResizeWithBBox(BoxOperation):
     """Another size, by an interpolation drawn at random.
 
@@ -149,7 +149,7 @@ class RandomResizeWithBBox(BoxOperation):
         return resize_with(image, boxes, self.size, modes[random.current().integers(len(modes))])
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomCropWithBBox(BoxOperation):
     """A crop at a random place; boxes are cut with the image.
 
@@ -181,7 +181,7 @@ class RandomCropWithBBox(BoxOperation):
         return crop(framed, *corner, height, width), crop_boxes(boxes, *corner, height, width)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomResizedCropWithBBox(BoxOperation):
     """A random rectangle resized to `size`; boxes are cut and scaled with it.
 
@@ -207,7 +207,7 @@ class RandomResizedCropWithBBox(BoxOperation):
         return resize_with(crop(image, *box), crop_boxes(boxes, *box), size, self.interpolation)
 
 
-@dataclass(frozen=True)
+@frozen
 class BoundingBoxAugment(BoxOperation):
     """A transform applied inside a random selection of the boxes, a share `ratio` of them.
 

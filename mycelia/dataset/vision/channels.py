@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from mycelia.dataset.vision.colour import in_three, luma
 from mycelia.dataset.vision.modes import ConvertMode
 from mycelia.dataset.vision.pixels import require_image
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ConvertColor(ImageOperation):
     """The channels in another order or number.
 
@@ -55,7 +55,7 @@ class ConvertColor(ImageOperation):
         return np.concatenate([colour, alpha], -1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Grayscale(ImageOperation):
     """The brightness alone, in one channel or repeated in three.
 

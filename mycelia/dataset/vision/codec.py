@@ -6,7 +6,6 @@ import io
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from mycelia.dataset.vision.jpeg import Box
 from mycelia.dataset.vision.modes import ImageReadMode, Inter
 from mycelia.dataset.vision.resizing import RandomResizedCrop
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.mindrecord.limits import TooLarge, believed
 from mycelia.plainfiles import array_of
 
@@ -129,7 +129,7 @@ def open_pil(data: Array) -> Any:
     return image
 
 
-@dataclass(frozen=True)
+@frozen
 class Decode(TensorOperation):
     """Encoded bytes (JPEG, PNG, BMP, TIFF, GIF, WEBP) as an RGB image: an array (H, W, 3), or a Pillow image.
 
@@ -154,7 +154,7 @@ class Decode(TensorOperation):
         return decode(encoded(image))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomCropDecodeResize(TensorOperation):
     """Decode, cut a random rectangle, and resize it to `size`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from mycelia.dataset.vision import colour
 from mycelia.dataset.vision.base import is_pil, to_pil
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.errors import ArgumentError, DTypeError, ShapeError
+from mycelia.frozen import frozen
 
 
 class ArrayOperation(TensorOperation):
@@ -31,7 +31,7 @@ class ArrayOperation(TensorOperation):
         return np.asarray(self.apply(array))
 
 
-@dataclass(frozen=True)
+@frozen
 class HWC2CHW(ArrayOperation):
     """Channels first; an image without channels stays as it is.
 
@@ -46,7 +46,7 @@ class HWC2CHW(ArrayOperation):
         return image if image.ndim == 2 else np.moveaxis(image, -1, -3)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToTensor(ArrayOperation):
     """Channels first, levels from [0, 255] to [0, 1].
 
@@ -140,7 +140,7 @@ def normalize(image: Array, mean: Any, std: Any, is_hwc: bool) -> Array:
     return out
 
 
-@dataclass(frozen=True)
+@frozen
 class Normalize(ArrayOperation):
     """(image - mean) / std, per channel, as float32.
 
@@ -162,7 +162,7 @@ class Normalize(ArrayOperation):
         return normalize(image, self.mean, self.std, self.is_hwc)
 
 
-@dataclass(frozen=True)
+@frozen
 class NormalizePad(ArrayOperation):
     """Normalize, and add one more channel of zeros.
 
@@ -196,7 +196,7 @@ class NormalizePad(ArrayOperation):
         return normalize(wide, mean, std, self.is_hwc).astype(self.dtype, copy=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rescale(ArrayOperation):
     """image * rescale + shift, as float32.
 
@@ -226,7 +226,7 @@ def in_channels_last(convert: Any, image: Array, is_hwc: bool) -> Array:
     return np.moveaxis(convert(np.moveaxis(image, axis, -1).astype(np.float64)), -1, axis)
 
 
-@dataclass(frozen=True)
+@frozen
 class RgbToHsv(ArrayOperation):
     """Hue, saturation and value of red, green and blue.
 
@@ -244,7 +244,7 @@ class RgbToHsv(ArrayOperation):
         return in_channels_last(colour.rgb_to_hsv, image, self.is_hwc)
 
 
-@dataclass(frozen=True)
+@frozen
 class HsvToRgb(ArrayOperation):
     """Red, green and blue of hue, saturation and value.
 
@@ -262,7 +262,7 @@ class HsvToRgb(ArrayOperation):
         return in_channels_last(colour.hsv_to_rgb, image, self.is_hwc)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LinearTransformation(ArrayOperation):
     """(flat image - mean_vector) @ transformation_matrix, in the shape of the image.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from mycelia.dataset.vision.flip import HorizontalFlip, VerticalFlip
 from mycelia.dataset.vision.modes import Border
 from mycelia.dataset.vision.padding import LARGEST, Fill, Pad, check_fill, margins, pad
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 Size = int | tuple[int, int]
 
@@ -28,7 +28,7 @@ def crop(image: Array, top: int, left: int, height: int, width: int) -> Array:
     return image[box] if image.ndim == 2 else image[(..., *box, slice(None))]
 
 
-@dataclass(frozen=True)
+@frozen
 class Crop(ImageOperation):
     """The rectangle of a size with its upper left corner at `coordinates` (top, left).
 
@@ -63,7 +63,7 @@ class Crop(ImageOperation):
         return image.crop((left, top, left + width, top + height))
 
 
-@dataclass(frozen=True)
+@frozen
 class CenterCrop(ImageOperation):
     """The middle of the image; where it is smaller than `size`, zeros are added around it.
 
@@ -102,7 +102,7 @@ def five_boxes(rows: int, columns: int, height: int, width: int) -> list[tuple[i
     return [(0, 0), (0, right), (bottom, 0), (bottom, right), (round(bottom / 2), round(right / 2))]
 
 
-@dataclass(frozen=True)
+@frozen
 class FiveCrop(TensorOperation):
     """Five crops: upper left, upper right, lower left, lower right, centre.
 
@@ -121,7 +121,7 @@ class FiveCrop(TensorOperation):
         return tuple(in_kind(Crop(corner, size), image) for corner in five_boxes(*size_of(image), *size))
 
 
-@dataclass(frozen=True)
+@frozen
 class TenCrop(TensorOperation):
     """The five crops, and the five crops of the mirrored image.
 
@@ -142,7 +142,7 @@ class TenCrop(TensorOperation):
         return FiveCrop(self.size)(image) + FiveCrop(self.size)(mirrored)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomCrop(RandomImageOperation):
     """A crop at a random place, after an optional border; `pad_if_needed` widens an image that is too small.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from mycelia.dataset.vision.base import ImageOperation
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import colour_of, saturate
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Erase(ImageOperation):
     """A rectangle of an image (H, W, C) filled with a value, or one value for each channel.
 
@@ -52,7 +52,7 @@ class Erase(ImageOperation):
         return out
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomErasing(TensorOperation):
     """With probability `prob`, a random rectangle of an image (C, H, W) is filled with numbers or with 'random' noise.
 
@@ -123,7 +123,7 @@ class RandomErasing(TensorOperation):
         return value
 
 
-@dataclass(frozen=True)
+@frozen
 class CutOut(TensorOperation):
     """Square patches, `length` wide, at random places set to zero; the image may be (H, W, C) or (C, H, W).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from mycelia.checks import number
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra, installed
 from mycelia.dataset.vision.base import SAME, ImageOperation, RandomImageOperation
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class HorizontalFlip(ImageOperation):
     """Left becomes right.
 
@@ -34,7 +34,7 @@ class HorizontalFlip(ImageOperation):
         return image.transpose(extra("PIL.Image", "pillow", "a Pillow image").Transpose.FLIP_LEFT_RIGHT)
 
 
-@dataclass(frozen=True)
+@frozen
 class VerticalFlip(ImageOperation):
     """Top becomes bottom.
 
@@ -55,7 +55,7 @@ class VerticalFlip(ImageOperation):
         return image.transpose(extra("PIL.Image", "pillow", "a Pillow image").Transpose.FLIP_TOP_BOTTOM)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomHorizontalFlip(RandomImageOperation):
     """Left becomes right, with probability `prob`.
 
@@ -73,7 +73,7 @@ class RandomHorizontalFlip(RandomImageOperation):
         return HorizontalFlip() if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomVerticalFlip(RandomImageOperation):
     """Top becomes bottom, with probability `prob`.
 

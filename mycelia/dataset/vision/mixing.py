@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mycelia.dataset.vision.colour import blend
 from mycelia.dataset.vision.modes import ImageBatchFormat
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.errors import ShapeError
+from mycelia.frozen import frozen
 
 
 def require_batch(name: str, images: Array, labels: Array) -> None:
@@ -38,7 +39,7 @@ def blended(x: Array, y: Array, share: Array | float) -> Array:
     return np.asarray(weight * x + (1 - weight) * y)
 
 
-@dataclass(frozen=True)
+@frozen
 class MixUpBatch(TensorOperation):
     """Each image, and label, mixed with a randomly chosen one of its batch, by one share drawn from Beta(alpha, alpha).
 
@@ -61,7 +62,7 @@ class MixUpBatch(TensorOperation):
         return blend(images, images[other], share), blended(labels, labels[other], share).astype(np.float32)
 
 
-@dataclass(frozen=True)
+@frozen
 class CutMixBatch(TensorOperation):
     """With probability `prob`, a rectangle of each image comes from another of the batch; labels mix by area.
 
@@ -105,7 +106,7 @@ def _strip(rng: np.random.Generator, size: int, share: float) -> slice:
     return slice(start, max(min(centre + length // 2, size), start))
 
 
-@dataclass(frozen=True)
+@frozen
 class MixUp(TensorOperation):
     """Images and labels of a batch mixed with their right neighbours, or (`is_single=False`) with the last answer.
 

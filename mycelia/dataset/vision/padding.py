@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from mycelia.dataset.vision.base import ImageOperation, to_pil
 from mycelia.dataset.vision.modes import Border, SliceMode
 from mycelia.dataset.vision.pixels import colour_of, require_image
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 Fill = int | tuple[int, int, int]
 LARGEST = 1 << 24  # of a side, a border or a count
@@ -68,7 +68,7 @@ def pad(image: Array, left: int, top: int, right: int, bottom: int, fill: Any, m
     return out
 
 
-@dataclass(frozen=True)
+@frozen
 class Pad(ImageOperation):
     """A border around the image: one width, (left and right, top and bottom), or (left, top, right, bottom).
 
@@ -101,7 +101,7 @@ class Pad(ImageOperation):
         return expanded
 
 
-@dataclass(frozen=True)
+@frozen
 class PadToSize(ImageOperation):
     """A border that brings the image to `size`; it stands in the middle, or at `offset` (top, left).
 
@@ -138,7 +138,7 @@ class PadToSize(ImageOperation):
         return pad(image, left, top, right, bottom, self.fill_value, self.padding_mode)
 
 
-@dataclass(frozen=True)
+@frozen
 class SlicePatches(ImageOperation):
     """The image cut into num_height x num_width equal patches, row by row; what does not divide is padded or dropped.
 

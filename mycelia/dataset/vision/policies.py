@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,12 @@ from mycelia.dataset.vision.padding import LARGEST, Fill, check_fill
 from mycelia.dataset.vision.rotation import Affine, Rotate
 from mycelia.dataset.vision.warp import warp
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 Make = Callable[[float, Inter, Fill], ImageOperation]
 
 
-@dataclass(frozen=True)
+@frozen
 class Move(ImageOperation):
     """Shift by pixels.
 
@@ -85,7 +85,7 @@ OPERATIONS: dict[str, Make] = {
 SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Reach:
     """The largest magnitude of each kind of operation; between none and that, magnitudes lie evenly in bins."""
 
@@ -221,7 +221,7 @@ ShearX 0.7 2, Invert 0.1 0
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class AutoAugment(RandomImageOperation):
     """One of 25 learned pairs of operations, each applied with its own probability.
 
@@ -254,7 +254,7 @@ RAND_AUGMENT = ("Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rot
                 "Contrast", "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize")  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen
 class RandAugment(RandomImageOperation):
     """Several operations drawn from all, at one common magnitude.
 
@@ -286,7 +286,7 @@ class RandAugment(RandomImageOperation):
         return Steps(tuple(steps))
 
 
-@dataclass(frozen=True)
+@frozen
 class TrivialAugmentWide(RandomImageOperation):
     """One operation drawn from all, at a magnitude drawn from a wide range.
 
@@ -312,7 +312,7 @@ class TrivialAugmentWide(RandomImageOperation):
         return operation(rng, name, magnitude, self.interpolation, self.fill_value)
 
 
-@dataclass(frozen=True)
+@frozen
 class UniformAugment(TensorOperation):
     """Some of the transforms, drawn without order, each then applied or not by the toss of a coin.
 
@@ -334,7 +334,7 @@ class UniformAugment(TensorOperation):
         return run([self.transforms[i] for i in chosen if rng.random() < 0.5], images)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomSelectSubpolicy(TensorOperation):
     """One of several lists of (transform, probability), drawn anew for each call and run in order.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,10 @@ from mycelia.dataset.vision.tone import (
     Solarize,
 )
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class BlendWithGrey(AdjustSaturation):
     """AdjustSaturation with the sum in the other order, which may round half a level the other way.
 
@@ -43,7 +43,7 @@ class BlendWithGrey(AdjustSaturation):
         return blend(image, in_three(luma(image)), self.saturation_factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomColor(RandomImageOperation):
     """Saturation by a factor drawn from an interval.
 
@@ -61,7 +61,7 @@ class RandomColor(RandomImageOperation):
         return BlendWithGrey(rng.uniform(*self.degrees))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomSharpness(RandomImageOperation):
     """Sharpness by a factor drawn from an interval.
 
@@ -79,7 +79,7 @@ class RandomSharpness(RandomImageOperation):
         return AdjustSharpness(rng.uniform(*self.degrees))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomAdjustSharpness(RandomImageOperation):
     """Sharpness by the factor `degree`, with probability `prob`.
 
@@ -100,7 +100,7 @@ class RandomAdjustSharpness(RandomImageOperation):
         return AdjustSharpness(self.degree) if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomAutoContrast(RandomImageOperation):
     """Stretched contrast, with probability `prob`.
 
@@ -122,7 +122,7 @@ class RandomAutoContrast(RandomImageOperation):
         return AutoContrast(self.cutoff, self.ignore) if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomEqualize(RandomImageOperation):
     """A flat histogram, with probability `prob`.
 
@@ -141,7 +141,7 @@ class RandomEqualize(RandomImageOperation):
         return Equalize() if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomInvert(RandomImageOperation):
     """Inverted levels, with probability `prob`.
 
@@ -160,7 +160,7 @@ class RandomInvert(RandomImageOperation):
         return Invert() if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomPosterize(RandomImageOperation):
     """A number of bits drawn from an interval, or one number.
 
@@ -188,7 +188,7 @@ class RandomPosterize(RandomImageOperation):
         return Posterize(int(rng.integers(low, high + 1)))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomSolarize(RandomImageOperation):
     """Levels inverted within a band drawn from the interval `threshold`.
 
@@ -210,7 +210,7 @@ class RandomSolarize(RandomImageOperation):
         return Solarize(tuple(np.sort(rng.integers(low, high + 1, 2)).tolist()))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomGrayscale(RandomImageOperation):
     """Grey with as many channels as before, with probability `prob`.
 
@@ -228,7 +228,7 @@ class RandomGrayscale(RandomImageOperation):
         return GreyInPlace() if rng.random() < self.prob else SAME
 
 
-@dataclass(frozen=True)
+@frozen
 class GreyInPlace(ImageOperation):
     """Grey with the number of channels unchanged.
 
@@ -246,7 +246,7 @@ class GreyInPlace(ImageOperation):
         return Grayscale(1 if image.mode == "L" else 3).on_pil(image)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomColorAdjust(RandomImageOperation):
     """Brightness, contrast, saturation and hue, each by a factor from its interval, in a random order.
 
@@ -292,7 +292,7 @@ class RandomColorAdjust(RandomImageOperation):
 LEVELS = np.arange(256.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class AddColour(ImageOperation):
     """One colour added to every pixel.
 
@@ -315,7 +315,7 @@ class AddColour(ImageOperation):
         return to_pil(look_up_each(tables, np.asarray(image.convert("RGB"))))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomLighting(RandomImageOperation):
     """Noise along the principal axes of the colours of ImageNet, as AlexNet used; `alpha` is its deviation.
 

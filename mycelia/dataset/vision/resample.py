@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from mycelia.api.options import options
 from mycelia.dataset.transforms.base import Array, extra, installed
 from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import saturate
+from mycelia.frozen import frozen
 from mycelia.routines.words import Bytes, Words, word
 from mycelia.runtime.routine import Routine
 
@@ -57,7 +57,7 @@ def words_down(
 LOOPS = ((Routine(words_down, options), np.int32), (Routine(bytes_across, options), np.uint8))  # by axis: what they sum
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Taps:
     """For every output position of one axis: which inputs it reads, and with which weights. Both (positions, taps)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import require_image
 from mycelia.dataset.vision.resample import resize
 from mycelia.errors import ArgumentError, ShapeError
+from mycelia.frozen import frozen
 
 LARGEST = 16777216
 PILLOW = {Inter.NEAREST: "NEAREST", Inter.ANTIALIAS: "LANCZOS", Inter.LINEAR: "BILINEAR", Inter.CUBIC: "BICUBIC",
@@ -42,7 +42,7 @@ def target(size: Any, rows: int, columns: int) -> tuple[int, int]:
     return max(rows * int(size) // columns, 1), int(size)
 
 
-@dataclass(frozen=True)
+@frozen
 class Resize(ImageOperation):
     """The image at another size; a single number is the shorter side, and the other keeps the ratio.
 
@@ -67,7 +67,7 @@ class Resize(ImageOperation):
         return image.resize((width, height), pillow_filter(self.interpolation))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomResize(RandomImageOperation):
     """Resizing with an interpolation drawn at random.
 
@@ -86,7 +86,7 @@ class RandomResize(RandomImageOperation):
         return Resize(self.size, modes[rng.integers(len(modes))])
 
 
-@dataclass(frozen=True)
+@frozen
 class ResizedCrop(ImageOperation):
     """A rectangle of the image, resized; a single number as size means a square here.
 
@@ -145,7 +145,7 @@ def random_box(
     return (rows - height) // 2, (columns - width) // 2, max(height, 1), max(width, 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomResizedCrop(RandomImageOperation):
     """A random rectangle, `scale` of the area with an aspect `ratio`, resized to `size`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.padding import LARGEST, Fill, check_fill, pillow_fill
 from mycelia.dataset.vision.resizing import pillow_filter
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 
 def middle(image: Array) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def around_zero(owner: Any, name: str, value: Any, least: float, most: float) ->
     return span(owner, name, value, least, most)
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotate(ImageOperation):
     """The image turned counter-clockwise about `center` (x, y); `expand` enlarges the frame to hold all of it.
 
@@ -80,7 +80,7 @@ class Rotate(ImageOperation):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomRotation(RandomImageOperation):
     """Rotation by an angle drawn from (-degrees, degrees), or from the interval given.
 
@@ -104,7 +104,7 @@ class RandomRotation(RandomImageOperation):
         return Rotate(angle, self.resample, self.expand, self.center, self.fill_value)
 
 
-@dataclass(frozen=True)
+@frozen
 class Affine(ImageOperation):
     """The image turned clockwise, scaled, sheared about its centre, and moved by parts of its width and height.
 
@@ -162,7 +162,7 @@ class Affine(ImageOperation):
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomAffine(RandomImageOperation):
     """An affine map with angle, translation, scale and shear drawn from intervals.
 
@@ -204,7 +204,7 @@ class RandomAffine(RandomImageOperation):
         return Affine(turned, (x, y), scale, (lean_x, lean_y), self.resample, self.fill_value)
 
 
-@dataclass(frozen=True)
+@frozen
 class Perspective(ImageOperation):
     """The projective map that takes four corners (x, y) to four others.
 
@@ -240,7 +240,7 @@ class Perspective(ImageOperation):
         return image.transform(image.size, kind, coefficients, pillow_filter(self.interpolation))
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomPerspective(RandomImageOperation):
     """With probability `prob`, each corner moves inwards by up to `distortion_scale` of half the side.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -28,6 +27,7 @@ from mycelia.dataset.vision.filters import blur, smooth
 from mycelia.dataset.vision.padding import LARGEST
 from mycelia.dataset.vision.pixels import look_up, saturate
 from mycelia.errors import ArgumentError, DTypeError
+from mycelia.frozen import frozen
 
 
 def require_bytes(image: Array, name: str) -> None:
@@ -50,7 +50,7 @@ def enhanced(image: Any, kind: str, factor: float) -> Any:
     return getattr(extra("PIL.ImageEnhance", "pillow", "a Pillow image"), kind)(image).enhance(factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustBrightness(ImageOperation):
     """Every level times a factor.
 
@@ -76,7 +76,7 @@ class AdjustBrightness(ImageOperation):
         return enhanced(image, "Brightness", self.brightness_factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustContrast(ImageOperation):
     """The distance of every level from the mean brightness times a factor.
 
@@ -102,7 +102,7 @@ class AdjustContrast(ImageOperation):
         return enhanced(image, "Contrast", self.contrast_factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustSaturation(ImageOperation):
     """The distance of every colour from its grey times a factor.
 
@@ -126,7 +126,7 @@ class AdjustSaturation(ImageOperation):
         return enhanced(image, "Color", self.saturation_factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustHue(ImageOperation):
     """Every hue moved by a part of the colour circle, from -0.5 to 0.5.
 
@@ -155,7 +155,7 @@ class AdjustHue(ImageOperation):
         return pillow.merge("HSV", bands).convert(image.mode)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustSharpness(ImageOperation):
     """The distance of the image from a smoothed one times a factor.
 
@@ -178,7 +178,7 @@ class AdjustSharpness(ImageOperation):
         return enhanced(image, "Sharpness", self.sharpness_factor)
 
 
-@dataclass(frozen=True)
+@frozen
 class AdjustGamma(ImageOperation):
     """255 * gain * (level / 255) ** gamma; for a float image, gain * level ** gamma.
 
@@ -214,7 +214,7 @@ class AdjustGamma(ImageOperation):
         return image.point(self.table().tolist() * bands) if bands in (1, 3) else image
 
 
-@dataclass(frozen=True)
+@frozen
 class AutoContrast(ImageOperation):
     """Each channel stretched to the full range, after `cutoff` percent at both ends; levels in `ignore` do not count.
 
@@ -249,7 +249,7 @@ class AutoContrast(ImageOperation):
         return operations.autocontrast(image, self.cutoff, list(self.ignored()) or None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Equalize(ImageOperation):
     """Each channel with a flat histogram.
 
@@ -267,7 +267,7 @@ class Equalize(ImageOperation):
         return extra("PIL.ImageOps", "pillow", "a Pillow image").equalize(image)
 
 
-@dataclass(frozen=True)
+@frozen
 class Invert(ImageOperation):
     """Every level subtracted from 255.
 
@@ -288,7 +288,7 @@ class Invert(ImageOperation):
         return extra("PIL.ImageOps", "pillow", "a Pillow image").invert(image)
 
 
-@dataclass(frozen=True)
+@frozen
 class Posterize(ImageOperation):
     """Only the highest `bits` bits of every level.
 
@@ -308,7 +308,7 @@ class Posterize(ImageOperation):
         return image & np.uint8(256 - (1 << (8 - self.bits)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Solarize(ImageOperation):
     """Levels within [min, max] inverted; with one number, or min = max, all levels from there up.
 
@@ -336,7 +336,7 @@ class Solarize(ImageOperation):
         return by_level(image, lambda x: np.where((x >= low) & (x <= high), Invert().apply(x), x))
 
 
-@dataclass(frozen=True)
+@frozen
 class GaussianBlur(ImageOperation):
     """A Gaussian filter of odd size; sizes and sigmas are (width, height). Without sigma the width decides for both.
 

@@ -6,7 +6,6 @@ import io
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from mycelia.checks import choice, existing_file, number, sequence, text, whole
 from mycelia.dataset.transforms.base import Array, TensorOperation, extra
 from mycelia.dataset.vision.codec import encoded
 from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.frozen import frozen
 from mycelia.mindrecord.limits import believed, largest
 
 UNITS = ("pts", "sec")
@@ -117,7 +117,7 @@ def read_video_timestamps(filename: str, pts_unit: str = "pts") -> tuple[list[An
         return seconds, float(stream.average_rate)
 
 
-@dataclass(frozen=True)
+@frozen
 class DecodeVideo(TensorOperation):
     """The bytes of a video file as frames (T, H, W, 3) and sound (channels, time).
 

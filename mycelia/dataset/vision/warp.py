@@ -5,7 +5,6 @@ Pixels sit at whole coordinates, (x, y) = (column, row). As in OpenCV, a source 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from mycelia.dataset.vision.modes import Inter
 from mycelia.dataset.vision.pixels import colour_of, saturate
 from mycelia.dataset.vision.resample import cubic
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 
 STEP_BITS, ONE_BITS, FINE_BITS = 5, 15, 10
 STEPS = 1 << STEP_BITS  # positions between two pixels
@@ -127,7 +127,7 @@ def _between(image: Array, x: Array, y: Array, phase: Array, mode: Inter, colour
     return framed.joined([np.clip((total + ONE // 2) >> ONE_BITS, 0, 255).astype(np.uint8) for total in totals])
 
 
-@dataclass(frozen=True)
+@frozen
 class Framed:
     """An image, plane by plane, within a frame of the fill: reading outside is reading the frame."""
 

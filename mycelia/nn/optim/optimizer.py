@@ -7,7 +7,6 @@ it is one pass over memory for each parameter. The number of the step is itself 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, wraps
 from inspect import signature
 from typing import Any
@@ -18,6 +17,7 @@ from mycelia import ops
 from mycelia.checks import choice
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign, cast, dispatch
 from mycelia.errors import ArgumentError, CallError, ShapeError
+from mycelia.frozen import frozen
 from mycelia.nn.cell import Cell
 from mycelia.nn.optim.rates import Fixed, Rate, as_rate
 from mycelia.types import Array, float32, int32
@@ -25,7 +25,7 @@ from mycelia.types import Array, float32, int32
 KEYS = ("params", "lr", "weight_decay", "grad_centralization", "order_params")
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """How one parameter is to be changed: which of the rates and decays is its own, and what else was wished."""
 

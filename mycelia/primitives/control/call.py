@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
 from mycelia.transforms import Structured, batch, chosen, depends, jvp, nothing, parted, placed, saves, vjp
@@ -22,7 +22,7 @@ def _again(x: Value, cotangents: Sequence[Any]) -> Any:
     return p.barrier(x, arrived[0]) if arrived and isinstance(x.type, TensorType) else x
 
 
-@dataclass(frozen=True)
+@frozen
 class Call(Structured):
     """`fn`, applied as a whole. With `recompute` it keeps its operands only, and runs again on the way back."""
 

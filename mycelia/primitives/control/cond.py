@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
 from mycelia.primitives.control.map import each, zeros_for
@@ -19,7 +19,7 @@ from mycelia.types import TensorType, TupleType, Type, bool_, float64
 TRUTH = TensorType(bool_, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class Cond(Structured):
     """`then` if the first operand is true, else `otherwise`; both of the other operands, to equal types."""
 

@@ -6,10 +6,10 @@ At run time a frame is a tuple; None is a frame of zeros.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Several, Value, algebra
 from mycelia.primitives.control.runtime import add_structures, zero_of
 from mycelia.primitives.control.sequence import OfStructures, sum_of_tangents
@@ -18,7 +18,7 @@ from mycelia.transforms.structured import chosen, placed
 from mycelia.types import FrameType, SequenceType, TupleType, Type, cotangent_type, define_frame, frame_fields
 
 
-@dataclass(frozen=True)
+@frozen
 class MakeFrame(OfStructures):
     """Values in a frame called `frame`. The first frame of a name says what all frames of that name hold."""
 
@@ -51,7 +51,7 @@ class MakeFrame(OfStructures):
         return p.control.each(self, size, frame_fields(FrameType(self.frame)), fields)
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenFrame(Several, OfStructures):
     """The values in a frame, of these types."""
 
@@ -93,7 +93,7 @@ def open_frame(frame: Value) -> tuple[Value, ...]:
     return OpenFrame(frame_fields(frame.type))(frame)
 
 
-@dataclass(frozen=True)
+@frozen
 class AddFrame(OfStructures):
     """The sum of two cotangents of one frame, field by field; zero where both are nothing."""
 

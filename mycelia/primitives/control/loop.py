@@ -9,12 +9,12 @@ becomes a further y. The way back is a scan over these in the opposite direction
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError, CaptureError
+from mycelia.frozen import frozen
 from mycelia.ir import Function, Value, algebra
 from mycelia.primitives.control.map import zeros_for
 from mycelia.sizes import Name, names
@@ -24,7 +24,7 @@ from mycelia.types import TensorType, Type, cotangent_type
 Mask = tuple[bool, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class LoopParts:
     """The body of a loop, and how its parameters and results are divided."""
 
@@ -134,7 +134,7 @@ def _check_streams(parts: Parts, born: set[Name]) -> None:
             )
 
 
-@dataclass(frozen=True)
+@frozen
 class Pullback:
     """A loop body that streams its residuals, and the body of the scan that goes back over them."""
 
@@ -224,7 +224,7 @@ class Pullback:
         return placed(self.params, (*total, *onward, *xs))
 
 
-@dataclass(frozen=True)
+@frozen
 class Pushforward:
     """A loop body that carries tangents beside values."""
 

@@ -6,13 +6,13 @@ Machine code takes one element after the other; the kernels of the body are shar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Op, Purity, Sample, Value, algebra, interpret
 from mycelia.primitives.control.runtime import add_structures, stack, zero_of
 from mycelia.primitives.control.sequence import SplitBatch
@@ -20,7 +20,7 @@ from mycelia.transforms import Structured, chosen, depends, jvp, parted, placed,
 from mycelia.types import TensorType, TupleType, Type, cotangent_type, float64
 
 
-@dataclass(frozen=True)
+@frozen
 class Map(Structured):
     """`body` on each of `size` elements, in any order. Tensors are taken apart along their first axis, sequences into
     their elements; results are put together likewise, but the last `sums` of them are added up.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.frame import MakeFrame, OpenFrame
 from mycelia.primitives.control.map import each, zeros_for
@@ -47,7 +47,7 @@ def cotangent_types(types: Sequence[Type]) -> tuple[Type, ...]:
     return tuple(cotangent_type(t) for t in types if t.differentiable)
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedCall(Structured):
     """A call of the function called `callee` among the definitions of the recursion in which this stands."""
 
@@ -112,7 +112,7 @@ def _of_one(x: Value) -> Type:
     return element
 
 
-@dataclass(frozen=True)
+@frozen
 class Recurse(Structured):
     """The definition called `entry`, where definitions call one another with `NamedCall`."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.loop import LoopParts, Pullback, Pushforward
 from mycelia.primitives.control.map import each
@@ -20,7 +20,7 @@ from mycelia.types import SequenceType, TensorType, TupleType, Type, float64, in
 COUNT = TensorType(int64, ())
 
 
-@dataclass(frozen=True)
+@frozen
 class Scan(Structured):
     """`body` for each element, in order or in reverse, where each turn hands its carries to the next. Element i of
     each y comes from the turn that had element i of each x.

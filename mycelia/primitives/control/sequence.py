@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mycelia import primitives as p
+from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Op, Purity, Sample, Value
 from mycelia.primitives.control.runtime import add_structures, example, together
 from mycelia.primitives.creation import ADD, ZEROS
@@ -14,7 +14,7 @@ from mycelia.transforms.vmap import REPEAT, lockstep
 from mycelia.types import FrameType, SequenceType, Type
 
 
-@dataclass(frozen=True)
+@frozen
 class OfStructures(Op, abstract=True):
     """An op on sequences or frames. Samples are arrays; programs that loop and recurse are the tests of these."""
 
@@ -28,7 +28,7 @@ class OfStructures(Op, abstract=True):
         return ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Null(OfStructures):
     """Zero of a type that is not a tensor: nothing at all, read as zeros. Also fills what nobody will read."""
 
@@ -58,7 +58,7 @@ def null(t: Type) -> Value:
     return Value(Null(t))
 
 
-@dataclass(frozen=True)
+@frozen
 class AddSequence(OfStructures):
     """The sum of two cotangents of one sequence, element by element; zero where both are nothing."""
 
@@ -108,7 +108,7 @@ def _depth(t: Type) -> int:
     return 1 + _depth(t.element) if isinstance(t, SequenceType) else 0
 
 
-@dataclass(frozen=True)
+@frozen
 class SplitBatch(OfStructures):
     """A sequence whose elements hold `size` examples each, as one sequence of type `type` for each example."""
 
@@ -130,7 +130,7 @@ class SplitBatch(OfStructures):
         return p.control.each(self, size, (lockstep(self.type, self.size),), (x,))
 
 
-@dataclass(frozen=True)
+@frozen
 class JoinBatch(OfStructures):
     """One sequence for each of `size` examples, all of one length, as a sequence whose elements hold them all."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mycelia import primitives as p
 from mycelia.errors import BranchError
+from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.cond import TRUTH
 from mycelia.primitives.control.lanes import each_is_better, guarded, lanes_of
@@ -20,7 +20,7 @@ from mycelia.transforms import Structured, batch, repeated
 from mycelia.types import SequenceType, TensorType, TupleType, Type, float64, int64
 
 
-@dataclass(frozen=True)
+@frozen
 class While(Structured):
     """`body` again and again while `condition` holds. The first operands are the same in every turn."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math as python
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from mycelia import ops
 from mycelia.eager import Tensor, cast
 from mycelia.errors import ArgumentError, CallError
+from mycelia.frozen import frozen
 from mycelia.numpy import random
 from mycelia.ops.incomplete import both, either, levelled, widened
 from mycelia.types import DType
@@ -45,7 +45,7 @@ def _placed(end: Tensor, loc: Tensor, scale: Tensor) -> Tensor:
     return ops.where(known, ops.where(known, end, ops.zeros_like(end)) * scale + loc, ops.stop_gradient(end))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Family:
     """A family of distributions.
 
@@ -290,7 +290,7 @@ class Family:
         return Frozen(self, args, kwargs)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Frozen:
     """A distribution: a family with its parameters. It answers what the family does.
 

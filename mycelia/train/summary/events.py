@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mycelia.errors import ArgumentError
+from mycelia.frozen import frozen
 from mycelia.train.protobuf import double, doubles, field, fields, single, whole
 from mycelia.train.summary.pictures import png
 from mycelia.types import Array
@@ -152,7 +152,7 @@ def _value(value: Any) -> bytes:
     return double(2, float(value)) if isinstance(value, int | float) else field(3, str(value))
 
 
-@dataclass(frozen=True)
+@frozen
 class GraphNode:
     """A node of a graph: its name, with slashes between the parts it lies in, what it does, and what it reads."""
 

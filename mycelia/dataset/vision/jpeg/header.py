@@ -10,6 +10,7 @@ import numpy as np
 
 from mycelia.api.options import options
 from mycelia.dataset.vision.jpeg.bits import TABLE, huffman
+from mycelia.frozen import frozen
 from mycelia.runtime.routine import Routine
 from mycelia.types import Array
 
@@ -20,7 +21,7 @@ SHORT = 4096  # bytes of a header that is worth remembering
 coder = Routine(huffman, options)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JpegHeader:
     """What a file says before its picture begins."""
 
