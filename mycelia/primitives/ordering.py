@@ -22,7 +22,7 @@ from mycelia.ir import Cotangents, Lowered, Mistake, Op, Purity, Sample, Several
 from mycelia.loops.interpret import ordered
 from mycelia.primitives.family import ALL, check_dims, check_dtype, draw, given, names
 from mycelia.primitives.windows import whole
-from mycelia.sizes import Dim, NeedsSize, Sym, comes_from_data, known_equal, low
+from mycelia.sizes import Dim, NeedsSize, Sym, comes_from_data, known_equal, least
 from mycelia.types import Array, DType, TensorType, TupleType, float32, int32, int64
 
 __all__ = ["Ordering", "Search", "Sort", "TopK", "order_of", "search", "sort", "topk"]
@@ -182,12 +182,8 @@ class TopK(InOrder, Several):
     def infer(self, x: TensorType) -> TupleType:
         positions = self.checked(x)
         extent = x.shape[self.axis]
-        if low(extent - self.count) < 0 or low(self.count) < 0:
-            raise ShapeError(
-                f"an axis of {extent} has no {self.count} first elements",
-                given={"operand": x, "axis": self.axis},
-                hint=f"count is at most {extent}",
-            )
+        if least(extent - self.count) < 0 or least(self.count) < 0:
+            raise too_few(x, self.axis, self.count)
         shape = (*x.shape[: self.axis], self.count, *x.shape[self.axis + 1 :])
         return TupleType((x.with_shape(shape), positions.with_shape(shape)))
 
@@ -217,6 +213,16 @@ class TopK(InOrder, Several):
         yield from super().mistakes()
         x = TensorType(float32, (2, 3))
         yield Mistake(lambda: cls(1, False, 4).infer(x), ShapeError, "an axis of 3 has no 4 first elements")
+
+
+def too_few(x: TensorType, axis: int, count: Dim) -> ShapeError:
+    """What is wrong with more elements than an axis has."""
+    extent = x.shape[axis]
+    return ShapeError(
+        f"an axis of {extent} has no {count} first elements",
+        given={"operand": x, "axis": axis},
+        hint=f"count is at most {extent}",
+    )
 
 
 def put_back(ct: Any, positions: Any, x: Any, axis: int) -> Any:
@@ -339,7 +345,9 @@ def topk(x: Any, axis: int, count: Dim, descending: bool = True) -> Any:
     >>> [str(r.type) for r in topk(p.zeros(float32, (2, 3)), 1, 2)]
     ['f32[2, 2]', 'i64[2, 2]']
     """
-    return TopK(axis, descending, count)(x)
+    if 0 <= count <= x.shape[axis]:  # of a size that is a name, the program relies on it from now on
+        return TopK(axis, descending, count)(x)
+    raise too_few(x.type, axis, count)
 
 
 def search(sequence: Any, values: Any, right: bool = False) -> Any:
