@@ -1,7 +1,7 @@
 """Minima of functions by their gradients, and the cheapest assignment.
 
 A minimum is searched in Python, step by step; the function and its gradient may be jitted. Steps satisfy the strong
-conditions of Wolfe, as in Nocedal and Wright, Numerical Optimization, chapters 3, 5, 6 and 7.
+conditions of Wolfe; directions are as in Nocedal and Wright, Numerical Optimization, chapters 5, 6 and 7.
 """
 
 # a primitive returns what it is given, tensors for tensors:
@@ -9,6 +9,7 @@ conditions of Wolfe, as in Nocedal and Wright, Numerical Optimization, chapters 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from mycelia.api import value_and_grad
 from mycelia.eager import Tensor, cast, floating, wrap
 from mycelia.errors import ArgumentError, CallError, ShapeError
 from mycelia.numpy.creation import asarray, eye
+from mycelia.scipy import steps
 from mycelia.scipy.roots import (
     RootResults,
     bisect,
@@ -103,69 +105,23 @@ def _dot(x: Tensor, y: Tensor) -> float:
 
 
 def _wolfe(
-    f: Counted,
-    x: Tensor,
-    direction: Tensor,
-    value: float,
-    slope: Tensor,
-    c1: float,
-    c2: float,
-    maxiter: int,
-    first: float,
-) -> LineSearchResults:
-    """A step that lowers the function enough and makes its slope flatter: bracket it, then halve by cubics."""
-    begin, calls = _dot(slope, direction), f.calls
+    f: Counted, x: Tensor, direction: Tensor, value: float, slope: Tensor, c1: float, c2: float, maxiter: int,
+    first: float, way: Callable[..., steps.Found] = steps.search,
+) -> LineSearchResults:  # fmt: skip
+    """A step that lowers the function enough and makes its slope flatter."""
+    calls = f.calls
 
-    def at(a: float) -> tuple[float, float, Tensor, Tensor]:
+    def look(a: float) -> steps.Point:
         found, gradient = f(x + a * direction)
-        return float(found.item()), _dot(gradient, direction), found, gradient
+        return steps.Point(a, float(found.item()), _dot(gradient, direction), found, gradient)
 
-    def result(a: float, point: tuple[float, float, Tensor, Tensor], rounds: int, failed: bool) -> LineSearchResults:
-        spent = f.calls - calls
-        return LineSearchResults(
-            failed, rounds, not failed, spent, spent, rounds, a, point[2], point[3], 3 if failed else 0
-        )
-
-    before, here = (0.0, (value, begin, None, None)), first
-    for i in range(1, maxiter + 1):
-        point: Any = at(here)
-        if not numpy.isfinite(point[0]) or point[0] > value + c1 * here * begin or (i > 1 and point[0] >= before[1][0]):
-            low, high = before, (here, point)
-            break
-        if abs(point[1]) <= -c2 * begin:
-            return result(here, point, i, False)
-        if point[1] >= 0:
-            low, high = (here, point), before
-            break
-        before, here = (here, point), 2 * here
-    else:
-        return result(here, point, maxiter, True)
-    for k in range(maxiter):
-        step = _between(low[0], low[1][0], low[1][1], high[0], high[1][0])
-        point = at(step)
-        if not numpy.isfinite(point[0]) or point[0] > value + c1 * step * begin or point[0] >= low[1][0]:
-            high = (step, point)
-        else:
-            if abs(point[1]) <= -c2 * begin:
-                return result(step, point, i + k + 1, False)
-            if point[1] * (high[0] - low[0]) >= 0:
-                high = low
-            low = (step, point)
-        if abs(high[0] - low[0]) <= 1e-12 * max(1.0, abs(low[0])):
-            break
-    if low[1][2] is None:
-        return result(step, point, maxiter, True)
-    return result(low[0], low[1], maxiter, low[1][0] >= value)
-
-
-def _between(a: float, fa: float, slope: float, b: float, fb: float) -> float:
-    """The lowest point of a parabola through both ends, kept away from them."""
-    width = b - a
-    bend = fb - fa - slope * width
-    step = a - slope * width * width / (2 * bend) if numpy.isfinite(bend) and bend != 0 else a + width / 2
-    near, far = a + 0.1 * width, b - 0.1 * width
-    inside = min(near, far) <= step <= max(near, far)
-    return step if inside else a + width / 2
+    (step, _, _, height, gradient), good, rounds = way(
+        look, steps.Point(0.0, value, _dot(slope, direction)), first, c1, c2, rounds=maxiter
+    )
+    spent = f.calls - calls
+    assert height is not None, "a search looks at one step at least"
+    assert gradient is not None
+    return LineSearchResults(not good, rounds, good, spent, spent, rounds, step, height, gradient, 0 if good else 3)
 
 
 def line_search(
@@ -191,11 +147,8 @@ def line_search(
         value, slope = counted(x)
     value = asarray(old_fval) if old_fval is not None else value
     slope = asarray(gfk) if gfk is not None else slope
-    first = 1.0
-    if old_old_fval is not None:
-        begin = _dot(slope, along)
-        guess = 1.01 * 2 * (float(value.item()) - float(asarray(old_old_fval).item())) / begin if begin else 1.0
-        first = guess if 0 < guess < 1 else 1.0
+    drop = None if old_old_fval is None else float(value.item()) - float(asarray(old_old_fval).item())
+    first = steps.reach(drop, _dot(slope, along))
     return _wolfe(counted, x, along, float(value.item()), slope, c1, c2, maxiter, first)
 
 
@@ -207,15 +160,13 @@ def _quasi_newton(
 ) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor], None], Callable[[], Tensor]]:
     """The inverse of the second derivatives, as it becomes known (Broyden, Fletcher, Goldfarb, Shanno)."""
     unit = eye(x.shape[0], dtype=x.dtype)
-    held: list[Any] = [unit, True]
+    held = [unit]
 
     def update(s: Tensor, y: Tensor) -> None:
         curve = _dot(s, y)
         if curve <= 0:
             return
         h = held[0]
-        if held[1]:
-            h, held[1] = unit * (curve / _dot(y, y)), False
         left = unit - ops.outer(s, y) / curve
         held[0] = ops.matmul(ops.matmul(left, h), left.T) + ops.outer(s, s) / curve
 
@@ -264,6 +215,37 @@ def _conjugate() -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor, Tensor],
         return new
 
     return direction, lambda s, y: None, None
+
+
+class Manner(NamedTuple):
+    """How a method goes downhill: its directions, the conditions of its steps, where it begins to look for one, and by
+    which part of the height it must fall at least.
+    """
+
+    directions: Callable[[Tensor, int], tuple[Any, Any, Any]]
+    c1: float
+    c2: float
+    search: Callable[..., steps.Found]
+    first: Callable[[float, float, int], float]
+    flat: float
+
+
+def _as_before(drop: float, slope: float, nit: int) -> float:
+    return steps.reach(drop, slope)
+
+
+def _whole(drop: float, slope: float, nit: int) -> float:
+    """The whole step, which is of unit length at first, where the direction is the slope itself."""
+    return 1.0 if nit or not slope else min(1.0 / math.sqrt(-slope), 1e10)
+
+
+LIMITED = Manner(_limited, 1e-3, 0.9, steps.loosely, _whole, 1e7 * float(numpy.finfo(float).eps))
+MANNERS = {
+    "bfgs": Manner(lambda x, maxcor: _quasi_newton(x), 1e-4, 0.9, steps.search, _as_before, -math.inf),
+    "cg": Manner(lambda x, maxcor: _conjugate(), 1e-4, 0.4, steps.search, _as_before, -math.inf),
+    "lbfgs": LIMITED,
+    "l-bfgs": LIMITED,
+}
 
 
 def minimize(
@@ -321,32 +303,30 @@ def minimize(
     if given:
         raise ArgumentError(f"{method} has no option {', '.join(map(repr, given))}")
     limit = 200 * x.shape[0] if maxiter is None else maxiter
-    direction, update, inverse = (
-        _quasi_newton(x) if chosen == "bfgs" else _conjugate() if chosen == "cg" else _limited(x, maxcor)
-    )
+    manner = MANNERS[chosen]
+    direction, update, inverse = manner.directions(x, maxcor)
     value, slope = f(x)
-    first = min(1.0, 1.0 / max(float(numpy.abs(slope.asnumpy()).sum()), 1e-30))
-    status, nit, drop = 0, 0, None
+    drop = -float(ops.sqrt(ops.sum(slope * slope)).item()) / 2  # as if the step before had fallen by that
+    status, nit = 0, 0
     while float(numpy.linalg.norm(slope.asnumpy(), order)) > gtol:
         if nit >= limit:
             status = 1
             break
         along = direction(slope)
-        if chosen == "cg" and drop is not None:
-            begin = _dot(slope, along)
-            first = min(1.0, 1.01 * 2 * drop / begin) if begin else 1.0
-            first = first if first > 0 else 1.0
-        step = _wolfe(f, x, along, float(value.item()), slope, 1e-4, 0.1 if chosen == "cg" else 0.9, rounds, first)
+        first = manner.first(drop, _dot(slope, along), nit)
+        step = _wolfe(f, x, along, float(value.item()), slope, manner.c1, manner.c2, rounds, first, manner.search)
         if step.failed:
             status = 3
             break
-        first = 1.0
         moved = step.a_k * along
         update(moved, step.g_k - slope)
-        drop = float(step.f_k.item()) - float(value.item())
+        before, after = float(value.item()), float(step.f_k.item())
+        drop = after - before
         x, value, slope, nit = x + moved, step.f_k, step.g_k, nit + 1
         if callback is not None:
             callback(x)
+        if -drop <= manner.flat * max(abs(before), abs(after), 1.0):
+            break
     found = None if inverse is None else ops.stop_gradient(inverse())
     x, value, slope = (ops.stop_gradient(v) for v in (x, value, slope))
     return OptimizeResults(x, status == 0, status, value, slope, found, f.calls, f.calls, nit)

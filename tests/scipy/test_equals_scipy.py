@@ -12,6 +12,7 @@ import mycelia as ms
 import mycelia.numpy as mnp
 import mycelia.scipy
 from mycelia import Tensor
+from mycelia.scipy.steps import Point, bracket, thuente
 
 rng = np.random.default_rng(3)
 A, B, C = rng.normal(size=(4, 4)), rng.normal(size=(3, 3)), rng.normal(size=(4, 3))
@@ -93,7 +94,7 @@ def test_gradients_are_slopes(case):
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=2e-4, atol=2e-4)
 
 
-FUNCTIONS = {
+FUNCTIONS = {  # published ones, and where a search begins
     "himmelblau": (lambda x: (x[0] ** 2 + x[1] - 11.0) ** 2 + (x[0] + x[1] ** 2 - 7.0) ** 2, [0.0, 0.0]),
     "rosenbrock": (lambda x: (100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2).sum(), [-1.2, 1.0, 0.5]),
     "matyas": (lambda x: 0.26 * (x[0] ** 2 + x[1] ** 2) - 0.48 * x[0] * x[1], [5.0, -3.0]),
@@ -104,18 +105,68 @@ FUNCTIONS = {
         + (2.625 - x[0] + x[0] * x[1] ** 3) ** 2,
         [1.0, 1.0],
     ),
+    "powell": (
+        lambda x: (x[0] + 10 * x[1]) ** 2
+        + 5 * (x[2] - x[3]) ** 2
+        + (x[1] - 2 * x[2]) ** 4
+        + 10 * (x[0] - x[3]) ** 4,
+        [3.0, -1.0, 0.0, 1.0],
+    ),
+    "styblinski": (lambda x: ((x**4 - 16 * x**2 + 5 * x) / 2).sum(), [0.5, -0.5, 1.0]),
+    "camel": (
+        lambda x: (4 - 2.1 * x[0] ** 2 + x[0] ** 4 / 3) * x[0] ** 2 + x[0] * x[1] + (4 * x[1] ** 2 - 4) * x[1] ** 2,
+        [1.5, 0.8],
+    ),
+    "dixon": (
+        lambda x: (x[0] - 1) ** 2 + 2 * (2 * x[1] ** 2 - x[0]) ** 2 + 3 * (2 * x[2] ** 2 - x[1]) ** 2,
+        [2.0, 2.0, 2.0],
+    ),
+    "zakharov": (
+        lambda x: (x * x).sum()
+        + (0.5 * x[0] + x[1] + 1.5 * x[2]) ** 2
+        + (0.5 * x[0] + x[1] + 1.5 * x[2]) ** 4,
+        [1.0, 2.0, -1.0],
+    ),
 }  # fmt: skip
+SPENT = {"BFGS": 1.0, "LBFGS": 1.0, "CG": 1.25, "Nelder-Mead": 3.0}  # evaluations, of those that SciPy needs
 
 
-@pytest.mark.parametrize("method", ["BFGS", "LBFGS", "CG", "Nelder-Mead"])
+@pytest.mark.parametrize("method", SPENT)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_minima_are_where_scipy_finds_them(name, method):
+def test_minima_are_where_scipy_finds_them_in_as_many_evaluations(name, method):
     function, start = FUNCTIONS[name]
-    theirs = scipy.optimize.minimize(function, np.array(start), method="L-BFGS-B" if method == "LBFGS" else method)
+    both = ms.value_and_grad(lambda x: function(x))
+
+    def known(x):
+        value, slope = both(Tensor(x))
+        return value.item(), slope.asnumpy()
+
+    plain = method == "Nelder-Mead"
+    theirs = scipy.optimize.minimize(
+        (lambda x: known(x)[0]) if plain else known, np.array(start), jac=not plain,
+        method="L-BFGS-B" if method == "LBFGS" else method,
+    )  # fmt: skip
     mine = mycelia.scipy.optimize.minimize(function, Tensor(np.array(start)), method=method)
     assert mine.success
-    np.testing.assert_allclose(mine.x.asnumpy(), theirs.x, atol=2e-3)
-    assert mine.nfev <= 3 * theirs.nfev * (1 if method == "Nelder-Mead" else 2)
+    np.testing.assert_allclose(mine.x.asnumpy(), theirs.x, atol=1e-7 if method.endswith("BFGS") else 5e-3)
+    assert mine.nfev <= SPENT[method] * theirs.nfev
+
+
+def test_a_step_satisfies_the_conditions_of_wolfe_wherever_the_search_begins():
+    def height(x):
+        return -x / (x * x + 2) + 0.03 * x + 0.1 * np.sin(3 * x)
+
+    def look(a):
+        return Point(a, height(a), (height(a + 1e-7) - height(a - 1e-7)) / 2e-7)
+
+    start = look(0.0)._replace(step=0.0)
+    for way in (thuente, bracket):
+        for first in (1e-3, 0.1, 1.0, 10.0, 100.0):
+            for c2 in (0.1, 0.9):
+                point, good, _ = way(look, start, first, 1e-4, c2, rounds=100)
+                assert good, (way.__name__, first, c2)
+                assert point.height <= start.height + 1e-4 * point.step * start.slope
+                assert abs(point.slope) <= -c2 * start.slope
 
 
 def test_systems_are_solved_step_by_step_as_at_once():
