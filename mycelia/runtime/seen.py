@@ -144,7 +144,8 @@ class Classes:
         addresses = np.array([id(x) + _TYPE for x in things], np.uint64)
         first = int(addresses.min())
         words = (int(addresses.max()) - first) // _WORD + 1
-        self._memory = np.ctypeslib.as_array((ctypes.c_size_t * words).from_address(first))
+        memory: Any = (ctypes.c_size_t * words).from_address(first)
+        self._memory = np.frombuffer(memory, np.uintp)
         self._places = ((addresses - np.uint64(first)) // np.uint64(_WORD)).astype(np.intp)
         self._known = np.array([id(c) for c in classes], np.uintp).tobytes()
 
