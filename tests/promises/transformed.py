@@ -5,6 +5,7 @@ Gradients of plain Python come from the tape; a batch of plain Python is one exa
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import mycelia as ms
@@ -23,25 +24,25 @@ def total(value: Any) -> Any:
     return sum([total(v) for v in value]) if isinstance(value, list | tuple) else 0.0
 
 
-def gradient(fn: Any) -> Any:
-    """The gradient of all that a function gives, by its first argument."""
+def gradient(fn: Any, times: float = 1.0) -> Any:
+    """The gradient of all that a function gives, by its first argument; that of a multiple, divided, is the same."""
 
     def derived(x: Tensor, *rest: Any) -> Any:
-        return ms.grad(lambda x: total(fn(x, *rest)))(x)
+        return ms.grad(lambda x: total(fn(x, *rest)) * times)(x) / times
 
     derived.is_gradient = True  # type: ignore[attr-defined]
     return derived
 
 
-def second(fn: Any) -> Any:
+def second(fn: Any, times: float = 1.0) -> Any:
     """The gradient of the squares of the gradient."""
 
     def derived(x: Tensor, *rest: Any) -> Any:
         def first(x: Tensor) -> Any:
-            found = ms.grad(lambda x: total(fn(x, *rest)))(x)
-            return (found * found).sum()
+            found = gradient(fn, times)(x, *rest)
+            return (found * found).sum() * times
 
-        return ms.grad(first)(x)
+        return ms.grad(first)(x) / times
 
     derived.is_gradient = True  # type: ignore[attr-defined]
     return derived
@@ -62,11 +63,11 @@ def batch(fn: Any) -> Any:
     return mapped
 
 
-def batch_by_hand(fn: Any) -> Any:
-    """The same, one example after the other."""
+def batch_by_hand(fn: Any, order: int = 1) -> Any:
+    """The same, one example after the other, or from the last one on."""
 
     def mapped(x: Tensor, *rest: Any) -> Any:
-        return stacked([fn(example, *rest) for example in examples(x)])
+        return stacked([fn(example, *rest) for example in [*examples(x)][::order]][::order])
 
     return mapped
 
@@ -95,7 +96,10 @@ def stacked(results: list[Any]) -> Any:
     if isinstance(first, list | tuple) and not hasattr(first, "_fields"):
         return type(first)([stacked(list(parts)) for parts in zip(*results, strict=True)])
     if isinstance(first, dict) and all(isinstance(r, dict) and [*r] == [*first] for r in results):
-        return {k: stacked([r[k] for r in results]) for k in first}
+        batched = copy.copy(first)  # of its own kind: a counter, a dictionary with defaults
+        for key in first:
+            batched[key] = stacked([r[key] for r in results])
+        return batched
     if isinstance(first, Tensor):
         return ops.stack(results)
     if any(type(r) is not type(first) or repr(r) != repr(first) for r in results):
@@ -165,4 +169,17 @@ def names(compiled: bool) -> dict[str, Any]:
         "GRAD2": lambda fn: asked(unsigned(second(fn))),
         "BATCH": lambda fn: asked(batch_by_hand(fn)),
         "GRAD_BATCH": lambda fn: asked(unsigned(gradient(batch_by_hand(fn)))),
+    }
+
+
+def asked_otherwise() -> dict[str, Any]:
+    """The oracles asked in a way that changes nothing: of a multiple, of the examples from the last one on.
+
+    Who answers otherwise has effects, or a gradient of its own that is none: not linear in what comes back.
+    """
+    return {
+        "GRAD": lambda fn: asked(unsigned(gradient(fn, 2.0))),
+        "GRAD2": lambda fn: asked(unsigned(second(fn, 2.0))),
+        "BATCH": lambda fn: asked(batch_by_hand(fn, -1)),
+        "GRAD_BATCH": lambda fn: asked(unsigned(gradient(batch_by_hand(fn, -1), 2.0))),
     }
