@@ -40,6 +40,8 @@ def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int
     `aside` bytes are kept aside between sweeps.
     """
     kernel = _columns(group, stored) if group.is_column else _rows(group, stored, aside)
+    if not kernel.sweeps:  # nobody needs what the group computes
+        return Launch(kernel, 0)
     kernel = at_borders(in_tiles(_with_rows(shape_loops(kernel))))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
     return Launch(kernel, work if _has_parts(kernel) else 0)

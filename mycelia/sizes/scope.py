@@ -74,13 +74,27 @@ class Scope:
         from_below, from_above = self.least(difference), self.least(-difference)
         if relation == "=" and (from_below > 0 or from_above > 0):
             return False
-        if relation == "=" and difference in self.equal:
+        if relation == "=" and self.zero(difference):
             return True
         if relation == ">" and from_below > 0:
             return True
         if relation == ">" and from_above >= 0:
             return False
         return self.asked(difference, relation)
+
+    def zero(self, difference: Size) -> bool:
+        """Whether a difference is relied on to be zero; so is one that is neither less nor more.
+
+        >>> scope = Scope()
+        >>> n = scope.name("n", hint=5)
+        >>> n > 4, scope.zero(n - 5), n <= 5, scope.zero(n - 5), known_equal(n * 2 + 1, 11)
+        (True, False, True, True, False)
+        """
+        if type(difference) is not Sym:
+            return difference == 0
+        if difference in self.equal:
+            return True
+        return bool(self.facts) and self.least(difference) >= 0 and self.least(-difference) >= 0
 
     def least(self, size: Sym) -> float:
         """What a size is at least, by the bounds of its names or by what is relied on."""
@@ -162,7 +176,7 @@ def known_equal(a: Size, b: Size) -> bool:
     if type(a) is type(b) and a.terms == b.terms:  # type: ignore[union-attr]  # both are sums
         return True
     scope = a.scope if type(a) is Sym else b.scope  # type: ignore[union-attr]
-    return bool(scope.equal) and (a - b) in scope.equal
+    return bool(scope.equal or scope.facts) and scope.zero(a - b)
 
 
 def same(a: Sequence[Size], b: Sequence[Size]) -> bool:

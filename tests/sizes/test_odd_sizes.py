@@ -100,3 +100,13 @@ def test_compiled_is_as_eager_at_every_shape(name, what):
                 np.testing.assert_allclose(g.asnumpy(), w.asnumpy(), rtol=1e-4, atol=1e-4, err_msg=str(shape))
             else:
                 assert g == w, shape
+
+
+def test_second_derivatives_of_products_are_right_at_all_sizes() -> None:
+    def second(x: Tensor) -> Tensor:
+        return ms.grad(lambda x: (ms.grad(lambda x: x.prod())(x) ** 2).sum())(x)
+
+    compiled = ms.jit(second)
+    for n in (3, 4, 5, 6, 7, 8, 12, 1, 2, 4):
+        x = Tensor(np.linspace(-1.5, 2.0, n).astype("float32"))
+        np.testing.assert_allclose(compiled(x).asnumpy(), second(x).asnumpy(), 1e-4, 1e-5)
