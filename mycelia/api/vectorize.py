@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -160,10 +160,9 @@ def vmap(
         from mycelia.api.seeming import must_run_once  # which knows the models: an import needs none of them
 
         if not mode.capturing and must_run_once(fn):
-            try:
+            with suppress(CaptureError, NeedsSize):
                 return whole(*args)
-            except (CaptureError, NeedsSize):
-                return mapped(*args)
+            return mapped(*args)  # behind the error, which is none of the program's
         try:
             with undoing_draws():
                 return mapped(*args)

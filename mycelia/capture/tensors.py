@@ -119,7 +119,7 @@ class Tensors(Joining):
         self.located()
         try:
             out = fn(*given, **named)
-        except Concrete as reason:
+        except (Concrete, Repeated) as reason:
             mode.concrete = noted
             raise Break(str(reason), self.here()) from None
         except RecursionError:
@@ -155,7 +155,7 @@ class Tensors(Joining):
             return
         if id(x) in sharing.unclear:
             self.refuse("a write that may be seen by one of two tensors")
-        before = mode.capturing, mode.lift, mode.changing, mode.held
+        before, noted = (mode.capturing, mode.lift, mode.changing, mode.held), mode.concrete
         mode.capturing, mode.lift, mode.changing, mode.held = True, None, None, self.for_generators
         try:
             for link in sharing.upwards(x):
@@ -172,6 +172,7 @@ class Tensors(Joining):
             self.refuse("a view that has elements more than once is written to")
         finally:
             mode.capturing, mode.lift, mode.changing, mode.held = before
+            mode.concrete = noted
 
     def share(self, x: Any, new: Tensor) -> None:
         if id(x) in self.stand_ins or id(x) in self.sharing.unclear:

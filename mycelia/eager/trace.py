@@ -84,10 +84,11 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
     except NeedsSize as reason:
         raise size_of_an_example(reason) from None
     except Concrete as reason:
-        raise CaptureError(
-            f"a number was asked for while many examples are computed at once: {reason}",
-            hint="choose with ops.where instead of if, and keep asnumpy(), float() and bool() out of the function",
-        ) from None
+        raise asked_for_a_number(reason) from None
+    except Exception:
+        if mode.concrete is None:
+            raise
+        raise asked_for_a_number(mode.concrete) from None  # what was raised since then came of it
     finally:
         for c in changed:
             if c.is_different(params):  # which was told, or something else was raised
@@ -101,6 +102,14 @@ def trace(fn: Callable[..., Any], types: Sequence[Type]) -> Traced:
         (*[x for x, _ in outside], *[wrap(v) for v in captured]),
         structure,
         others,
+    )
+
+
+def asked_for_a_number(reason: Concrete) -> CaptureError:
+    """What is to be said of a number that only the running program knows."""
+    return CaptureError(
+        f"a number was asked for while many examples are computed at once: {reason}",
+        hint="choose with ops.where instead of if, and keep asnumpy(), float() and bool() out of the function",
     )
 
 

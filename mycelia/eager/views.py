@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mycelia import primitives as p
+from mycelia.eager.dispatch import Concrete
 from mycelia.eager.tape import tape_of
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.errors import ArgumentError
@@ -151,7 +152,10 @@ def _put_back_once(how: How, base: Tensor, part: Tensor) -> Tensor:
     """The same where elements come more than once: what was written is what has changed, the last if there are several,
     as in memory.
     """
-    if tape_of((base, part)) is not None or any(x._data.__class__ is not np.ndarray for x in (base, part)):
+    later = any(x._data.__class__ is not np.ndarray for x in (base, part))
+    if later or tape_of((base, part)) is not None:
+        if later:
+            Concrete("a part that repeats elements is written to")  # is noted, whoever catches what is raised
         raise Repeated(
             "a part that repeats elements is written to, while a gradient is taken or a program is written",
             given={"part": part.shape, "whole": base.shape},

@@ -147,3 +147,15 @@ def jitted_around(rows):
 def test_a_batch_of_gradients_through_a_batch_is_that_of_each_example(fn, wrap):
     wanted = np.stack([fn(rows).asnumpy() for rows in BATCH])
     np.testing.assert_allclose(wrap(ms.vmap(fn))(BATCH).asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_what_nobody_needs_of_a_group_is_no_kernel() -> None:
+    places = Tensor([0, 0, 2]).reshape(3, 1)
+
+    def total(x: Tensor) -> Tensor:
+        rows = ops.stack([x, x * 0.5 - 1.0])
+        return ms.vmap(lambda x: ops.tensor_scatter_add(x, places, x))(rows).sum()
+
+    x = Tensor(np.arange(9, dtype="float32").reshape(3, 3))
+    compiled = ms.jit(ms.grad(total))
+    assert compiled(x).tolist() == ms.grad(total)(x).tolist()
