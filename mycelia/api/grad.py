@@ -65,6 +65,8 @@ def value_and_grad(
         raise ArgumentError(
             f"weights are parameters, and not a {type(weights).__name__}", hint="for example net.trainable_params()"
         )
+    if weights is not None and not isinstance(weights, Parameter):
+        weights = tuple(weights)  # which may come one by one, and are asked for at every call
     if grad_position is None and weights is None:
         raise ArgumentError(
             "a gradient needs something to be taken with respect to",

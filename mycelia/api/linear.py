@@ -62,7 +62,8 @@ class linearized:  # reads as a function: `with linearized(fn, ...) as run`
         self.recording.__enter__()
         try:
             args, self.leaves, self.structures = self._marked(args, positions)
-            places = [self.recording.watch(w) for w in self.weights]
+            watched = {id(w): self.recording.watch(w) for w in {id(w): w for w in self.weights}.values()}
+            places = [watched[id(w)] for w in self.weights]  # one that is named twice has its gradient twice
             self.places = [x._id for x in self.leaves] + places
             self.inputs: list[Tensor] = [*self.leaves, *self.weights]  # of which types are asked, and nothing else
             outputs = fn(*args, **kwargs)

@@ -372,3 +372,15 @@ def test_a_function_may_say_its_gradient():
 def test_a_tensor_made_of_a_tensor_is_a_new_beginning(wrap, make):
     slope = wrap(grad(lambda x: (make(x) * x).sum().astype(float32)))
     assert slope(Tensor([1.0, 2.0])).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("how", [lambda fn: fn, jit, lambda fn: jit(jit(fn))], ids=["eager", "jit", "twice"])
+def test_a_weight_that_is_named_twice_has_its_gradient_twice(how):
+    w, v = Parameter(Tensor([1.0, 2.0])), Parameter(Tensor([3.0, -1.0]))
+    fn = how(grad(lambda x: (x * w * w * v).sum(), None, (p for p in (w, v, w))))
+    for _ in range(2):
+        for x in (Tensor([3.0, 4.0]), Tensor([1.0, -2.0])):
+            of_w, of_v = (2 * x * w * v).tolist(), (x * w * w).tolist()
+            assert [g.tolist() for g in fn(x)] == [of_w, of_v, of_w]
+    _, back = vjp(lambda x: (x * w).sum(), Tensor([3.0, 4.0]), weights=[w, w])
+    assert [g.tolist() for g in back()[1]] == [[3.0, 4.0]] * 2
