@@ -12,11 +12,11 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.checks import whole
 from mycelia.eager import Tensor, as_dtype, cast, created, wrap
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, DTypeError, ShapeError
 from mycelia.ops.arguments import axis_of, extents, method, number, tensor
 from mycelia.ops.movement import own
 from mycelia.sizes import Sym, positive
-from mycelia.types import DType, bool_, float32, int64
+from mycelia.types import DType, bool_, complex64, float32, int64
 
 __all__ = [
     "arange",
@@ -59,6 +59,14 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 def _dtype_for(number: Any, dtype: Any) -> DType:
+    if isinstance(number, complex):
+        found = complex64 if dtype is None else as_dtype(dtype)
+        if not found.is_complex:
+            raise DTypeError(
+                f"{number} cannot be {found}: half of it would be lost",
+                hint="give its real part, or a complex dtype such as ms.complex64",
+            )
+        return found
     if dtype is not None:
         return as_dtype(dtype)
     return bool_ if isinstance(number, bool) else int64 if isinstance(number, int) else float32

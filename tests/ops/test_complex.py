@@ -271,3 +271,12 @@ def test_a_cast_to_real_numbers_says_what_it_leaves_out():
 def test_what_has_no_meaning_is_refused(refused, how):
     with pytest.raises((DTypeError, MyceliaError)):
         (refused if how == "eager" else ms.jit(refused))(Tensor(A))
+
+
+@pytest.mark.parametrize("how", [lambda fn: fn, ms.jit], ids=["eager", "jit"])
+def test_a_complex_number_fills_complex_tensors_only(how):
+    assert how(lambda: ops.full((2,), 1 + 2j))().tolist() == [1 + 2j] * 2
+    assert str(ops.full((2,), 1j).dtype) == "Complex64"
+    for wrong in (lambda: ops.full((2,), 1j, dtype=ms.float32), lambda: ops.full_like(ops.ones((2, 3)), 1j)):
+        with pytest.raises(TypeError, match="half of it would be lost"):
+            how(wrong)()
