@@ -27,6 +27,7 @@ from mycelia.syntax import parsed
 
 RUN_SUITE = "outcome = suites[NUMBER].run(root)\n"
 RUN_BLOCK = "if outcome.kind != 'falls': return outcome"
+TOLD = "try:\n  SUITE\nexcept anything as error:\n  without_us(error)\n  raise\n"
 RUN_TURN = "if outcome.kind == 'return': return outcome\nif outcome.kind == 'break': break"
 FEATURES = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
 NOT_RUN, UNFIT = object(), object()  # the program was not run to its end; its guard does not accept the call
@@ -145,7 +146,9 @@ class Statement:
         scope: list[ast.stmt] = [ast.Nonlocal(own)] * bool(own) + [ast.Global(globals_)] * bool(globals_)
         visit = self.visit if with_blocks else Plain().visit
         body = [] if isinstance(stmt, ast.Global | ast.Nonlocal) else [visit(copy.deepcopy(stmt))]
-        inner = ast.FunctionDef("statement", _arguments([".suites", ".root", ".exit"]), [*scope, *body, ast.Pass()], [])
+        ours = _arguments([".suites", ".root", ".exit", ".anything", ".without_us"])
+        inner = ast.FunctionDef("statement", ours, [*scope, *body, ast.Pass()], [])
+        inner.lineno = inner.end_lineno = suite.code.co_firstlineno  # the frame that the user sees
         outer = ast.FunctionDef("frame", _arguments(names), [inner], [])
         module = ast.fix_missing_locations(ast.copy_location(ast.Module([outer], []), stmt))
         whole = compile(module, suite.code.co_filename, "exec", suite.code.co_flags & FEATURES, dont_inherit=True)
@@ -157,7 +160,7 @@ class Statement:
         cells = root.cells
         run = FunctionType(self.code, root.globals, closure=tuple(cells[n] for n in self.code.co_freevars))
         try:
-            return run(self.suites, root, Exit) or FALLS
+            return run(self.suites, root, Exit, BaseException, without_us) or FALLS
         except NameError as error:
             if not self.is_unbound(error):
                 raise
@@ -196,11 +199,14 @@ class Statement:
     def block(self, stmts: list[ast.stmt], loops: bool) -> list[ast.stmt]:
         suite = self.suite
         self.suites.append(Suite(stmts, suite.code, suite.unit, suite.runner))
-        text = RUN_SUITE.replace("NUMBER", str(len(self.suites) - 1)) + (RUN_TURN if loops else RUN_BLOCK)
+        run = TOLD.replace("SUITE", RUN_SUITE.replace("NUMBER", str(len(self.suites) - 1)))
+        text = run + (RUN_TURN if loops else RUN_BLOCK)
         tree = parsed(text)
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 node.id = f".{node.id}"  # a name that no user can write
+            if isinstance(node, ast.ExceptHandler):
+                node.name = f".{node.name}"
             if hasattr(node, "lineno"):
                 ast.copy_location(node, stmts[0])
         return tree.body
@@ -259,6 +265,17 @@ def plain_target(stmt: ast.AnnAssign) -> ast.stmt:
 def outcome_of(kind: str, *value: ast.expr) -> ast.Return:
     """The statement that leaves others with an outcome."""
     return ast.Return(ast.Call(ast.Name(".exit", ast.Load()), [ast.Constant(kind), *value], []))
+
+
+def without_us(error: BaseException) -> None:
+    """Let the traceback of an error that leaves a block begin where Python's would: at the statement inside of it. It
+    begins with the statement around, which is the same frame to the user, and with us, who have run the block.
+    """
+    trace = error.__traceback__ and error.__traceback__.tb_next
+    while trace is not None and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    if trace is not None:
+        error.__traceback__ = trace
 
 
 def unbound_local(error: NameError) -> UnboundLocalError:

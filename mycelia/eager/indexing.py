@@ -126,7 +126,7 @@ def _part(i: Any) -> Any:
             raise ArgumentError("a slice cannot go on in steps of 0", hint="a step is positive, or negative to go back")
         return slice(*[None if b is None else _bound(b) for b in (i.start, i.stop, i.step)])
     array = i if isinstance(i, Tensor) else wrap(_as_index(i))
-    if array.dtype.is_float:
+    if not array.dtype.is_integer and array.dtype is not bool_:
         raise DTypeError(f"an index is made of whole numbers or bools, not {array.dtype!r}", hint="cast it to int32")
     if array.ndim == 0 and array.dtype.is_integer and array._data.__class__ is not Value:
         return int(array)

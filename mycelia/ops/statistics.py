@@ -300,7 +300,7 @@ def unique_consecutive(
     inverse = (np.cumsum(new) - 1).reshape(data.shape if dim is None else -1)
     counts = np.diff(np.append(starts, len(flat)))
     found = [wrap(np.ascontiguousarray(kept))]
-    found += [wrap(inverse.astype(np.int64))] * return_inverse + [wrap(counts.astype(np.int64))] * return_counts
+    found += [wrap(a.astype(np.int64)) for a, wanted in ((inverse, return_inverse), (counts, return_counts)) if wanted]
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -313,7 +313,8 @@ def _runs(x: Tensor, dim: int | None, return_inverse: bool, return_counts: bool)
     begins = p.logical_or(p.equal(steps, 0), p.reduce_any(differs, tuple(range(1, rows.ndim))))
     starts, run = p.positions(begins), p.cumsum(p.cast(begins, int64), 0) - 1
     found = [p.moveaxis(p.gather(rows, starts, 0), 0, place)]
-    found += [p.reshape(run, x.shape if dim is None else (-1,))] * return_inverse
+    if return_inverse:
+        found.append(p.reshape(run, x.shape if dim is None else (-1,)))
     if return_counts:
         none = created(p.Full(0, int64, starts.shape))
         found.append(p.scatter_add(none, run, created(p.Full(1, int64, run.shape)), 0))
