@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import mycelia.dataset as ds
 from mycelia.dataset import vision
@@ -117,7 +118,22 @@ def jpegs(folder: Path) -> list[bytes]:
         picture = np.add.outer(np.arange(size[0]) * 3, np.arange(size[1]) * 5)[..., None] + rng.integers(0, 60, 3)
         made += [vision.encode_jpeg((picture % 256).astype(np.uint8), q).tobytes() for q in (20, 95)]
         made.append(vision.encode_jpeg((picture[..., 0] % 256).astype(np.uint8)).tobytes())
-    return made
+    return [*made, *sampled(rng.integers(0, 256, (32, 32, 3)).astype(np.uint8))]
+
+
+def sampled(picture: np.ndarray) -> list[bytes]:
+    """A square picture with its colours sampled in every way that our decoder knows, and with tables of its own."""
+    made = {}
+    for ratio in ("4:4:4", "4:2:2", "4:2:0"):
+        out = io.BytesIO()
+        Image.fromarray(picture).save(out, "jpeg", subsampling=ratio, optimize=True)
+        made[ratio] = out.getvalue()
+    across, down = b"\x03\x01\x21\x00", b"\x03\x01\x12\x00"  # parts of a frame: two samples of light beside or above
+    assert made["4:2:2"].count(across) == 1
+    made["4:4:0"] = made["4:2:2"].replace(across, down)  # as many blocks, in as many groups: a whole file, too
+    found = [jpeg.header_of(np.frombuffer(m, np.uint8)) for m in made.values()]
+    assert [f and f.parts[0][:2] for f in found] == [(1, 1), (2, 1), (2, 2), (1, 2)]
+    return list(made.values())
 
 
 def read_jpeg(data: bytes, place: Path, rng: np.random.Generator) -> None:
