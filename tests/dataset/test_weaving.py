@@ -344,16 +344,112 @@ def test_a_state_can_be_taken_and_taken_up_again_within_a_rest():
         r.stop()
 
 
-def test_what_cannot_be_shared_anew_is_told():
+def woven(kind: str, rng: np.random.Generator, count: int, shards: int, shard: int) -> ds.Dataset:
+    """Sources that are shared among readers, put together in some way; `x` is a number of its own in every row."""
+
+    def source(first: int, rows: int, name: str = "x") -> ds.Dataset:
+        values, shuffle = np.arange(first, first + rows), kind in ("concat", "zip") and bool(rng.integers(2))
+        return ds.NumpySlicesDataset({name: values}, num_shards=shards, shard_id=shard, shuffle=shuffle)
+
+    other = int(rng.integers(1, 40))
+    if kind == "concat":
+        made = source(0, count) + source(1000, other).rename("x", "y").rename("y", "x") + source(2000, count)
+    elif kind == "zip":
+        made = ds.zip((source(0, count), source(1000, count, "y").map(same, "y")))
+    elif kind == "mix":
+        made = ds.mix([source(0, count), source(1000, other), source(2000, count)], [0.5, 0.25, 0.25])
+    else:
+        both = source(0, count) + source(1000, other)
+        made = ds.mix([both.map(same, "x"), source(2000, count).project("x")], [2, 1])
+    return made.batch(int(rng.integers(1, 4)), bool(kind == "mix" and rng.integers(2)))
+
+
+@pytest.mark.parametrize("block", blocks(10))
+@pytest.mark.parametrize("kind", ["concat", "zip", "mix", "all of them"])
+def test_woven_datasets_go_on_with_another_number_of_readers(block, kind):
+    for seed in range(10 * block, 10 * block + 10):
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(1, 40))
+
+        def reader(shards, shard, kind=kind, seed=seed, count=count):
+            dataset = woven(kind, np.random.default_rng(seed), count, shards, shard)
+            return dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
+
+        def rows(batches):
+            return [tuple(v) for batch in batches for v in zip(*(column.tolist() for column in batch), strict=True)]
+
+        with reader(1, 0) as alone:
+            whole = rows(alone)
+        seen: list[tuple[int, ...]] = []
+        state = None
+        for turn, shards in enumerate([*rng.integers(1, 5, 3).tolist(), 1]):
+            readers = [reader(shards, i) for i in range(shards)]
+            for r in readers:
+                if state is not None:
+                    r.load_state_dict(json.loads(json.dumps(state)))
+            over = turn == 3
+            for _ in range(int(rng.integers(0, 4))):
+                given = [next(r, None) for r in readers]
+                seen += rows(batch for batch in given if batch is not None)
+                over = over or None in given
+                if over:
+                    break
+            if over:  # one that has ended has no state of this epoch: the others end, too
+                seen += rows(batch for r in readers if not r.epoch for batch in r)
+            state = readers[0].state_dict()
+            for r in readers:
+                r.stop()
+            if over:
+                break
+        told = f"seed {seed}"
+        assert len(seen) == len(set(seen)), told
+        if kind in ("concat", "zip"):
+            assert sorted(seen) == sorted(whole), told
+        elif turn == 3:  # the last reader was alone: what it did not come to are the last rows of some
+            for first in (0, 1000, 2000):
+                part = sorted(x for (x,) in seen if first <= x < first + 1000)
+                assert part == list(range(first, first + len(part))), told
+
+
+@pytest.mark.parametrize("wrong", ["filter", "shuffle", "repeat", "skip bad ones", "not shared", "twice", "unlike"])
+def test_what_cannot_be_shared_anew_is_told(wrong):
     def reader(shards):
         source = ds.NumpySlicesDataset(np.arange(40), ["x"], num_shards=shards, shard_id=0)
-        return source.filter(lambda x: x > 3).create_tuple_iterator(num_epochs=1, output_numpy=True)
+        if wrong == "skip bad ones":
+            ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
+        made = {
+            "filter": lambda: source.filter(lambda x: x > 3),
+            "shuffle": lambda: source.shuffle(3),
+            "repeat": lambda: source.repeat(2),
+            "skip bad ones": lambda: source.batch(2),
+            "not shared": lambda: source + ds.NumpySlicesDataset(np.arange(40), ["x"]),
+            "twice": lambda: source + source,
+            "unlike": lambda: source + ds.NumpySlicesDataset(np.arange(40), ["x"], num_shards=7, shard_id=0),
+        }[wrong]()
+        return made.create_tuple_iterator(num_epochs=1, output_numpy=True)
 
     first = reader(2)
     next(first)
-    with pytest.raises(ds.DataError, match="another pipeline"):
+    with pytest.raises(ds.DataError, match="cannot be shared anew"):
         reader(3).load_state_dict(first.state_dict())
     first.stop()
+
+
+def test_readers_that_are_as_many_as_before_take_up_the_state_of_any_one():
+    def reader(shard):
+        parts = [ds.NumpySlicesDataset(np.arange(a, a + 5), ["x"], num_shards=2, shard_id=shard) for a in (0, 10, 20)]
+        return (parts[0] + parts[1] + parts[2]).create_tuple_iterator(num_epochs=1, output_numpy=True)
+
+    for step in range(7):
+        first = [reader(i) for i in range(2)]
+        seen = [int(next(r)[0]) for _ in range(step) for r in first]
+        again = [reader(i) for i in range(2)]
+        for r in again:
+            r.load_state_dict(first[0].state_dict())
+            seen += [int(x) for (x,) in r]
+        assert sorted(seen) == sorted([*range(5), *range(10, 15), *range(20, 25)])
+        for r in first:
+            r.stop()
 
 
 # flat_map, and rows by number

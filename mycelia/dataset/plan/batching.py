@@ -84,6 +84,18 @@ class BatchNode(Node):
         return self.names
 
     @property
+    def countable(self) -> bool:
+        return isinstance(self.size, int)
+
+    def rows_of(self, sizes: Sequence[int], c: Compiler) -> int:
+        assert isinstance(self.size, int), "countable"
+        return sizes[0] // self.size if self.drop else -(-sizes[0] // self.size)
+
+    def taken_below(self, rows: int, sizes: Sequence[int], c: Compiler) -> tuple[int, ...]:
+        assert isinstance(self.size, int), "countable"
+        return (min(rows * self.size, sizes[0]),)
+
+    @property
     def gathers(self) -> bool:
         """Whether a batch is nothing but its rows stacked."""
         return self.per_batch is None and self.padding is None

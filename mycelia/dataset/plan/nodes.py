@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
+from itertools import accumulate
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
@@ -188,6 +189,19 @@ class Node(ABC):
     @abstractmethod
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         """The step as a stream, from its beginning or from a state it gave."""
+
+    @property
+    def countable(self) -> bool:
+        """Whether the number of rows that it gave tells how many it took of each step below; the next two do."""
+        return False
+
+    def rows_of(self, sizes: Sequence[int], c: Compiler) -> int:
+        """How many rows it has when the steps below have so many."""
+        return sizes[0]
+
+    def taken_below(self, rows: int, sizes: Sequence[int], c: Compiler) -> tuple[int, ...]:
+        """How many rows of each step below are gone when it has given its first `rows`."""
+        return (rows,)
 
     def index_of(self, names: Sequence[str], purpose: str) -> tuple[int, ...]:
         """Where columns stand, or an error that tells which there are."""
@@ -408,6 +422,10 @@ class RenameNode(Node):
     def columns(self) -> tuple[str, ...]:
         return self.names
 
+    @property
+    def countable(self) -> bool:
+        return True
+
     def describe(self) -> dict[str, Any]:
         return {"input_columns": list(self.before), "output_columns": list(self.after)}
 
@@ -427,6 +445,10 @@ class ProjectNode(Node):
     @property
     def columns(self) -> tuple[str, ...]:
         return self.names
+
+    @property
+    def countable(self) -> bool:
+        return True
 
     @lazy
     def kept(self) -> tuple[int, ...]:
@@ -556,6 +578,17 @@ class ConcatNode(Node):
         order = c.order(self, sampler, whole.size(), None)
         return SliceTable(ShuffleTable(whole, order), 0, len(order.of(0)))
 
+    @property
+    def countable(self) -> bool:
+        return self.sampler is None
+
+    def rows_of(self, sizes: Sequence[int], c: Compiler) -> int:
+        return sum(sizes)
+
+    def taken_below(self, rows: int, sizes: Sequence[int], c: Compiler) -> tuple[int, ...]:
+        before = accumulate(sizes, initial=0)
+        return tuple(max(0, min(rows - b, size)) for b, size in zip(before, sizes, strict=False))
+
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         return _sequence(lambda turn, below: c.stream(self.children[turn], epoch, below), len(self.children), state)
 
@@ -575,6 +608,16 @@ class ZipNode(Node):
     def table(self, c: Compiler) -> Table | None:
         tables = [t for t in map(c.table, self.children) if t is not None]
         return ZipTable(tables) if len(tables) == len(self.children) else None
+
+    @property
+    def countable(self) -> bool:
+        return True
+
+    def rows_of(self, sizes: Sequence[int], c: Compiler) -> int:
+        return min(sizes)
+
+    def taken_below(self, rows: int, sizes: Sequence[int], c: Compiler) -> tuple[int, ...]:
+        return (rows,) * len(sizes)
 
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         states = state or [None] * len(self.children)

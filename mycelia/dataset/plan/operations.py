@@ -132,6 +132,10 @@ class MapNode(Node):
     def columns(self) -> tuple[str, ...]:
         return self.names
 
+    @property
+    def countable(self) -> bool:
+        return not self.callbacks
+
     @lazy
     def taken(self) -> tuple[int, ...]:
         return self.child.index_of(self.before, "map")

@@ -168,7 +168,7 @@ class Sampler:
         >>> SequentialSampler(3).describe()
         {'sampler': 'SequentialSampler', 'start_index': 3, 'num_samples': None}
         """
-        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size", "generator", "start")}
+        own = {k: _plain(v) for k, v in vars(self).items() if k not in ("child", "dataset_size", "generator", "read")}
         below = {} if self.child is None else {"child": self.child.describe()}
         return {"sampler": type(self).__name__, **own, **below}
 
@@ -254,7 +254,7 @@ class DistributedSampler(Sampler):
         self.num_shards = whole(self, "num_shards", num_shards, 1)
         self.shard_id, self.shuffle = whole(self, "shard_id", shard_id, 0, self.num_shards - 1), shuffle
         self.equal_rows = equal_rows
-        self.start = 0  # rows of the epoch that were read before it was shared like this
+        self.read: tuple[tuple[int, ...], ...] = ()  # what others had read when the epoch was shared anew, in turn
         self.set_offset(offset)
 
     def set_offset(self, offset: int) -> None:
@@ -273,19 +273,52 @@ class DistributedSampler(Sampler):
         order = permutation(count, rng) if self.shuffle else up_to(0, count)
         return self.share(order)
 
+    @property
+    def first(self) -> int:
+        """The place of an order that is the first of this reader's."""
+        return (self.shard_id - max(self.offset, 0)) % self.num_shards
+
+    def share_of(self, count: int, labels: Labels | None = None) -> int:
+        """How many of so many rows belong to this reader.
+
+        >>> DistributedSampler(3, 1).share_of(5)
+        2
+        """
+        whole = count if self.child is None else len(self.child.order(count, (0,), labels))
+        return len(self.share(Indices(whole, lambda at: at)))
+
     def share(self, order: Ordered) -> Ordered:
         """What of an order belongs to this reader.
 
         >>> DistributedSampler(3, 1).share(np.arange(5)).tolist()
         [1, 4]
         """
-        order = order[self.start :] if self.start else order
-        first, count = (self.shard_id - max(self.offset, 0)) % self.num_shards, len(order)
+        for counts in self.read:
+            order = unread(order, counts)
+        first, count = self.first, len(order)
         if self.equal_rows and count:
             rows = -(-count // self.num_shards)
             return _through(order, Indices(rows, lambda at: (first + at * self.num_shards) % count))
         chosen: Ordered = order[first :: self.num_shards]
         return chosen
+
+
+def unread(order: Ordered, counts: Sequence[int]) -> Ordered:
+    """What is left of an order of which each of several readers in turn has read so many of its rows.
+
+    >>> unread(np.arange(7), (2, 1)).tolist()
+    [3, 4, 5, 6]
+    """
+    readers, whole = len(counts), max(counts) * len(counts)
+    rounds = np.arange(min(counts), max(counts))[:, None]
+    begun = (rounds * readers + np.arange(readers))[rounds >= np.array(counts)]  # by some of them, and not by others
+    begun = begun[begun < len(order)]
+    some, rest = len(begun), max(0, len(order) - whole)
+
+    def place(at: Array) -> Array:
+        return np.where(at < some, begun[np.minimum(at, some - 1)], whole + at - some) if some else whole + at
+
+    return order[place(np.arange(some + rest))] if isinstance(order, np.ndarray) else order[Indices(some + rest, place)]
 
 
 class PKSampler(Sampler):

@@ -85,6 +85,16 @@ class Weave:
             which[chosen], before[chosen] = order[offsets[chosen]], counts[offsets[chosen]]
         return which, before
 
+    def given(self, rows: int) -> tuple[int, ...]:
+        """How many of the first rows each dataset has given.
+
+        >>> Weave.of([3, 1], (0, 0)).given(8)
+        (6, 2)
+        """
+        whole, some = divmod(rows, self.length)
+        begun = np.bincount(self.block(whole)[:some], minlength=len(self.quotas))
+        return tuple((whole * np.array(self.quotas) + begun).tolist())
+
     def position(self, dataset: int, row: int) -> int:
         """Where a dataset gives its row of that number.
 
@@ -122,6 +132,17 @@ def shared_columns(children: Sequence[Node], purpose: str) -> tuple[str, ...]:
     return children[0].columns
 
 
+def ending(pattern: Weave, sizes: Sequence[int], stop: str) -> int:
+    """The rows of datasets of some sizes that are mixed until the first, or the last, is asked for more than it has.
+
+    >>> ending(Weave.of([1], (0,)), [7], "first")
+    7
+    """
+    used = [(i, size) for i, size in enumerate(sizes) if pattern.quotas[i]]
+    ends = [ENDLESS if size >= ENDLESS else pattern.position(i, size) for i, size in used]
+    return {"first": min(ends), "all": max(ends), "never": ENDLESS}[stop]
+
+
 @frozen(eq=False)
 class MixNode(Node):
     """Datasets mixed by weights, until the first of them ends, or all have, or never."""
@@ -147,9 +168,19 @@ class MixNode(Node):
 
     def table(self, c: Compiler) -> Table | None:
         tables = [t for t in map(c.table, self.children) if t is not None]
-        if len(tables) < len(self.children) or any(not t.size() for t in tables):
+        if len(tables) < len(self.children) or (self.stop != "first" and any(not t.size() for t in tables)):
             return None
         return MixTable(self.pattern(c), tables, self.stop)
+
+    @property
+    def countable(self) -> bool:
+        return self.stop == "first"  # others begin their datasets anew
+
+    def rows_of(self, sizes: Sequence[int], c: Compiler) -> int:
+        return ending(self.pattern(c), sizes, self.stop)
+
+    def taken_below(self, rows: int, sizes: Sequence[int], c: Compiler) -> tuple[int, ...]:
+        return self.pattern(c).given(rows)
 
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:
         pattern = self.pattern(c)
@@ -175,9 +206,7 @@ class MixTable(Table):
     @lazy
     def rows(self) -> int:
         """The rows of an epoch: up to where the first, or the last, of the tables is asked for more than it has."""
-        used = [(i, t.size()) for i, t in enumerate(self.children) if self.pattern.quotas[i]]
-        ends = [ENDLESS if size >= ENDLESS else self.pattern.position(i, size) for i, size in used]
-        return {"first": min(ends), "all": max(ends), "never": ENDLESS}[self.stop]
+        return ending(self.pattern, [t.size() for t in self.children], self.stop)
 
     def size(self) -> int:
         return self.rows

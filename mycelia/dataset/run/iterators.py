@@ -24,7 +24,7 @@ from mycelia.dataset.plan.nodes import Node, SourceNode
 from mycelia.dataset.run.handover import as_tensor
 from mycelia.dataset.run.pipeline import NumberedPlan, Pipeline, walk
 from mycelia.dataset.run.profile import Profile, profile
-from mycelia.dataset.run.resuming import consumed, rest, sharing_sampler
+from mycelia.dataset.run.resuming import MOST, Read, believable, gone, obstacle, rest, sharing, sources
 from mycelia.dataset.run.tuning import Tuner
 from mycelia.errors import ArgumentError
 
@@ -56,7 +56,7 @@ class Iterator:
         self.seed = options.seed if options.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
         self.epoch, self.step, self.total = 0, 0, 0
         self.position: Any = None
-        self.start = 0  # rows of this epoch that another number of readers has read
+        self.read: Read = ()  # rows of this epoch that other numbers of readers have read, source by source
         self.seals: dict[str, dict[str, str]] = {}  # of the orders that samplers written by hand gave
         self.init_step = init_step
         self.pipeline: Pipeline | None = None
@@ -90,10 +90,10 @@ class Iterator:
             raise DataError("the iterator was stopped", hint="make a new one")
         item = (self.pipeline or self._start()).next()
         if item is None:
-            if self.start:  # the next epoch is shared as a whole
+            if any(self.read):  # the next epoch is shared as a whole
                 self.stop()
                 self.pipeline = self.tuner = self._finish = None
-                self.stopped, self.start = False, 0
+                self.stopped, self.read = False, ()
             self.epoch += 1
             self.step, self.position = 0, None
             if 0 <= self.num_epochs <= self.epoch:
@@ -118,10 +118,10 @@ class Iterator:
         if self.init_step:
             self._seek(self.init_step)
         self.pipeline = Pipeline(
-            rest(self.plan, self.start),
+            rest(self.plan, self.read),
             self.options,
             self.seed,
-            epochs=self.epoch + 1 if self.start else self.num_epochs,
+            epochs=self.epoch + 1 if any(self.read) else self.num_epochs,
             epoch=self.epoch,
             state=self.position,
             seals=self.seals,
@@ -146,14 +146,14 @@ class Iterator:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, as plain data: save it beside the model."""
-        sampler = sharing_sampler(self.plan)
-        family = None if sampler is None else fingerprint(self.plan, self.options, shared=True)
-        together = 0 if sampler is None else consumed(self.plan, self.step, self.start)
+        shares = any(n.sampler.is_sharded() for n in sources(self.plan))
+        readers, first = (0, 0) if self.obstacle else sharing(self.plan)
         return {
-            "version": 1,
-            "family": family,
-            "start": self.start,
-            "together": together,
+            "version": 2,
+            "family": fingerprint(self.plan, self.options, shared=True) if shares else None,
+            "readers": readers,
+            "first": first,
+            "read": [[list(counts) for counts in levels] for levels in self.read],
             "plan": self.fingerprint,
             "seed": self.seed,
             "seeded": self.options.seed is not None,
@@ -168,31 +168,42 @@ class Iterator:
         """A short word that iterators share when a state of one means the same rows to the other."""
         return fingerprint(self.plan, self.options)
 
+    @lazy
+    def obstacle(self) -> str | None:
+        """Why another number of readers cannot take up a state of this one; None if it can."""
+        return obstacle(self.plan, self.options)
+
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on after the row that `state_dict` was taken at. The dataset must be built as it was then.
 
-        A source may be shared among another number of readers, each of which takes up the state of any one: what is
-        left of the epoch is shared anew. The readers must have stood at the same step, and the steps after the source
-        must be maps, projections, renamings and batches of one size.
+        Sources may be shared among another number of readers, each of which takes up the state of any one: what is
+        left of the epoch is shared anew. The readers must have stood at the same step, and the steps after the sources
+        must be maps, projections, renamings, batches of one size, zips, concatenations and mixes that end with the
+        first dataset; bad samples may not have been left out.
         """
+        if isinstance(state, dict) and state.get("version") == 1:
+            state = _renewed(state)
         damaged = (
             [k for k, kinds in STATE.items() if not _fits(state, k, kinds)] if isinstance(state, dict) else ["all"]
         )
         if damaged:
             raise DataError("this is no state of an iterator, or a damaged one", given={"wrong": damaged})
-        family = state.get("family")
-        anew = (
-            family is not None
-            and state.get("plan") != self.fingerprint
-            and sharing_sampler(self.plan) is not None
-            and family == fingerprint(self.plan, self.options, shared=True)
-        )
-        if state.get("version") != 1 or not (anew or state.get("plan") == self.fingerprint):
+        family, anew = state.get("family"), state["plan"] != self.fingerprint
+        if anew and (family is None or family != fingerprint(self.plan, self.options, shared=True)):
             raise DataError(
                 "this state belongs to another pipeline",
-                given={"its plan": state.get("plan"), "this plan": self.fingerprint},
+                given={"its plan": state["plan"], "this plan": self.fingerprint},
                 hint="build the dataset with the same operations, sizes and error mode",
             )
+        if anew and (self.obstacle or not state["readers"]):
+            raise DataError(
+                "this state is that of another reader, and the rest of its epoch cannot be shared anew",
+                given={"because": self.obstacle or "it was saved by another version"},
+                hint="let as many readers go on, each from its own state; load_state_dict says what can be shared",
+            )
+        read = tuple(tuple(map(tuple, levels)) for levels in state["read"])
+        if len(read) not in (0, len(sources(self.plan))):
+            raise DataError("this is no state of an iterator, or a damaged one", given={"wrong": ["read"]})
         position = restored(state["position"])
         self.stop()
         self.pipeline = self.tuner = self._finish = None
@@ -200,10 +211,14 @@ class Iterator:
         self.seed, self.epoch, self.step = state["seed"], state["epoch"], state["step"]
         self.options = replace(self.options, seed=self.seed if state["seeded"] else None)
         self.position, self.init_step = position, 0
-        self.start = state.get("start", 0)
-        self.seals = state.get("orders", {})
-        if anew:
-            self.start, self.position, self.step = state["together"], None, 0
+        self.read, self.seals = read, state.get("orders", {})
+        if anew and (state["readers"], state["first"]) == sharing(self.plan):
+            self.position = self.step or None  # as many readers: each goes on where it stood itself
+        elif anew:
+            read = read or ((),) * len(sources(self.plan))
+            plan = NumberedPlan(self.plan, self.options, self.seed)
+            self.read = gone(plan, state["readers"], state["first"], read, self.step)
+            self.position, self.step = None, 0
 
     load_state = load_state_dict
 
@@ -243,15 +258,25 @@ class Iterator:
 # the parts of a state, and what each may be; numbers are those that orders and draws take
 STATE: dict[str, tuple[type, ...]] = {
     "version": (int,), "plan": (str,), "family": (str, type(None)), "seed": (int,), "seeded": (bool,),
-    "epoch": (int,), "step": (int,), "start": (int,), "together": (int,), "orders": (dict,),
+    "epoch": (int,), "step": (int,), "readers": (int,), "first": (int,), "read": (list,), "orders": (dict,),
 }  # fmt: skip
+
+
+def _renewed(state: dict[str, Any]) -> dict[str, Any]:
+    """A state of the first version, which knew one source of which all readers had read as much."""
+    start = state.get("start", 0)
+    return {**state, "version": 2, "readers": 0, "first": 0, "read": [[[start]]] if start else []}
 
 
 def _fits(state: dict[str, Any], part: str, kinds: tuple[type, ...]) -> bool:
     """Whether a part of a state is what it must be; states of older versions may lack some."""
-    if part in ("start", "together", "orders", "family") and part not in state:
+    if part in ("orders", "family") and part not in state:
         return True
     value = state.get(part)
+    if part == "read" and not believable(value):
+        return False
+    if (part == "version" and value != 2) or (part == "readers" and type(value) is int and value > MOST):
+        return False
     if isinstance(value, np.integer):
         value = int(value)
     small = not isinstance(value, int) or 0 <= value < 1 << 64

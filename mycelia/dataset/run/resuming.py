@@ -1,79 +1,147 @@
-"""Going on with another number of readers: where all of them stood together, and what of an epoch is left to share."""
+"""Going on with another number of readers: what each of them has read of every source, and what is left to share."""
 
 from __future__ import annotations
 
 import copy
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
+from typing import Any
 
-from mycelia.dataset.plan.batching import BatchNode
-from mycelia.dataset.plan.nodes import Node, ProjectNode, RenameNode, SourceNode
-from mycelia.dataset.plan.operations import MapNode
+from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
+from mycelia.dataset.plan.nodes import Node, SourceNode
 from mycelia.dataset.plan.samplers import DistributedSampler
-from mycelia.errors import ArgumentError
+from mycelia.dataset.run.pipeline import NumberedPlan, walk
+
+Levels = tuple[tuple[int, ...], ...]  # how many rows each of the readers had read, each time that it was shared anew
+Read = tuple[Levels, ...]  # for every source
+FAR = 1 << 20  # rows that some readers at one step have read, and others have not
+MOST = 1 << 16  # readers
 
 
-def steps(plan: Node) -> list[Node] | None:
-    """The steps down to a source that is shared, if every row above is made of as many rows below, in their order.
+def obstacle(plan: Node, options: PipelineOptions) -> str | None:
+    """Why what is left of an epoch cannot be shared anew; None if it can.
 
     >>> import mycelia.dataset as ds
+    >>> from mycelia.dataset.config import current_options
     >>> shared = ds.NumpySlicesDataset([1, 2], ["x"], num_shards=2, shard_id=0)
-    >>> [n.label for n in steps(shared.batch(2).plan)], steps(shared.filter(abs).plan)
-    (['Batch', 'NumpySlicesDataset'], None)
+    >>> obstacle(shared.batch(2).plan, current_options())
+    >>> obstacle(shared.shuffle(2).plan, current_options())
+    'how many rows Shuffle gave does not tell which ones it has read'
     """
-    found = [plan]
-    while not isinstance(found[-1], SourceNode):
-        node = found[-1]
-        plain = isinstance(node, ProjectNode | RenameNode) or (isinstance(node, MapNode) and not node.callbacks)
-        if not plain and not (isinstance(node, BatchNode) and isinstance(node.size, int)):
-            return None
-        found.append(node.child)
-    source = found[-1]
-    assert isinstance(source, SourceNode), "the loop ends there"
-    return found if isinstance(source.sampler, DistributedSampler) and source.sampler.num_samples is None else None
+    if options.error_samples_mode is ErrorSamplesMode.SKIP:
+        return "bad samples are left out, and how many the other readers met is not known"
+    used = Counter(id(child) for node in walk(plan) for child in node.children)
+    samplers = [n.sampler for n in sources(plan)]
+    for node in walk(plan):
+        if isinstance(node, SourceNode):
+            if not isinstance(node.sampler, DistributedSampler) or node.sampler.num_samples is not None:
+                return f"{node.label} is not shared among the readers as a whole"
+        elif not node.children or not node.countable:
+            return f"how many rows {node.label} gave does not tell which ones it has read"
+        if used[id(node)] > 1:
+            return f"{node.label} is read in two places"
+    ways = [(s.num_shards, s.offset) for s in samplers if isinstance(s, DistributedSampler)]
+    return None if len(set(ways)) == 1 else "its sources are not shared alike"
 
 
-def sharing_sampler(plan: Node) -> DistributedSampler | None:
-    """The sampler that shares the rows of a plan among readers, if the rest of an epoch can be shared anew."""
-    found = steps(plan)
-    if found is None:
-        return None
-    source = found[-1]
-    assert isinstance(source, SourceNode), "the last step"
-    assert isinstance(source.sampler, DistributedSampler), "asked before"
-    return source.sampler
+def believable(told: Any) -> bool:
+    """Whether this may be what was read of some sources, as a state tells it: lists of lists of counts.
+
+    >>> believable([[[2, 1]], []]), believable([[[-1]]]), believable([[[0, 1 << 40]]])
+    (True, False, False)
+    """
+
+    def counts(level: Any) -> bool:
+        whole = (
+            type(level) is list and 0 < len(level) <= MOST and all(type(n) is int and 0 <= n < 1 << 60 for n in level)
+        )
+        return whole and (max(level) - min(level)) * len(level) <= FAR
+
+    return type(told) is list and all(type(levels) is list and all(map(counts, levels)) for levels in told)
 
 
-def consumed(plan: Node, step: int, start: int) -> int:
-    """How many rows of an epoch all readers have read together, when each has given `step` rows of the plan.
+def sources(plan: Node) -> list[SourceNode]:
+    """The sources of a plan, in an order that is always the same.
 
     >>> import mycelia.dataset as ds
-    >>> consumed(ds.NumpySlicesDataset(list(range(20)), ["x"], num_shards=2, shard_id=0).batch(3).plan, 2, 0)
-    12
+    >>> a, b = ds.NumpySlicesDataset([1], ["x"]), ds.NumpySlicesDataset([1], ["y"])
+    >>> [n.columns for n in sources(ds.zip((a, b)).plan)]
+    [('x',), ('y',)]
     """
-    found, sampler = steps(plan), sharing_sampler(plan)
-    assert found is not None, "asked before"
-    assert sampler is not None, "asked before"
-    source = found[-1]
-    assert isinstance(source, SourceNode), "the last step"
-    rows = step * prod(n.size for n in found if isinstance(n, BatchNode) and isinstance(n.size, int))
-    return min(len(source.data), start + rows * sampler.num_shards)
+    return [n for n in walk(plan) if isinstance(n, SourceNode)]
 
 
-def rest(plan: Node, start: int) -> Node:
-    """The plan for what is left of an epoch after `start` rows, shared anew.
+def sharing(plan: Node) -> tuple[int, int]:
+    """Among how many readers the sources of a plan are shared, and which of them comes first.
 
     >>> import mycelia.dataset as ds
-    >>> left = rest(ds.NumpySlicesDataset([1, 2, 3, 4, 5], ["x"], num_shards=2, shard_id=0, shuffle=False).plan, 3)
-    >>> [int(r[0]) for r in ds.Dataset(left).create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    >>> sharing(ds.NumpySlicesDataset([1], ["x"], num_shards=2, shard_id=0).plan)
+    (2, 0)
+    """
+    sampler = sources(plan)[0].sampler
+    assert isinstance(sampler, DistributedSampler), "no obstacle"
+    return sampler.num_shards, max(sampler.offset, 0)
+
+
+def gone(plan: NumberedPlan, readers: int, first: int, read: Read, step: int) -> Read:
+    """What has been read of every source when each of several readers has given `step` rows of the plan.
+
+    >>> import mycelia.dataset as ds
+    >>> from mycelia.dataset.config import current_options
+    >>> shared = ds.NumpySlicesDataset(list(range(20)), ["x"], num_shards=2, shard_id=0)
+    >>> gone(NumberedPlan(shared.batch(3).plan, current_options(), 0), 2, 0, ((),), 2)
+    (((6, 6),),)
+    """
+    counts: list[list[int]] = [[] for _ in read]
+    for place in range(readers):
+        shared = rest(plan.root, read, readers, (place + first) % readers)
+        told = NumberedPlan(shared, plan.options, plan.seed)
+        sizes: dict[int, int] = {}
+        _measure(shared, told, sizes)
+        for number, rows in enumerate(_taken(shared, told, sizes, min(step, sizes[id(shared)]))):
+            counts[number].append(rows)
+    return tuple((*levels, tuple(c)) for levels, c in zip(read, counts, strict=True))
+
+
+def _measure(node: Node, plan: NumberedPlan, sizes: dict[int, int]) -> int:
+    """How many rows a step has, noted with those of all below it."""
+    if isinstance(node, SourceNode):
+        assert isinstance(node.sampler, DistributedSampler), "no obstacle"
+        sizes[id(node)] = node.sampler.share_of(len(node.data), node.data.labels)
+    else:
+        sizes[id(node)] = node.rows_of([_measure(child, plan, sizes) for child in node.children], plan)
+    return sizes[id(node)]
+
+
+def _taken(node: Node, plan: NumberedPlan, sizes: dict[int, int], rows: int) -> Iterator[int]:
+    """How many rows of every source are gone when a step has given its first `rows`."""
+    if isinstance(node, SourceNode):
+        yield rows
+        return
+    below = node.taken_below(rows, [sizes[id(child)] for child in node.children], plan)
+    for child, taken in zip(node.children, below, strict=True):
+        yield from _taken(child, plan, sizes, taken)
+
+
+def rest(plan: Node, read: Read, readers: int | None = None, reader: int | None = None) -> Node:
+    """The plan for what is left of an epoch, shared anew; as one of other readers would have it, if one is told.
+
+    >>> import mycelia.dataset as ds
+    >>> shared = ds.NumpySlicesDataset([1, 2, 3, 4, 5], ["x"], num_shards=2, shard_id=0, shuffle=False)
+    >>> left = ds.Dataset(rest(shared.plan, (((2, 1),),)))
+    >>> [int(r[0]) for r in left.create_tuple_iterator(num_epochs=1, output_numpy=True)]
     [4]
     """
-    if not start:
-        return plan
-    if isinstance(plan, SourceNode):
-        sampler = copy.copy(plan.sampler)
-        if not isinstance(sampler, DistributedSampler):
-            raise ArgumentError("only a source that is shared among readers can be shared anew")
-        sampler.start = start
-        return replace(plan, sampler=sampler)
-    return replace(plan, children=(rest(plan.child, start),))
+    levels = iter(read)
+
+    def anew(node: Node) -> Node:
+        if not isinstance(node, SourceNode):
+            return replace(node, children=tuple(map(anew, node.children)))
+        sampler: Any = copy.copy(node.sampler)
+        sampler.read = next(levels)
+        if readers is not None:
+            sampler.num_shards, sampler.shard_id = readers, reader
+        return replace(node, sampler=sampler)
+
+    return anew(plan) if any(read) or readers is not None else plan
