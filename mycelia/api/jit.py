@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
+import copy
+import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
 
 from mycelia.api.described import Described
@@ -146,20 +147,42 @@ def _backend(name: str) -> Backend | None:
     return usable(NATIVE if name == "ms_backend" else name)  # MindSpore calls its own compiler so
 
 
+class _Told(str):
+    """A text of one of our classes, which of its objects is that of what they stand for: `__doc__`, `__module__`."""
+
+    def __new__(cls, text: str, name: str) -> _Told:
+        made = super().__new__(cls, text)
+        made.name = name
+        return made
+
+    name: str
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return str(self) if owner is None else getattr(owner.__captured__, self.name)
+
+
 class Jitted:
-    """A function that is compiled for each kind of arguments; see `jit`."""
+    """A function that is compiled for each kind of arguments; see `jit`.
+
+    It looks like what it stands for: names, defaults and attributes of the user's are read, set and deleted there. It
+    is copied and pickled as that is; a copy starts without programs.
+    """
+
+    __slots__ = (
+        "__backend", "__captured__", "__fallback", "__settings", "__subject", "__weakref__", "_interpreted",
+        "described",
+    )  # fmt: skip
 
     def __init__(
         self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
     ) -> None:
         from mycelia.api.interpreted import Interpreted  # the interpreter of Python, which eager programs do without
 
-        functools.update_wrapper(self, fn, updated=())
         self.__captured__ = fn
-        self._fallback, self._settings = fallback, settings
-        self._backend = _backend(settings["backend"])
-        self._subject = Subject(getattr(fn, "__qualname__", type(fn).__name__), strict=not fallback)
-        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self._backend, self._subject, wishes)
+        self.__fallback, self.__settings = fallback, settings
+        self.__backend = _backend(settings["backend"])
+        self.__subject = Subject(getattr(fn, "__qualname__", type(fn).__name__), strict=not fallback)
+        self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self.__backend, self.__subject, wishes)
         self.described: Described | None = None  # see `enable_dynamic`
         if (signature := settings.get("input_signature")) is not None:
             given = signature if isinstance(signature, tuple | list) else (signature,)
@@ -195,9 +218,9 @@ class Jitted:
         >>> print(double.explain().splitlines()[1])
           one native call: (f32[1]) -> (f32[1])
         """
-        settings = ", ".join(f"{k}={v!r}" for k, v in self._settings.items())
-        lines = [f"{self._subject.name} ({settings})", *self._interpreted.explain()]
-        lines += [f"  {line}" for d in RECORD.about(self._subject) for line in str(d).splitlines()]
+        settings = ", ".join(f"{k}={v!r}" for k, v in self.__settings.items())
+        lines = [f"{self.__subject.name} ({settings})", *self._interpreted.explain()]
+        lines += [f"  {line}" for d in RECORD.about(self.__subject) for line in str(d).splitlines()]
         return "\n".join(lines)
 
     def show(self, stage: str) -> str:
@@ -235,7 +258,7 @@ class Jitted:
             return profiled(lambda: self(*args, **kwargs))
         if not whole and not pieces:
             raise ArgumentError(
-                f"{self._subject.name} has no program to measure: it was not called yet, or Python runs it",
+                f"{self.__subject.name} has no program to measure: it was not called yet, or Python runs it",
                 hint="give profile() the arguments of a call",
             )
 
@@ -257,7 +280,7 @@ class Jitted:
         found = [*self._interpreted.pieces(), *self._interpreted.whole()]
         if not found:
             raise ArgumentError(
-                f"{self._subject.name} has no program to draw: it was not called yet, or Python runs it",
+                f"{self.__subject.name} has no program to draw: it was not called yet, or Python runs it",
                 hint="call it once; explain() tells what runs",
             )
         return max(found, key=lambda way: way.number).program.ending.function.draw()
@@ -266,16 +289,60 @@ class Jitted:
         return self if owner is None else _Bound(self, owner)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "__captured__":
+        if name in OWN:
             raise AttributeError(name)
-        return getattr(self.__captured__, name)
+        fn = self.__captured__
+        return getattr(fn, name, fn) if name == "__wrapped__" else getattr(fn, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in OWN:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.__captured__, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__captured__, name)
+
+    def __copy__(self) -> Jitted:
+        return self._around(copy.copy(self.__captured__))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jitted:
+        return self._around(copy.deepcopy(self.__captured__, memo))
+
+    def _around(self, fn: Any) -> Jitted:
+        """The same for a copy of what is compiled; a function is its own copy."""
+        same = fn is self.__captured__ and type(fn) is FunctionType
+        return self if same else _jitted(fn, *self._said())
+
+    def _said(self) -> tuple[Any, ...]:
+        return self.__fallback, self.__settings, self._interpreted.wishes, self.described
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        fn = self.__captured__
+        found: Any = sys.modules.get(getattr(fn, "__module__", None) or "")
+        name = getattr(fn, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (_jitted, (fn, *self._said()))
 
     def __repr__(self) -> str:
         return f"jit({self.__captured__!r})"
 
 
+OWN = frozenset(vars(Jitted)) & frozenset((*Jitted.__slots__, *(f"_Jitted{name}" for name in Jitted.__slots__)))
+
+
+def _jitted(fn: Any, fallback: bool, settings: dict[str, Any], wishes: Wishes, described: Described | None) -> Jitted:
+    """What was copied, or read from a file."""
+    made = Jitted(fn, fallback, settings, wishes)
+    made.described = described
+    return made
+
+
 class _Bound:
-    """A jitted method of an object."""
+    """A jitted method of an object; equal to another one of the same, as Python's are."""
+
+    __slots__ = ("__func__", "__self__", "__weakref__")
 
     def __init__(self, method: Jitted, owner: Any) -> None:
         self.__func__, self.__self__ = method, owner
@@ -284,8 +351,32 @@ class _Bound:
     def __captured__(self) -> Any:
         return self.__func__.__captured__.__get__(self.__self__)
 
+    __wrapped__ = __captured__
+
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self.__func__(self.__self__, *args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("__func__", "__self__"):
+            raise AttributeError(name)
+        return getattr(self.__func__, name)
+
+    def __eq__(self, other: Any) -> Any:
+        if type(other) is not _Bound:
+            return NotImplemented
+        return self.__self__ is other.__self__ and self.__func__ is other.__func__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__self__), self.__func__))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Bound:
+        return _Bound(self.__func__, copy.deepcopy(self.__self__, memo))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return getattr, (self.__self__, self.__func__.__name__)
+
+    def __repr__(self) -> str:
+        return repr(self.__captured__)
 
     def explain(self) -> str:
         """How the method runs."""
@@ -302,3 +393,8 @@ class _Bound:
     def draw(self) -> str:
         """The graph of the method; see `Jitted.draw`."""
         return self.__func__.draw()
+
+
+for _kind in (Jitted, _Bound):
+    for _name in ("__doc__", "__module__"):
+        setattr(_kind, _name, _Told(getattr(_kind, _name), _name))

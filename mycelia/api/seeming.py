@@ -146,11 +146,11 @@ class _Look:
     def at_object(self, x: Any) -> None:
         """An object with methods. What a class of Python's says is not known."""
         ours = type(x).__module__.startswith("mycelia.")
+        if type(x).__module__ == "mycelia.api.jit":
+            return self.at(x.__captured__)
         state = getattr(x, "__dict__", None)
         if type(state) is not dict:
             return self.unknown()
-        if ours and "__wrapped__" in state:  # a jitted function
-            return self.at(state["__wrapped__"])
         for c in type(x).__mro__:
             if c.__module__.startswith(WRITERS) or not (c is object or c.__flags__ & HEAP):
                 self.unknown()

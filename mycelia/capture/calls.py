@@ -19,7 +19,7 @@ from typing import Any
 from mycelia.capture.effects import Effects
 from mycelia.capture.machine import DictView, Frame, Items, Method
 from mycelia.capture.registered import REGISTERED
-from mycelia.capture.slots import CONTAINERS, CONTENTS
+from mycelia.capture.slots import CONTAINERS, CONTENTS, Member
 from mycelia.capture.source import SOURCELESS, definition, is_resumed
 from mycelia.capture.values import MISSING, Either, HostNumber, Number, UserError, alternatives, is_atom
 from mycelia.capture.world import is_tensor
@@ -97,10 +97,12 @@ class Calls(Effects):
         return self.refuse(f"a {cls.__name__} is called")
 
     def attribute_of_wrapper(self, fn: Any) -> Any:
+        def own(name: str) -> Any:
+            return self.whole(fn, ("member", Member.of(vars(type(fn))[name])))
+
         if type(fn).__name__ == "Jitted":
-            return self.whole(fn, ("attr", "__captured__"))
-        method = self.whole(fn, ("attr", "__func__"))
-        return self.method(self.attribute_of_wrapper(method), self.whole(fn, ("attr", "__self__")))
+            return own("__captured__")
+        return self.method(self.attribute_of_wrapper(own("__func__")), own("__self__"))
 
     def call_function(self, fn: FunctionType, args: tuple[Any, ...], options: dict[str, Any], ours: bool = True) -> Any:
         """A function; one of our own is run as it is, if it does not make an object (`ours`)."""

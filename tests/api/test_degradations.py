@@ -31,7 +31,7 @@ def fresh(monkeypatch, tmp_path):
 
 def told(fn, kind, text):
     """What `explain` and `report` say of a function, which is the same."""
-    found = [d for d in RECORD.about(fn._subject) if d.kind is kind]
+    found = [d for d in RECORD.about(fn._interpreted.subject) if d.kind is kind]
     assert found, ms.report()
     assert any(re.search(text, str(d)) for d in found), found
     for d in found:

@@ -1,6 +1,9 @@
 """jit: what it accepts, what a call does, gradients, state."""
 
+import copy
+import functools
 import gc
+import pickle
 import sys
 
 import numpy as np
@@ -473,3 +476,25 @@ def test_a_strict_syntax_level_is_an_error_where_python_would_run():
     assert jit(f, jit_syntax_level="LAX")(X).tolist() == f(X).tolist()
     with pytest.raises(CaptureError):
         jit(f, jit_syntax_level="STRICT")(X)
+
+
+def test_a_copy_of_a_jitted_cell_has_settings_and_programs_of_its_own():
+    net = jit(nn.Dense(2, 1), fullgraph=True)
+    again = copy.deepcopy(net)
+    again.weight = Parameter(net.weight * 3.0, name="weight")
+    again.bias = Parameter(net.bias * 3.0, name="bias")
+    np.testing.assert_allclose(again(X).asnumpy(), 3.0 * net(X).asnumpy(), rtol=1e-6)
+    assert net.explain() == again.explain()
+    assert "fullgraph=True" in pickle.loads(pickle.dumps(net)).explain()
+
+
+def test_what_wraps_a_jitted_function_is_not_taken_for_it():
+    inner = jit(lambda x: x * 2)
+    inner.note = "kept"
+
+    @functools.wraps(inner)
+    def outer(x):
+        return inner(x) + 1
+
+    assert vars(outer) == {"note": "kept", "__wrapped__": inner}
+    assert jit(outer)(X).tolist() == [3.0, 5.0]

@@ -42,7 +42,7 @@ def test_a_statement_that_python_runs_is_reported_with_its_line_and_explained_in
 
     compiled = ms.jit(f)
     compiled(Tensor([1.0]))
-    (found,) = RECORD.about(compiled._subject)
+    (found,) = RECORD.about(compiled._interpreted.subject)
     assert found.kind is Instead.PYTHON
     assert found.at.source == "return Tensor(np.tanh(y.asnumpy())) + y"
     for line in str(found).splitlines():
