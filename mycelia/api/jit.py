@@ -286,7 +286,26 @@ class Jitted:
         return max(found, key=lambda way: way.number).program.ending.function.draw()
 
     def __get__(self, owner: Any, kind: Any = None) -> Any:
-        return self if owner is None else _Bound(self, owner)
+        if owner is None:
+            return self
+        fn = self.__captured__
+        return _Bound(self, owner) if type(fn) is FunctionType else self._got(fn, owner, kind)
+
+    def _got(self, fn: Any, owner: Any, kind: Any) -> Any:
+        """What the class of an object gives for this attribute, where it is no function: not all become methods."""
+        get = getattr(type(fn), "__get__", None)
+        if get is None or type(fn) in (MethodType, staticmethod):
+            return self
+        found = get(fn, owner, kind)
+        method = type(found) in (MethodType, _Bound) and found.__func__ is fn and found.__self__ is owner
+        return _Bound(self, owner) if method else found
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        fn = self.__captured__
+        if name in ("__init_subclass__", "__class_getitem__") and type(fn) is FunctionType:
+            setattr(owner, name, classmethod(self))  # as Python makes of functions with these names
+        elif hasattr(type(fn), "__set_name__"):
+            fn.__set_name__(owner, name)
 
     def __getattr__(self, name: str) -> Any:
         if name in OWN:
