@@ -19,6 +19,7 @@ from mycelia.errors import ArgumentError
 from mycelia.frozen import frozen
 from mycelia.mindrecord import limits
 
+MOST_WORKERS = 256  # of one step
 CHOSEN = "auto"  # the way to start worker processes that is chosen for each plan
 
 
@@ -128,7 +129,7 @@ def set_num_parallel_workers(num: int) -> None:
     >>> before = current_options(); set_num_parallel_workers(3); get_num_parallel_workers(); restore(before)
     3
     """
-    _set(num_parallel_workers=_whole("num_parallel_workers", num, 1, 256))
+    _set(num_parallel_workers=_whole("num_parallel_workers", num, 1, MOST_WORKERS))
 
 
 def get_num_parallel_workers() -> int:

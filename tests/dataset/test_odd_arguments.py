@@ -155,3 +155,53 @@ def test_a_state_is_not_taken_up_by_a_plan_with_other_settings():
         again = one.create_tuple_iterator(num_epochs=1, output_numpy=True)
         again.load_state_dict(state)
         assert [[v.tolist() for v in row] for row in again] == rest
+
+
+SOURCES: dict[str, Callable[..., ds.Dataset]] = {
+    "slices": lambda **options: ds.NumpySlicesDataset([1], ["x"], **options),
+    "generator": lambda **options: ds.GeneratorDataset([1], ["x"], **options),
+    "iterable": lambda **options: ds.GeneratorDataset(lambda: iter([1]), ["x"], **options),
+    "lines": lambda **options: ds.TextFileDataset(__file__, **options),
+    "pictures": lambda **options: ds.FakeImageDataset(2, (4, 4, 3), 2, **options),
+    "map": lambda **options: numbers([1]).map(abs, **options),
+    "batch": lambda **options: numbers([1]).batch(1, **options),
+    "filter": lambda **options: numbers([1]).filter(bool, **options),
+    "padded": lambda **options: numbers([1]).padded_batch(1, **options),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_step_has_a_believable_number_of_workers(source):
+    assert read_all(SOURCES[source](num_parallel_workers=2))
+    for wrong in ("x", 0, -1, 1.5, True, {}, 10**9):
+        with pytest.raises(MyceliaError, match="num_parallel_workers"):
+            SOURCES[source](num_parallel_workers=wrong)
+
+
+def read_all(dataset: ds.Dataset) -> list[Any]:
+    return list(dataset.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        *(ds.TextFileDataset, ds.CSVDataset, ds.TFRecordDataset, ds.MindDataset, ds.ParquetDataset, ds.WebDataset),
+        *(ds.CLUEDataset, ds.ManifestDataset, ds.ImageFolderDataset, ds.Cifar10Dataset, ds.MnistDataset),
+    ],
+)
+def test_what_names_no_file_is_told(reader):
+    for wrong in ("A" * 5000, "a\0b", "", 5, None, [], [5], {}, b"x", [None], 1.5):
+        with pytest.raises(MyceliaError):
+            reader(wrong)
+
+
+def test_files_may_be_paths(tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    for files in (tmp_path / "a.txt", [tmp_path / "a.txt"], (str(tmp_path / "a.txt"),)):
+        assert ds.TextFileDataset(files).get_dataset_size() == 2
+
+
+def test_a_way_to_mix_that_there_is_not_is_told():
+    for wrong in (5, "x", None, {}, [1]):
+        with pytest.raises(MyceliaError, match="shuffle"):
+            ds.RandomSampler(shuffle=wrong)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.checks import truth, whole
+from mycelia.checks import choice, truth, whole
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
 from mycelia.dataset.lazy import lazy
@@ -51,6 +51,9 @@ class Shuffle(StrEnum):
     INFILE = "infile"
     PARTIAL = "partial"
     ADAPTIVE = "adaptive"
+
+
+WAYS = tuple(s.value for s in Shuffle)
 
 
 class Sampler:
@@ -220,7 +223,7 @@ class RandomSampler(Sampler):
     ) -> None:
         truth(self, "replacement", replacement)
         super().__init__(num_samples)
-        self.replacement, self.shuffle = replacement, Shuffle(shuffle)
+        self.replacement, self.shuffle = replacement, Shuffle(choice(self, "shuffle", str(shuffle), WAYS))
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.replacement and count:
@@ -444,7 +447,7 @@ class FileSampler(Sampler):
 
     def __init__(self, sizes: Sequence[int], mode: Shuffle, num_samples: int | None = None) -> None:
         super().__init__(num_samples)
-        self.sizes, self.mode = list(sizes), Shuffle(mode)
+        self.sizes, self.mode = list(sizes), Shuffle(choice(self, "mode", str(mode), WAYS))
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
         if self.mode in (Shuffle.GLOBAL, Shuffle.ADAPTIVE):

@@ -107,8 +107,8 @@ class Reader(MappableDataset):
         name = type(self).__name__
         if not isinstance(given, str | os.PathLike):
             raise ArgumentError(f"{name}: dataset_dir is the name of a folder, and was {given!r}")
-        if not Path(given).is_dir():
-            there = "is a file" if Path(given).is_file() else "does not exist"
+        if not os.path.isdir(given):  # a name that no file can have is none
+            there = "is a file" if os.path.isfile(given) else "does not exist"
             raise ArgumentError(
                 f"{name}: there is no folder {os.fspath(given)!r}; it {there}",
                 hint="a path that is not absolute is looked for in the folder of the session",

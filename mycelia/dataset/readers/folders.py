@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ class ManifestDataset(Reader):
     def open(  # type: ignore[override]  # every reader has arguments of its own
         self, dataset_file: str, usage: str, class_indexing: dict[str, int] | None, decode: bool
     ) -> Data:
-        if not Path(dataset_file).is_file():
+        if not isinstance(dataset_file, str | os.PathLike) or not os.path.isfile(dataset_file):
             raise ArgumentError(f"ManifestDataset: there is no file {str(dataset_file)!r}")
         marked = [m for m in parsed(dataset_file, self._marks, "a manifest's JSON object") if m[0] == usage]
         if not marked:

@@ -15,6 +15,7 @@ from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.nodes import IterableNode
 from mycelia.dataset.plan.samplers import Sampler, choose
+from mycelia.dataset.run.arguments import workers_of
 from mycelia.dataset.sources.arrowcells import cells, is_plain_type, ragged
 from mycelia.dataset.sources.memory import MappableDataset, SourceDataset
 from mycelia.errors import ArgumentError
@@ -154,7 +155,7 @@ class HubDataset(MappableDataset):
             if absent:
                 raise ArgumentError(f"there is no column {absent}", given={"columns": known})
             stream = IterableNode(lambda: Streamed(source, names), names, num_samples or ENDLESS, None)
-            SourceDataset.__init__(self, replace(stream, workers=num_parallel_workers))
+            SourceDataset.__init__(self, replace(stream, workers=workers_of(num_parallel_workers)))
             return
         if not isinstance(known, list) or not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
             raise ArgumentError("HubDataset takes an object with column_names, __len__ and __getitem__, or __iter__")

@@ -12,6 +12,7 @@ from mycelia.checks import whole
 from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.caches.diskcache import DiskCache, OnDisk
 from mycelia.dataset.caches.memo import Remembered
+from mycelia.dataset.config import MOST_WORKERS
 from mycelia.dataset.plan.batching import Padding
 from mycelia.dataset.plan.nodes import Node
 from mycelia.errors import ArgumentError
@@ -36,7 +37,12 @@ def cached(operations: tuple[Any, ...], cache: DatasetCache | DiskCache | None) 
 
 
 def workers_of(value: int | None) -> int | None:
-    return None if value is None else whole("dataset", "num_parallel_workers", value, 1)
+    """The number of workers that was asked for, if any was.
+
+    >>> workers_of(None), workers_of(3)
+    (None, 3)
+    """
+    return None if value is None else whole("dataset", "num_parallel_workers", value, 1, MOST_WORKERS)
 
 
 def padding_of(given: Padding | None, plan: Node) -> Padding:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import glob
+import os
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from mycelia.dataset.plan.samplers import Shuffle
 from mycelia.errors import ArgumentError
 from mycelia.types import Array
 
-Files = str | Sequence[str]
+Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Mode = bool | Shuffle | None
 
 
@@ -28,16 +29,22 @@ def listed(files: Files, purpose: str, later: bool = False) -> list[str]:
     Files behind addresses are fetched; with `later`, their addresses are given as they are.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp(), "a.txt"); _ = place.write_text("x")
     >>> [Path(f).name for f in listed(str(place.parent / "*.txt"), "TextFileDataset")]
     ['a.txt']
     """
     found: list[str] = []
-    for name in [files] if isinstance(files, str) else list(files):
+    one = not isinstance(files, Iterable) or isinstance(files, str | bytes | Mapping | os.PathLike)
+    given: Any = [files] if one else files
+    named: list[Any] = list(given)
+    if not all(isinstance(name, str | os.PathLike) for name in named):
+        raise ArgumentError(f"{purpose}: files are a name, a pattern or a list of them, and not {files!r}")
+    for name in map(os.fspath, named):
         if remote.addressed(name):
             matching = remote.expanded(name) if later else [remote.local(a) for a in remote.expanded(name)]
         else:
-            matching = [name] if Path(name).is_file() else sorted(f for f in glob.glob(name) if Path(f).is_file())
+            matching = [name] if os.path.isfile(name) else sorted(filter(os.path.isfile, glob.glob(name)))
         if not matching:
             raise ArgumentError(
                 f"{purpose}: there is no such file",

@@ -21,6 +21,7 @@ from mycelia.dataset.parameters import document
 from mycelia.dataset.plan.nodes import Data, IterableNode, Node, SourceNode, as_own, as_row, unique
 from mycelia.dataset.plan.samplers import Sampler, Shuffle, choose
 from mycelia.dataset.random import generator_for
+from mycelia.dataset.run.arguments import workers_of
 from mycelia.dataset.run.reading import Names, megabytes, names_of
 from mycelia.dataset.sources.schema import Schema, as_schema
 from mycelia.errors import ArgumentError, DTypeError
@@ -55,6 +56,7 @@ class MappableDataset(SourceDataset):
     ) -> None:
         name = type(self).__name__
         data = data if cache is None else CachedData(data, cache)
+        workers = workers_of(workers)
         super().__init__(
             SourceNode(data, sampler, name, exclusive, arguments or {}, workers=workers, processes=processes)
         )
@@ -239,7 +241,7 @@ class GeneratorDataset(SourceDataset):
         types = None if kinds is None else tuple(as_dtype(k) for k in kinds)
         if types is not None and len(types) != len(names):
             raise ArgumentError(f"{len(names)} columns have {len(types)} types")
-        workers = num_parallel_workers or current_options().num_parallel_workers
+        workers = workers_of(num_parallel_workers) or current_options().num_parallel_workers
         room = megabytes(max_rowsize)
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         plan: Node
