@@ -127,10 +127,11 @@ class _Body:
         if isinstance(op, Project):
             (several,) = v.inputs
             found = self.new[several]
-            if isinstance(found, tuple):
-                self.new[v] = found[op.index]
+            part = found[op.index] if isinstance(found, tuple) else Value(op, (found,))
+            if isinstance(part, Pair):
+                self.new[v] = part
             else:
-                self.known(v, Value(op, (found,)))
+                self.known(v, part)
         elif isinstance(op, Structured | OfStructures | p.HostCall):
             inputs = tuple(map(self.whole, v.inputs))
             same = _called(op, v) if isinstance(op, p.HostCall) else self.about(op)
