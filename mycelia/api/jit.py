@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
+from weakref import WeakKeyDictionary
 
 from mycelia.api.described import Described
 from mycelia.backends import NATIVE, Backend, usable
@@ -173,6 +174,9 @@ class Jitted:
         "described",
     )  # fmt: skip
 
+    def __new__(cls, fn: Any, *settings: Any) -> Jitted:
+        return object.__new__(_kind_for(type(fn)))
+
     def __init__(
         self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
     ) -> None:
@@ -304,8 +308,15 @@ class Jitted:
         fn = self.__captured__
         if name in ("__init_subclass__", "__class_getitem__") and type(fn) is FunctionType:
             setattr(owner, name, classmethod(self))  # as Python makes of functions with these names
-        elif hasattr(type(fn), "__set_name__"):
-            fn.__set_name__(owner, name)
+        elif (told := getattr(type(fn), "__set_name__", None)) is not None:
+            told(fn, owner, name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """What `isinstance` is told: a compiled Cell is a Cell, and belongs to cells that it is put into."""
+        fn = self.__captured__
+        kind = fn.__class__ if issubclass(type(fn), Jitted) else type(fn)
+        return type(self) if kind.__module__ == "builtins" or issubclass(kind, type) else kind
 
     def __getattr__(self, name: str) -> Any:
         if name in OWN:
@@ -346,6 +357,44 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"jit({self.__captured__!r})"
+
+
+OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+SPECIAL = tuple(
+    f"__{name}__"
+    for name in (
+        *OPERATORS, *(f"r{name}" for name in OPERATORS), "neg", "pos", "invert", "abs", "bool", "int", "float", "index",
+        "eq", "ne", "lt", "le", "gt", "ge", "hash", "len", "getitem", "setitem", "delitem", "iter", "next", "contains",
+        "reversed", "enter", "exit", "aenter", "aexit", "aiter", "anext", "await",
+    )
+)  # fmt: skip
+_kinds: WeakKeyDictionary[type, type[Jitted]] = WeakKeyDictionary()
+
+
+def _kind_for(kind: type) -> type[Jitted]:
+    """The class of jitted objects of a class: one with the operators that they have, as Python looks at classes."""
+    if kind.__module__ == "builtins" or issubclass(kind, type):
+        return Jitted
+    found = _kinds.get(kind)
+    if found is None:
+        own = [name for name in SPECIAL if getattr(kind, name, None) is not getattr(object, name, None)]
+        space = {"__slots__": (), **{name: vars(Jitted)[name] for name in ("__doc__", "__module__")}}
+        found = (
+            type("Jitted", (Jitted,), {**space, **{name: _forwarded(kind, name) for name in own}}) if own else Jitted
+        )
+        _kinds[kind] = found
+    return found
+
+
+def _forwarded(kind: type, name: str) -> Any:
+    if getattr(kind, name) is None:  # as `__hash__` of what is not hashed
+        return None
+
+    def forwarded(self: Jitted, *args: Any) -> Any:
+        fn = self.__captured__
+        return getattr(type(fn), name)(fn, *args)
+
+    return forwarded
 
 
 OWN = frozenset(vars(Jitted)) & frozenset((*Jitted.__slots__, *(f"_Jitted{name}" for name in Jitted.__slots__)))

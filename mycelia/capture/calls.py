@@ -98,7 +98,8 @@ class Calls(Effects):
 
     def attribute_of_wrapper(self, fn: Any) -> Any:
         def own(name: str) -> Any:
-            return self.whole(fn, ("member", Member.of(vars(type(fn))[name])))
+            held = next(vars(c)[name] for c in type(fn).__mro__ if name in vars(c))
+            return self.whole(fn, ("member", Member.of(held)))
 
         if type(fn).__name__ == "Jitted":
             return own("__captured__")

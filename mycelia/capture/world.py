@@ -399,7 +399,8 @@ def hides_itself(kind: type) -> bool:
     >>> hides_itself(dict), hides_itself(type("Odd", (), {"__getattribute__": lambda x, name: 1}))
     (False, True)
     """
-    return any(n in vars(c) for c in type.__dict__["__mro__"].__get__(kind) if not c.__flags__ & 1 << 8
+    return any(n in vars(c) for c in type.__dict__["__mro__"].__get__(kind)
+               if not c.__flags__ & 1 << 8 and c.__module__ != "mycelia.api.jit"
                for n in ("__getattribute__", "__class__"))  # fmt: skip
 
 

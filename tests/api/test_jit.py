@@ -498,3 +498,32 @@ def test_what_wraps_a_jitted_function_is_not_taken_for_it():
 
     assert vars(outer) == {"note": "kept", "__wrapped__": inner}
     assert jit(outer)(X).tolist() == [3.0, 5.0]
+
+
+def test_a_jitted_cell_inside_another_is_trained_with_it_in_one_native_call():
+    class Whole(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.body = jit(nn.Dense(2, 2))
+            self.layers = nn.SequentialCell(jit(nn.ReLU()), jit(nn.Dense(2, 1)))
+
+        def construct(self, x):
+            return self.layers(self.body(x))
+
+    net = Whole()
+    names = ["body.weight", "body.bias", "layers.1.weight", "layers.1.bias"]
+    assert [p.name for p in net.trainable_params()] == names
+    optimizer = nn.SGD(net.trainable_params(), 0.1)
+    gradients = value_and_grad(lambda x: net(x).sum(), None, optimizer.parameters)
+
+    @jit
+    def step(x):
+        loss, found = gradients(x)
+        optimizer(found)
+        return loss
+
+    step(X)
+    before, held = Calls.count, [numbers(p) for p in net.trainable_params()]
+    step(X)
+    assert Calls.count == before + 1
+    assert not np.array_equal(held[-1], numbers(net.trainable_params()[-1]))
