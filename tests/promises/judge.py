@@ -110,6 +110,8 @@ def alike(a: Any, b: Any, rounding: float = 0.0) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         if type(a) is not type(b) or a.shape != b.shape or a.dtype != b.dtype:
             return False
+        if a.dtype.kind == "c":  # exactly the same, NaN in either part too
+            return all(np.array_equal(p, q, equal_nan=True) for p, q in ((a.real, b.real), (a.imag, b.imag)))
         tolerance = TOLERANCE.get(a.dtype.name)
         if tolerance is None:
             return bool((a == b).all())
