@@ -305,7 +305,7 @@ class Jitted:
         return _Bound(self, owner) if method else found
 
     def __set_name__(self, owner: Any, name: str) -> None:
-        fn = self.__captured__
+        fn: Any = self.__captured__
         if name in ("__init_subclass__", "__class_getitem__") and type(fn) is FunctionType:
             setattr(owner, name, classmethod(self))  # as Python makes of functions with these names
         elif (told := getattr(type(fn), "__set_name__", None)) is not None:
