@@ -7,8 +7,9 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.eager import Tensor
 from mycelia.ops.arguments import tensor
+from mycelia.ops.store import TCPStore
 
-__all__ = ["ReduceOp", "all_reduce"]
+__all__ = ["ReduceOp", "TCPStore", "all_reduce"]
 
 
 class ReduceOp:
