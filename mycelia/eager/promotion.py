@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -28,23 +29,30 @@ _SIGNED = {8: int16, 16: int32, 32: int64}
 
 
 def as_dtype(dtype: Any) -> DType:
-    """The element type that a person means: ours, NumPy's, a Python type, or a name.
+    """The element type that a person means: ours, NumPy's, a Python type, or a name, also one of NumPy's short ones.
 
-    >>> as_dtype("float16"), as_dtype(np.int32), as_dtype(bool), as_dtype(float32)
-    (float16, int32, bool, float32)
+    >>> as_dtype("float16"), as_dtype(np.int32), as_dtype(bool), as_dtype(float32), as_dtype("f8"), as_dtype("int")
+    (float16, int32, bool, float32, float64, int64)
     """
     if isinstance(dtype, DType):
         return dtype
     if isinstance(dtype, type) and dtype in _PYTHON:
         return _PYTHON[dtype]
+    if isinstance(dtype, str) and dtype.lower() in LONG:
+        return dtype_named(dtype.lower())
     try:
-        return dtype_named(dtype.lower() if isinstance(dtype, str) else np.dtype(dtype).name)
-    except (KeyError, TypeError):
+        return dtype_named(np.dtype(dtype).name)
+    except (KeyError, TypeError, ValueError, SyntaxError):  # none of NumPy's: "f32" is not
+        with suppress(KeyError):
+            return dtype_named(str(dtype).lower())
         near = get_close_matches(str(dtype), [d.name for d in DTYPES], 1)
         raise DTypeError(
             f"{dtype!r} is not an element type",
             hint=f"did you mean {near[0]}?" if near else 'write for example ms.float32, "float32" or np.float32',
         ) from None
+
+
+LONG = {d.name for d in DTYPES}
 
 
 @cache

@@ -168,7 +168,7 @@ def _block(arrays: Any, rank: int, depth: int) -> Tensor:
 # ----------------------------------------------------------------------------------------------------------- apart
 
 
-def _cuts(x: Tensor, at: Any, axis: int, even: bool) -> list[Tensor]:
+def _cuts(x: Tensor, at: Any, axis: int, even: bool) -> tuple[Tensor, ...]:
     place = axis_of(x, axis)
     extent = x.shape[place]
     if isinstance(at, int | numpy.integer):
@@ -181,10 +181,10 @@ def _cuts(x: Tensor, at: Any, axis: int, even: bool) -> list[Tensor]:
     else:
         ends = list(sizes(at))
     head = (slice(None),) * place
-    return [x[(*head, slice(a, b))] for a, b in zip([0, *ends], [*ends, extent], strict=True)]
+    return tuple([x[(*head, slice(a, b))] for a, b in zip([0, *ends], [*ends, extent], strict=True)])
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Equal parts along an axis; or parts between these positions.
 
     >>> [t.tolist() for t in split([1, 2, 3, 4], 2)]
@@ -193,7 +193,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     return _cuts(asarray(x), indices_or_sections, axis, True)
 
 
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Parts along an axis that differ in size by at most one; or parts between these positions.
 
     >>> [t.tolist() for t in array_split([1, 2, 3], 2)]
@@ -209,7 +209,7 @@ def _of_rank(x: Any, rank: int, name: str) -> Tensor:
     return x
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> list[Tensor]:
+def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Parts along the second axis, of a vector along its only one.
 
     >>> [t.tolist() for t in hsplit([1, 2, 3, 4], 2)]
@@ -219,7 +219,7 @@ def hsplit(x: Any, indices_or_sections: Any) -> list[Tensor]:
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> list[Tensor]:
+def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Parts along the first axis of an array of two axes at least.
 
     >>> [t.tolist() for t in vsplit([[1], [2]], 2)]
@@ -228,7 +228,7 @@ def vsplit(x: Any, indices_or_sections: Any) -> list[Tensor]:
     return split(_of_rank(x, 2, "vsplit"), indices_or_sections, 0)
 
 
-def dsplit(x: Any, indices_or_sections: Any) -> list[Tensor]:
+def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Parts along the third axis.
 
     >>> [t.tolist() for t in dsplit([[[1, 2]]], 2)]
