@@ -110,7 +110,6 @@ ELSEWHERE = {
                 "ReduceScatterV",
                 "Reshard",
                 "Send",
-                "TCPStore",
                 "all_gather_matmul",
                 "all_to_all_v_c",
                 "comm_ops._VirtualDataset",
