@@ -152,7 +152,8 @@ def _alike(one: Any, other: Any) -> bool:
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k}: {_shown(as_value(v))}" for k, v in value.items()) + "}"
-    return f"{value.dtype}{list(value.shape)}"
+    missing = value.dtype.hasobject and value.ndim == 0 and value[()] is None
+    return "None, for it is missing" if missing else f"{value.dtype}{list(value.shape)}"
 
 
 def _finish(out: Any, n: int) -> Any:

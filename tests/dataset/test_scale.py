@@ -200,6 +200,65 @@ def test_values_that_are_named_by_number_are_those_that_stand_there(values, endi
     assert len(rows[0]) == len(values)
 
 
+LARGE = 2**53 + 1  # no float64 is equal to it
+GAPPED = {
+    "int64": [1, LARGE, None, -LARGE],
+    "uint8": [255, None, 0, 7],
+    "bool": [True, None, False, True],
+    "float32": [0.5, 1.0, 2.0, 4.0],
+    "string": ["a", None, "", "ü"],
+    "list<int64>": [[1, LARGE], [None, LARGE], None, []],
+    "list<list<int64>>": [[[LARGE], [None]], [[2]], None, []],
+    "fixed<int64>": [[LARGE, 1], [None, LARGE], None, [2, 3]],
+    "list<float64>": [[1.5], [0.25, 2.0], None, []],
+    "struct": [{"a": LARGE, "b": "x"}, {"a": None, "b": "y"}, None, {"a": 1, "b": None}],
+    "dictionary": [LARGE, None, 2, LARGE],
+}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+@pytest.mark.parametrize("kind", GAPPED)
+def test_whole_numbers_stay_what_they_are_beside_missing_ones(kind, ending, tmp_path):
+    arrow, query = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    lists = {"list<int64>": arrow.list_(arrow.int64()), "list<list<int64>>": arrow.list_(arrow.list_(arrow.int64()))}
+    others = {"fixed<int64>": arrow.list_(arrow.int64(), 2), "list<float64>": arrow.list_(arrow.float64())}
+    parts = arrow.struct([("a", arrow.int64()), ("b", arrow.string())])
+    made = {**lists, **others, "struct": parts, "dictionary": arrow.int64()}.get(kind)
+    column = arrow.array(GAPPED[kind], made or getattr(arrow, kind if kind != "bool" else "bool_")())
+    table = arrow.table({"x": column.dictionary_encode() if kind == "dictionary" else column})
+
+    def exact(told, cell):
+        if isinstance(told, dict) and isinstance(cell, dict):
+            return told.keys() == cell.keys() and all(exact(told[k], cell[k]) for k in told)
+        if isinstance(told, list):
+            return len(told) == len(cell) and all(map(exact, told, cell))
+        return cell is None or cell == told if told is None else type(told)(cell) == told
+
+    for group in (1, 2, 4):
+        place = tmp_path / f"{group}.{ending}"
+        if ending == "parquet":
+            query.write_table(table, place, row_group_size=group)
+        else:
+            with arrow.ipc.new_file(place, table.schema) as file:
+                file.write_table(table, max_chunksize=group)
+        source = ds.ParquetDataset(str(place), shuffle=False)
+        got = [row["x"] for row in source.create_dict_iterator(num_epochs=1, output_numpy=True)]
+        assert all(map(exact, GAPPED[kind], got)), got
+        types = [c.dtype for c in got if isinstance(c, np.ndarray) and not c.dtype.hasobject]
+        assert all(t == types[0] or t.kind == "U" for t in types), types
+
+
+def test_a_batch_with_a_missing_value_says_so(tmp_path):
+    arrow, query = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    query.write_table(arrow.table({"x": [1, 2, None, 4]}), tmp_path / "a.parquet")
+    source = ds.ParquetDataset(str(tmp_path / "a.parquet"), shuffle=False)
+    with pytest.raises(ds.DataError, match="row 2 is None, for it is missing"):
+        list(source.batch(4).create_tuple_iterator(num_epochs=1, output_numpy=True))
+    filled = source.map(lambda x: x if x.dtype != object else np.int64(-1))
+    (batch,) = filled.batch(4).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert batch[0].tolist() == [1, 2, -1, 4]
+
+
 @pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is not installed")
 def test_a_footer_is_understood_without_the_library(tmp_path):
     import pyarrow

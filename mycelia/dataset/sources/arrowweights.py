@@ -36,10 +36,29 @@ def weight_of(array: Any) -> int:
         return OBJECT * count + weight_of(_within(array))
     if kinds.is_run_end_encoded(kind) or kinds.is_list_view(kind) or kinds.is_large_list_view(kind):
         return OBJECT * count + count * weight_of(array.values)
+    if gapped(array):
+        return OBJECT * count
     try:
         return -(-int(kind.bit_width) // 8) * count
     except ValueError:  # of no fixed width
         return OBJECT * count + int(_lengths(array).sum())
+
+
+def gapped(array: Any) -> bool:
+    """Whether whole numbers are missing in an Arrow array or column, or in its lists and parts.
+
+    >>> import pyarrow
+    >>> gapped(pyarrow.array([1, None])), gapped(pyarrow.array([[1], [None]])), gapped(pyarrow.array([1.0, None]))
+    (True, True, False)
+    """
+    if hasattr(array, "chunks"):
+        return any(map(gapped, array.chunks))
+    kinds, kind = import_module("pyarrow.types"), array.type
+    if kinds.is_fixed_size_list(kind) or kinds.is_list(kind) or kinds.is_large_list(kind):
+        return gapped(_within(array))
+    if kinds.is_struct(kind):
+        return any(gapped(array.field(i)) for i in range(kind.num_fields))
+    return bool(kinds.is_integer(kind) and array.null_count)
 
 
 def _within(array: Any) -> Any:

@@ -17,7 +17,7 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.plan.samplers import Sampler, Shuffle, WindowSampler
 from mycelia.dataset.sources.arrowfiles import Batches
-from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
+from mycelia.dataset.sources.arrowweights import OBJECT, gapped, weight_of
 from mycelia.dataset.sources.columnfiles import ColumnFiles
 from mycelia.dataset.sources.filedata import FileData, Mode
 from mycelia.dataset.sources.footers import Footer, footer_of
@@ -285,12 +285,31 @@ def _numpy(column: Any) -> Any:
         column.type, "index_type"
     ):  # values that are named by number: the library forgets which of them are absent
         column = column.cast(column.type.value_type)
+    if gapped(column):
+        return _with_gaps(column)
     array = column.to_numpy() if hasattr(column, "num_chunks") else column.to_numpy(zero_copy_only=False)
     if array.dtype.hasobject and len(array):
         filled = _cells(array)
         shapes = {getattr(a, "shape", None) for a in filled}
         return np.stack(filled) if len(shapes) == 1 and None not in shapes else filled
     return array
+
+
+def _with_gaps(column: Any) -> Any:
+    """Whole numbers, some of which are missing (None), or lists of such: the library would round them to floats."""
+    filled, at = np.empty(len(column), object), 0
+    for chunk in getattr(column, "chunks", [column]):
+        there = chunk.is_valid().to_numpy(zero_copy_only=False)
+        if hasattr(chunk, "offsets") or hasattr(chunk.type, "list_size"):
+            cells = (_numpy(cell.values) if cell.is_valid else None for cell in chunk)
+        elif chunk.type.num_fields:  # of named parts
+            cells = (cell.as_py() for cell in chunk)
+        else:
+            cells = iter(chunk.fill_null(0).to_numpy(zero_copy_only=False))
+        for i, cell in enumerate(cells, at):
+            filled[i] = cell if there[i - at] else None
+        at += len(chunk)
+    return filled
 
 
 def _cells(array: Any) -> Any:
