@@ -205,3 +205,13 @@ def test_a_way_to_mix_that_there_is_not_is_told():
     for wrong in (5, "x", None, {}, [1]):
         with pytest.raises(MyceliaError, match="shuffle"):
             ds.RandomSampler(shuffle=wrong)
+
+
+def test_a_function_without_a_return_is_told():
+    def forgetful(x):
+        x + 1
+
+    refused(lambda: numbers([1]).map(forgetful), r"forgetful\) gave None")
+    refused(lambda: numbers([1]).map([abs, forgetful]), r"forgetful\) gave None")
+    with pytest.raises(MyceliaError):
+        read(numbers([1]).batch(1, per_batch_map=lambda xs, info: None))

@@ -186,6 +186,8 @@ class MapNode(Node):
             values = made if isinstance(made, tuple) else (made,)
         random.enter(None)
         self._expect(len(values))
+        if values[0] is None and len(values) == 1:
+            raise ArgumentError(f"{self.label} gave None", hint="let the function end with a return of its result")
         if self.foreign:
             made = None  # holds what it was given, too
             values = kept(values, row)

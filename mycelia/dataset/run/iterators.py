@@ -33,7 +33,8 @@ class Iterator:
     """Rows of a dataset, epoch after epoch: a `for` loop over it is one epoch.
 
     `state_dict()` tells where it stands after the row it gave last, in plain data that JSON can hold;
-    `load_state_dict` takes that up, in a new process and with any number of workers. Threads may share an iterator.
+    `load_state_dict` takes that up, in a new process and with any number of workers. Threads may share an iterator:
+    each row goes to one of them, and so does the end of an epoch.
     """
 
     def __init__(
