@@ -147,11 +147,10 @@ class Iterator:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands, as plain data: save it beside the model."""
-        shares = any(n.sampler.is_sharded() for n in sources(self.plan))
         readers, first = (0, 0) if self.obstacle else sharing(self.plan)
         return {
             "version": 2,
-            "family": fingerprint(self.plan, self.options, shared=True) if shares else None,
+            "family": self.family,
             "readers": readers,
             "first": first,
             "read": [[list(counts) for counts in levels] for levels in self.read],
@@ -163,6 +162,12 @@ class Iterator:
             "position": plain(self.position),
             "orders": self.seals if self.pipeline is None else self.pipeline.sealed(),
         }
+
+    @lazy
+    def family(self) -> str | None:
+        """A short word that the readers share among whom the rows are shared, however many they are."""
+        shared = any(n.sampler.is_sharded() for n in sources(self.plan))
+        return fingerprint(self.plan, self.options, shared=True) if shared else None
 
     @lazy
     def fingerprint(self) -> str:
@@ -190,7 +195,7 @@ class Iterator:
         if damaged:
             raise DataError("this is no state of an iterator, or a damaged one", given={"wrong": damaged})
         family, anew = state.get("family"), state["plan"] != self.fingerprint
-        if anew and (family is None or family != fingerprint(self.plan, self.options, shared=True)):
+        if anew and (family is None or family != self.family):
             raise DataError(
                 "this state belongs to another pipeline",
                 given={"its plan": state["plan"], "this plan": self.fingerprint},
