@@ -100,3 +100,21 @@ def test_a_damaged_state_is_told_or_gives_rows(kind):
         except MyceliaError:
             pass
         again.stop()
+
+
+def test_a_row_that_a_state_holds_has_the_columns_of_its_plan():
+    rows = KINDS["shuffled stream"]().create_tuple_iterator(num_epochs=1, output_numpy=True)
+    next(rows)
+    state = json.dumps(rows.state_dict())
+    rows.stop()
+    held = json.loads(state)["position"]["held"]["of"]
+    for wrong in ([], [array(1), array(2)]):
+        hostile = json.loads(state)
+        for one in hostile["position"]["held"]["of"]:
+            one["of"][0]["of"][0]["of"] = wrong
+        again = KINDS["shuffled stream"]().create_tuple_iterator(num_epochs=1, output_numpy=True)
+        again.load_state_dict(hostile)
+        with pytest.raises(MyceliaError, match="for 1 columns"):
+            list(again)
+        again.stop()
+    assert held

@@ -218,7 +218,10 @@ class Pipeline(NumberedPlan):
     def next(self) -> FinishedRow | None:
         """The next row, or None where an epoch ends; raises in the reader's words and at the reader's line."""
         try:
-            return self.stage.next() if self.pump is None else self.pump.next()
+            item = self.stage.next() if self.pump is None else self.pump.next()
+            if self.start is not None and item is not None and len(item.row) != len(self.root.columns):
+                raise ValueError(f"a row has {len(item.row)} values for {len(self.root.columns)} columns")
+            return item
         except Failed as failed:
             raise failed.failure.error() from failed.__cause__
         except DAMAGE as error:
