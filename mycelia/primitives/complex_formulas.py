@@ -73,7 +73,17 @@ def sign(x: Pair) -> Pair:
     length = size(x)
     nothing = p.equal(length, 0.0)
     whole = p.select(nothing, p.ones_like(length), length)
-    return Pair(x.real / whole, x.imag / whole)
+    wide, high = _infinite(x.real), _infinite(x.imag)
+    one, zero = p.ones_like(length), p.zeros_like(length)
+    endless = p.logical_or(wide, high)
+    unknown = p.logical_and(p.logical_or(_nan(x.real), _nan(x.imag)), p.logical_not(endless))
+    lost = p.logical_or(p.logical_and(wide, high), unknown)
+    real, imag = (
+        p.select(endless, _signed(p.select(far, one, zero), part), part / whole)
+        for far, part in ((wide, x.real), (high, x.imag))
+    )
+    nan = p.full(math.nan, length.dtype, ())
+    return Pair(p.select(lost, nan, real), p.select(lost, nan, imag))
 
 
 def exp(x: Pair) -> Pair:
@@ -148,7 +158,7 @@ def sinh(x: Pair) -> Pair:
     """The hyperbolic sine."""
     real, imag = p.sinh(x.real) * p.cos(x.imag), p.cosh(x.real) * p.sin(x.imag)
     lost = p.logical_and(_infinite(x.real), p.logical_not(p.is_finite(x.imag)))
-    real = p.select(p.logical_or(p.equal(x.real, 0.0), lost), x.real, real)
+    real = p.select(p.equal(x.real, 0.0), x.real, p.select(lost, p.abs(x.real), real))
     return Pair(real, p.select(p.equal(x.imag, 0.0), x.imag, imag))
 
 
@@ -165,15 +175,20 @@ def cosh(x: Pair) -> Pair:
 def tanh(x: Pair) -> Pair:
     """The hyperbolic tangent."""
     far = p.greater(p.abs(x.real), 20.0 if x.real.dtype is float64 else 9.0)
-    a = p.select(far, p.zeros_like(x.real), x.real)
+    zero, nan = p.zeros_like(x.real), p.full(math.nan, x.real.dtype, ())
+    a = p.select(far, zero, x.real)
     slope, s = p.tan(x.imag), p.sinh(a)
     beta = 1.0 + slope * slope
     under = 1.0 + beta * s * s
     real = beta * p.sqrt(1.0 + s * s) * s / under
     little = 4.0 * p.sin(x.imag) * p.cos(x.imag) * p.exp(-2.0 * p.abs(x.real))
-    little = p.select(p.is_finite(x.imag), little, p.select(_infinite(x.real), p.zeros_like(little), little))
-    real = p.select(p.equal(x.real, 0.0), x.real, real)
-    return Pair(p.select(far, p.sign(x.real), real), p.select(far, little, slope / under))
+    real, imag = p.select(far, p.sign(x.real), real), p.select(far, little, slope / under)
+    known, endless, level = p.is_finite(x.imag), _infinite(x.real), p.equal(x.imag, 0.0)
+    real = p.select(p.logical_or(known, endless), real, nan)
+    imag = p.select(p.logical_and(endless, p.logical_not(known)), zero, imag)
+    unknown = p.logical_and(_nan(x.real), p.logical_not(level))
+    imag = p.select(level, x.imag, p.select(unknown, nan, imag))
+    return Pair(p.select(p.equal(x.real, 0.0), x.real, real), imag)
 
 
 def sin(x: Pair) -> Pair:
@@ -193,33 +208,82 @@ def tan(x: Pair) -> Pair:
 
 def asin(x: Pair) -> Pair:
     """The inverse sine."""
-    below, above = sqrt(Pair(1.0 - x.real, -x.imag)), sqrt(Pair(1.0 + x.real, x.imag))
-    real = p.atan2(x.real, below.real * above.real - below.imag * above.imag)
-    return Pair(real, p.asinh(below.real * above.imag - below.imag * above.real))
+    found = asinh(Pair(x.imag, x.real))  # their mirror images at the diagonal
+    return Pair(found.imag, found.real)
 
 
-def acos(x: Pair) -> Pair:
-    """The inverse cosine."""
-    below, above = sqrt(Pair(1.0 - x.real, -x.imag)), sqrt(Pair(1.0 + x.real, x.imag))
-    return Pair(2.0 * p.atan2(below.real, above.real), p.asinh(above.real * below.imag - above.imag * below.real))
+def _far(x: Pair) -> tuple[Any, Pair, Any, Pair]:
+    """Where a number is so large that its square swallows 1; the number, 0 there; and the logarithm of 2|x|, with the
+    angle between |x.real| + i|x.imag| and the positive real axis.
+    """
+    a, b = p.abs(x.real), p.abs(x.imag)
+    large = p.maximum(a, b)
+    far = p.logical_or(p.greater(large, 1e15 if a.dtype is float64 else 1e7), p.logical_or(_nan(a), _nan(b)))
+    zero, one = p.zeros_like(a), p.ones_like(a)
+    ratio = p.minimum(a, b) / p.select(far, large, one)
+    ratio = p.select(_infinite(large), zero, ratio)
+    height = p.log(p.select(far, large, one)) + 0.5 * p.log1p(ratio * ratio) + math.log(2.0)
+    near = Pair(p.select(far, zero, x.real), p.select(far, zero, x.imag))
+    return far, near, p.select(p.logical_or(_infinite(a), _infinite(b)), one * math.inf, height), Pair(a, b)
 
 
-def acosh(x: Pair) -> Pair:
-    """The inverse hyperbolic cosine."""
-    below, above = sqrt(Pair(x.real - 1.0, x.imag)), sqrt(Pair(x.real + 1.0, x.imag))
-    return Pair(p.asinh(below.real * above.real + below.imag * above.imag), 2.0 * p.atan2(below.imag, above.real))
+def _roots(x: Pair) -> tuple[Pair, Pair]:
+    """The square roots of 1 - x and of 1 + x."""
+    return sqrt(Pair(1.0 - x.real, -x.imag)), sqrt(Pair(1.0 + x.real, x.imag))
 
 
 def asinh(x: Pair) -> Pair:
     """The inverse hyperbolic sine."""
-    return turned_back(asin(turned(x)))
+    far, near, height, parts = _far(x)
+    below, above = _roots(turned(near))
+    angle = p.atan2(-near.imag, below.real * above.real - below.imag * above.imag)
+    rise = p.asinh(below.real * above.imag - below.imag * above.real)
+    real = p.select(far, _signed(height, x.real), rise)
+    imag = p.select(far, _signed(p.atan2(parts.imag, parts.real), x.imag), -angle)
+    return Pair(real, p.select(p.equal(x.imag, 0.0), x.imag, imag))
+
+
+def acos(x: Pair) -> Pair:
+    """The inverse cosine."""
+    far, near, height, _ = _far(x)
+    below, above = _roots(near)
+    real, imag = 2.0 * p.atan2(below.real, above.real), p.asinh(above.real * below.imag - above.imag * below.real)
+    real = p.select(far, p.abs(angle(x)), real)
+    real = p.select(p.equal(x.real, 0.0), p.full(math.pi / 2, real.dtype, ()), real)
+    return Pair(real, p.select(far, _signed(-height, x.imag), imag))
+
+
+def acosh(x: Pair) -> Pair:
+    """The inverse hyperbolic cosine."""
+    far, near, height, _ = _far(x)
+    below, above = sqrt(Pair(near.real - 1.0, near.imag)), sqrt(Pair(near.real + 1.0, near.imag))
+    real = p.asinh(below.real * above.real + below.imag * above.imag)
+    imag = p.select(far, angle(x), 2.0 * p.atan2(below.imag, above.real))
+    upright = p.logical_and(p.equal(x.real, 0.0), _nan(x.imag))
+    imag = p.select(upright, p.full(math.pi / 2, imag.dtype, ()), imag)
+    return Pair(p.select(far, height, real), imag)
 
 
 def atanh(x: Pair) -> Pair:
     """The inverse hyperbolic tangent."""
-    a, b = p.abs(x.real), x.imag
-    real = 0.25 * p.log1p(4.0 * a / ((1.0 - a) * (1.0 - a) + b * b))
-    return Pair(_signed(real, x.real), 0.5 * p.atan2(2.0 * b, (1.0 - a) * (1.0 + a) - b * b))
+    far, near, _, parts = _far(x)
+    a, b = p.abs(near.real), near.imag
+    one, zero = p.ones_like(a), p.zeros_like(a)
+    edge = p.logical_and(p.equal(a, 1.0), p.less(p.abs(b), 1e-15 if a.dtype is float64 else 1e-7))
+    under = (1.0 - a) * (1.0 - a) + b * b
+    real = 0.25 * p.log1p(4.0 * a / p.select(edge, one, under))
+    real = p.select(edge, 0.5 * (math.log(2.0) - p.log(p.abs(b))), real)
+    imag = 0.5 * p.atan2(2.0 * b, (1.0 - a) * (1.0 + a) - b * b)
+    large = p.maximum(parts.real, parts.imag)
+    ratio = p.minimum(parts.real, parts.imag) / large
+    away = (parts.real / large) / (large * (1.0 + ratio * ratio))
+    endless = p.logical_or(_infinite(parts.real), _infinite(parts.imag))
+    real = p.select(far, p.select(endless, zero, away), real)
+    real = p.select(p.equal(x.real, 0.0), zero, real)
+    quarter = p.select(_nan(x.imag), x.imag, _signed(p.full(math.pi / 2, a.dtype, ()), x.imag))
+    known = p.logical_or(endless, p.logical_not(_nan(x.real)))
+    quarter = p.select(known, quarter, p.full(math.nan, a.dtype, ()))
+    return Pair(_signed(real, x.real), p.select(far, quarter, imag))
 
 
 def atan(x: Pair) -> Pair:
@@ -241,6 +305,10 @@ def power(x: Pair, y: Pair) -> Pair:
 
 def _infinite(x: Any) -> Any:
     return p.equal(p.abs(x), math.inf)
+
+
+def _nan(x: Any) -> Any:
+    return p.not_equal(x, x)
 
 
 def _signed(x: Any, like: Any) -> Any:

@@ -230,10 +230,34 @@ class Exp2(Unary):
         return (ct * out * math.log(2.0),)
 
 
+def _expm1(x: Any) -> Any:
+    """NumPy's, which loses the zero beside a real part that overflows."""
+    found = np.expm1(x)
+    if not np.iscomplexobj(found):
+        return found
+    return _complex(found.real, np.where(x.imag == 0, x.imag, found.imag), found)
+
+
+def _log1p(x: Any) -> Any:
+    """NumPy's, which is not accurate near 0 for complex numbers."""
+    found = np.log1p(x)
+    if not np.iscomplexobj(found):
+        return found
+    near = (np.abs(x.real) < 0.5) & (np.abs(x.imag) < 0.5)
+    a, b = (np.where(near, part, 0) for part in (x.real, x.imag))
+    return _complex(np.where(near, 0.5 * np.log1p(a * (2 + a) + b * b), found.real), found.imag, found)
+
+
+def _complex(real: Any, imag: Any, like: Any) -> Any:
+    made = np.empty_like(like)
+    made.real, made.imag = real, imag
+    return made
+
+
 class Expm1(Unary):
     """exp(x) - 1, accurate near 0."""
 
-    kind, oracle = "expm1", np.expm1
+    kind, oracle = "expm1", _expm1
     points = (0.0, 1e-7, -1e-7, -80.0, 80.0)
 
     def in_parts(self, x: Pair) -> Pair:
@@ -259,7 +283,7 @@ class Log(Unary):
 class Log1p(Unary):
     """log(1 + x), accurate near 0."""
 
-    kind, oracle, domain = "log1p", np.log1p, (-0.9, 2.0)
+    kind, oracle, domain = "log1p", _log1p, (-0.9, 2.0)
     points = (-1.0, 0.0, 1e-7, -1e-7, 1e30)
 
     def in_parts(self, x: Pair) -> Pair:

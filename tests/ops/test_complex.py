@@ -307,3 +307,24 @@ def test_gradients_of_complex_matrices_are_compiled(name):
     compiled = ms.jit(gradient)
     np.testing.assert_allclose(compiled(Tensor(a), Tensor(b)).asnumpy(), gradient(Tensor(a), Tensor(b)).asnumpy(), 1e-9)
     assert "one native call" in compiled.explain()
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-20, 1e15, 1e30, np.inf, -np.inf, np.nan, -0.7, 1e-6, 80.0, 709.0]
+FUNCTIONS = (
+    "exp", "expm1", "log", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan",
+    "arcsinh", "arccosh", "arctanh", "sign", "square", "reciprocal", "abs", "angle",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore")
+def test_functions_of_what_is_endless_zero_or_no_number_are_compiled_as_they_are_eagerly(name, dtype):
+    x = np.array([complex(a, b) for a in SPECIAL for b in SPECIAL]).astype(dtype)
+    function = getattr(mnp, name)
+    eager, compiled = (f(Tensor(x)).asnumpy() for f in (function, ms.jit(lambda x: function(x))))
+    tolerance = 3e-5 if dtype is np.complex64 else 1e-10
+    parts = [[y.real, y.imag] if np.iscomplexobj(y) else [y, y] for y in (compiled, eager)]
+    for got, want, beside in zip(*parts, parts[1][::-1], strict=True):
+        open_sign = np.isinf(want) & np.isnan(beside)  # C says nothing of it
+        np.testing.assert_allclose(*(np.where(open_sign, np.abs(y), y) for y in (got, want)), tolerance, 2e-38)
