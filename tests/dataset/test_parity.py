@@ -129,3 +129,22 @@ def close(ours: Any, theirs: Any) -> bool:
 def test_answers_are_those_of_mindspore(name, tmp_path):
     assert RECORDED[name] is not None
     assert close(json.loads(json.dumps(parity_cases.CASES[name](ds, mindrecord, tmp_path))), RECORDED[name])
+
+
+def test_batches_and_repetitions_are_told_as_mindspore_tells_them():
+    """Of several datasets the last one's, and a single repetition is none (2.10.0)."""
+
+    def n(name: str = "x") -> ds.Dataset:
+        return ds.NumpySlicesDataset(np.arange(12), [name], shuffle=False)
+
+    told = {
+        "of each": (ds.zip((n().batch(2), n("y").batch(3))), 3, 1),
+        "of the first": (ds.zip((n().batch(2), n("y"))), 1, 1),
+        "of the last": (n().repeat(3) + n().repeat(2), 1, 2),
+        "once": (n().repeat(3).repeat(1), 1, 3),
+        "twice": (n().repeat(2).repeat(3), 1, 3),
+        "for ever": (n().repeat().take(3), 1, -1),
+        "by a function": (n().batch(lambda info: 2), -1, 1),
+    }
+    for dataset, size, count in told.values():
+        assert (dataset.get_batch_size(), dataset.get_repeat_count()) == (size, count)

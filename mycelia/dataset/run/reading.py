@@ -50,6 +50,19 @@ def megabytes(given: int | Sequence[int] | None) -> int | None:
     return None if bound == -1 else bound
 
 
+def last_branch(plan: Node) -> Iterator[Node]:
+    """A step and those below it; where several datasets come together the last, as MindSpore's getters do.
+
+    >>> import mycelia.dataset as ds
+    >>> d = ds.NumpySlicesDataset([1], ["x"])
+    >>> [n.label for n in last_branch((d.repeat(2) + d.batch(3)).plan)]
+    ['Concat', 'Batch', 'NumpySlicesDataset']
+    """
+    yield plan
+    if plan.children:
+        yield from last_branch(plan.children[-1])
+
+
 class Readable:
     """A plan whose rows can be read."""
 
@@ -221,14 +234,14 @@ class Readable:
         return list(self.plan.columns)
 
     def get_batch_size(self) -> int:
-        """How many rows the last batch operation puts together; 1 without one.
+        """How many rows the last batch operation puts together; 1 without one, -1 where a function decides.
 
         >>> import mycelia.dataset as ds
         >>> ds.NumpySlicesDataset([1, 2], ["x"]).batch(2).get_batch_size()
         2
         """
-        sizes = [n.size for n in walk(self.plan) if isinstance(n, BatchNode) and isinstance(n.size, int)]
-        return sizes[0] if sizes else 1
+        sizes = [n.size for n in last_branch(self.plan) if isinstance(n, BatchNode)]
+        return 1 if not sizes else sizes[0] if isinstance(sizes[0], int) else -1
 
     def get_repeat_count(self) -> int:
         """How often the rows are repeated; 1 without `repeat`.
@@ -237,7 +250,7 @@ class Readable:
         >>> ds.NumpySlicesDataset([1, 2], ["x"]).repeat(3).get_repeat_count()
         3
         """
-        counts = [n.count or -1 for n in walk(self.plan) if isinstance(n, RepeatNode)]
+        counts = [n.count or -1 for n in last_branch(self.plan) if isinstance(n, RepeatNode) and n.count != 1]
         return counts[0] if counts else 1
 
     def get_class_indexing(self) -> dict[str, Any]:

@@ -314,7 +314,7 @@ def _part(
     """The loss at some points: the mean over the first samples of a dataset, of the network as it trains."""
     model, network, dataset, given = _checked((make or _MADE[-1])())
     loss_of = jit(_with_loss(model).set_train())
-    rows = dataset.take(max(1, samples // dataset.get_batch_size()))
+    rows = dataset.take(max(1, samples // max(1, dataset.get_batch_size())))
     found = []
     for point in points:
         load_param_into_net(network, {name: Tensor(a) for name, a in _at(point, last, directions).items()})
