@@ -229,7 +229,7 @@ def _loss(now: InternalCallbackParam) -> float | None:
 
 def _rows(dataset: Any) -> int | None:
     try:
-        return int(dataset.get_dataset_size()) * max(1, dataset.get_batch_size())
+        return int(dataset.get_dataset_size()) * max(1, int(dataset.get_batch_size()))
     except (RuntimeError, ValueError, TypeError):
         return None
 
