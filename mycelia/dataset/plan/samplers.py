@@ -281,14 +281,25 @@ class DistributedSampler(Sampler):
         """The place of an order that is the first of this reader's."""
         return (self.shard_id - max(self.offset, 0)) % self.num_shards
 
-    def share_of(self, count: int, labels: Labels | None = None) -> int:
-        """How many of so many rows belong to this reader.
+    def left(self, count: int, labels: Labels | None = None) -> int:
+        """How many of so many rows are left to share.
 
-        >>> DistributedSampler(3, 1).share_of(5)
+        >>> sampler = DistributedSampler(3, 1); sampler.read = ((2, 1),); sampler.left(5)
         2
         """
         whole = count if self.child is None else len(self.child.order(count, (0,), labels))
-        return len(self.share(Indices(whole, lambda at: at)))
+        order: Ordered = Indices(whole, lambda at: at)
+        for counts in self.read:
+            order = unread(order, counts)
+        return len(order)
+
+    def part(self, left: int, readers: int, place: int) -> int:
+        """How many of the rows that are left each reader has, as one of so many.
+
+        >>> [DistributedSampler(1, 0).part(5, 3, place) for place in range(3)]
+        [2, 2, 1]
+        """
+        return -(-left // readers) if self.equal_rows else len(range(place, left, readers))
 
     def share(self, order: Ordered) -> Ordered:
         """What of an order belongs to this reader.

@@ -223,7 +223,7 @@ class Iterator:
         elif anew:
             read = read or ((),) * len(sources(self.plan))
             plan = NumberedPlan(self.plan, self.options, self.seed)
-            self.read = gone(plan, state["readers"], state["first"], read, self.step)
+            self.read = gone(plan, state["readers"], read, self.step)
             self.position, self.step = None, 0
 
     load_state = load_state_dict

@@ -84,32 +84,34 @@ def sharing(plan: Node) -> tuple[int, int]:
     return sampler.num_shards, max(sampler.offset, 0)
 
 
-def gone(plan: NumberedPlan, readers: int, first: int, read: Read, step: int) -> Read:
+def gone(plan: NumberedPlan, readers: int, read: Read, step: int) -> Read:
     """What has been read of every source when each of several readers has given `step` rows of the plan.
 
     >>> import mycelia.dataset as ds
     >>> from mycelia.dataset.config import current_options
     >>> shared = ds.NumpySlicesDataset(list(range(20)), ["x"], num_shards=2, shard_id=0)
-    >>> gone(NumberedPlan(shared.batch(3).plan, current_options(), 0), 2, 0, ((),), 2)
+    >>> gone(NumberedPlan(shared.batch(3).plan, current_options(), 0), 2, ((),), 2)
     (((6, 6),),)
     """
-    counts: list[list[int]] = [[] for _ in read]
+    shared, held, known = sources(plan.root), list[tuple[Any, int]](), dict[tuple[int, ...], list[int]]()
+    for node, levels in zip(shared, read, strict=True):
+        sampler: Any = copy.copy(node.sampler)
+        sampler.read = levels
+        held.append((sampler, sampler.left(len(node.data), node.data.labels)))
+    counts = []
     for place in range(readers):
-        shared = rest(plan.root, read, readers, (place + first) % readers)
-        told = NumberedPlan(shared, plan.options, plan.seed)
-        sizes: dict[int, int] = {}
-        _measure(shared, told, sizes)
-        for number, rows in enumerate(_taken(shared, told, sizes, min(step, sizes[id(shared)]))):
-            counts[number].append(rows)
-    return tuple((*levels, tuple(c)) for levels, c in zip(read, counts, strict=True))
+        parts = tuple(sampler.part(left, readers, place) for sampler, left in held)
+        if parts not in known:
+            sizes = {id(n): part for n, part in zip(shared, parts, strict=True)}
+            rows = _measure(plan.root, plan, sizes)
+            known[parts] = list(_taken(plan.root, plan, sizes, min(step, rows)))
+        counts.append(known[parts])
+    return tuple((*levels, told) for levels, told in zip(read, zip(*counts, strict=True), strict=True))
 
 
 def _measure(node: Node, plan: NumberedPlan, sizes: dict[int, int]) -> int:
-    """How many rows a step has, noted with those of all below it."""
-    if isinstance(node, SourceNode):
-        assert isinstance(node.sampler, DistributedSampler), "no obstacle"
-        sizes[id(node)] = node.sampler.share_of(len(node.data), node.data.labels)
-    else:
+    """How many rows a step has, noted with those of all below it; those of sources are."""
+    if id(node) not in sizes:
         sizes[id(node)] = node.rows_of([_measure(child, plan, sizes) for child in node.children], plan)
     return sizes[id(node)]
 
@@ -124,8 +126,8 @@ def _taken(node: Node, plan: NumberedPlan, sizes: dict[int, int], rows: int) -> 
         yield from _taken(child, plan, sizes, taken)
 
 
-def rest(plan: Node, read: Read, readers: int | None = None, reader: int | None = None) -> Node:
-    """The plan for what is left of an epoch, shared anew; as one of other readers would have it, if one is told.
+def rest(plan: Node, read: Read) -> Node:
+    """The plan for what is left of an epoch, shared anew.
 
     >>> import mycelia.dataset as ds
     >>> shared = ds.NumpySlicesDataset([1, 2, 3, 4, 5], ["x"], num_shards=2, shard_id=0, shuffle=False)
@@ -140,8 +142,6 @@ def rest(plan: Node, read: Read, readers: int | None = None, reader: int | None 
             return replace(node, children=tuple(map(anew, node.children)))
         sampler: Any = copy.copy(node.sampler)
         sampler.read = next(levels)
-        if readers is not None:
-            sampler.num_shards, sampler.shard_id = readers, reader
         return replace(node, sampler=sampler)
 
-    return anew(plan) if any(read) or readers is not None else plan
+    return anew(plan) if any(read) else plan
