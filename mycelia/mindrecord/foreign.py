@@ -46,7 +46,7 @@ def recognised(raw: FileBytes | BytesInMemory) -> bool:
     if len(raw) < LENGTH.size:
         return False
     end = LENGTH.size + LENGTH.unpack(raw[: LENGTH.size])[0]
-    return end <= len(raw) and raw[LENGTH.size : LENGTH.size + 1] + raw[end - 1 : end] == b"{}"
+    return raw[LENGTH.size : LENGTH.size + 1] + raw[end - 1 : end] == b"{}"  # nothing lies beyond the end
 
 
 class ForeignStore:
@@ -115,7 +115,7 @@ class ForeignStore:
         """The bytes of every column of bytes or arrays."""
         if not self.blobs:
             return {}
-        whole = self.raw[int(self.blob_offsets[index]) : int(self.blob_ends[index])]
+        whole = self.raw[self.blob_offsets[index] : self.blob_ends[index]]
         if len(self.blobs) == 1:
             return {self.blobs[0]: whole}
         at = 0

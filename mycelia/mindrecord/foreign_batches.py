@@ -165,7 +165,7 @@ def read_map(
             found += 1
             if fields[field * 4 + 2] >= 0:
                 place = fields[field * 4 + 2] + row * PARTS
-        if value_at(data, begin + length, size, numbers, place, head) == 0:
+        if value_at(data, begin + length, size, numbers, place, head) != 1:
             return 0
         at = head[0]
         left -= 1

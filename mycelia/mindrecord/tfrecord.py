@@ -130,7 +130,7 @@ class TFRecordFile:
 
     def message(self, index: int) -> bytes:
         """The bytes of a message, checked against their sum."""
-        at, size = int(self.starts[index]), int(self.sizes[index])
+        at, size = self.starts[index], self.sizes[index]
         data, told = self.raw[at : at + size], self.raw[at + size : at + size + 4]
         if struct.unpack("<I", told)[0] != masked(data):
             raise RecordError(

@@ -16,7 +16,8 @@ import mycelia.dataset as ds
 from mycelia.api.options import options
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord import FileReader, FileWriter, MindPage, RecordError, RecordFile
-from mycelia.mindrecord.foreign import integers, unpacked
+from mycelia.mindrecord.filebytes import BytesInMemory, FileBytes
+from mycelia.mindrecord.foreign import ForeignStore, integers, recognised, unpacked
 from mycelia.mindrecord.foreign_batches import read_map
 from mycelia.runtime.routine import Routine
 
@@ -300,3 +301,24 @@ def test_machine_code_and_python_find_the_same_in_a_record(seed):
             good = call(*given)
             found.append((good, numbers[1:].tolist() if good else None))
         assert found[0] == found[1]
+
+
+def test_what_machine_code_cannot_read_is_left_to_the_records(tmp_path):
+    schema = {"n": {"type": "int32"}, "s": {"type": "string"}, "b": {"type": "bytes"}}
+    rows = [{"n": i, "s": f"é{i}", "b": bytes([i] * 3)} for i in range(4)]
+    place = foreign_file(tmp_path / "a.mindrecord", schema, rows)
+    file, order = RecordFile(place), np.array([2, 0])
+    assert [c.tolist() for c in file.gather(order, ["n", "b"])] == [[2, 0], [[2] * 3, [0] * 3]]
+    assert file.gather(order, ["n", "s"]) is None
+    assert file.gather(order[:0], ["n"]) is None
+    store = ForeignStore(BytesInMemory(Path(place).read_bytes()), place)  # as a file that was encrypted
+    assert store.gather(order, file.store.header.columns[:1]) is None
+    assert [str(store.record(i)["s"]) for i in order] == ["é2", "é0"]
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 9, 10, 2**31, 2**63, 2**64 - 1])
+def test_a_length_beyond_the_file_is_no_header(tmp_path, length):
+    place = tmp_path / "a"
+    place.write_bytes(length.to_bytes(8, "little") + b"{}   {   }")
+    for raw in (FileBytes(place), BytesInMemory(place.read_bytes())):
+        assert recognised(raw) == (length in (2, 10))

@@ -241,3 +241,40 @@ def test_cells_of_hugging_face_are_the_same_one_by_one_and_many_at_a_time(order)
             continue  # of several lengths: neither way makes an array
         got = [r[name] for r in rows.create_dict_iterator(num_epochs=1, output_numpy=True)]
         assert [(g.dtype, g.shape, g.tolist()) for g in got] == [(e.dtype, e.shape, e.tolist()) for e in expected], name
+
+
+class Batched(Words):
+    """As those of `tokenizers` that take many texts at once."""
+
+    def __init__(self):
+        self.many, self.single = [], 0
+
+    def encode(self, sequence, pair=None, add_special_tokens=True):
+        self.single += 1
+        return super().encode(sequence, pair, add_special_tokens)
+
+    def encode_batch(self, texts, add_special_tokens=True):
+        self.many.append(len(texts))
+        pairs = [(t, None) if isinstance(t, str) else t for t in texts]
+        return [Words().encode(*p, add_special_tokens=add_special_tokens) for p in pairs]
+
+
+@pytest.mark.parametrize("workers", [None, 1, 3])
+@pytest.mark.parametrize("columns", [["a"], ["a", "b"]])
+def test_texts_of_a_batch_are_tokenized_at_once(columns, workers):
+    first = [f"to be {i}" * (i % 3) for i in range(40)]
+    second = [f"or not {i}" for i in range(40)]
+    words = Batched()
+    outputs = ("ids", "attention_mask")
+    source = ds.NumpySlicesDataset({"a": first, "b": second}, shuffle=False, num_parallel_workers=2).project(columns)
+    mapped = source.map(text.HubTokenizer(words, outputs), columns, ["i", "m"], num_parallel_workers=workers)
+    padded = mapped.padded_batch(8, pad_info={"i": ([12], -1), "m": ([12], 0)})
+    batches = padded.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    rows = [(i.tolist(), m.tolist()) for batch in batches for i, m in zip(*batch, strict=True)]
+    for (ids, mask), *given in zip(rows, *([first], [first, second])[len(columns) - 1], strict=True):
+        expected = Words().encode(*given)
+        rest = 12 - len(expected.ids)
+        assert ids == expected.ids + [-1] * rest
+        assert mask == expected.attention_mask + [0] * rest
+    assert sum(words.many) == 40
+    assert not words.single

@@ -275,3 +275,31 @@ def test_a_function_may_write_into_what_it_gave_for_the_row_before(part, batched
     got = [r[0] for r in rows.create_tuple_iterator(num_epochs=1, output_numpy=True)]
     held[:] = -1
     assert np.concatenate(got).reshape(6, -1)[:, 0].tolist() == list(range(6))
+
+
+def test_a_function_takes_as_many_columns_as_it_must_be_given():
+    def one(a):
+        return a + 1
+
+    def other(a, scale=2):
+        return a * scale
+
+    def two(a, b, *rest, scale=2, **more):
+        assert rest == ()
+        return a, b * scale
+
+    def some(*columns):
+        return tuple(c + 1 for c in columns)
+
+    class Callable:
+        def __call__(self, a, b=None):
+            assert b is None
+            return a
+
+    plain = ds.NumpySlicesDataset({"a": [1], "b": [2], "c": [3]}, shuffle=False)
+    for function, expected in (
+        (one, [2, 2, 3]), (other, [2, 2, 3]), (two, [1, 4, 3]), (some, [2, 2, 3]), (Callable(), [1, 2, 3]),
+        (abs, [1, 2, 3]),
+    ):  # fmt: skip
+        row = next(plain.map(function).create_tuple_iterator(num_epochs=1, output_numpy=True))
+        assert [int(x) for x in row] == expected

@@ -198,3 +198,48 @@ def test_the_order_of_the_epoch_before_is_let_go_when_no_row_of_it_is_asked_for(
     assert list(order.kept) == [1]
     order.of(0)
     assert made == [0, 1, 0]
+
+
+class Asked:
+    """Rows that are made when they are asked for, which is noted."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    def __len__(self) -> int:
+        return 100
+
+    def __getitem__(self, i: int) -> tuple[int, int]:
+        self.rows.append(i)
+        return i, -i
+
+
+OTHERS = ds.NumpySlicesDataset({"x": [0] * 100, "y": [0] * 100}, shuffle=False)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda d: d.project("y"), lambda d: d.rename("x", "z"), lambda d: d.map(doubled, "x"), lambda d: d.take(95),
+        lambda d: ds.zip((d, OTHERS.rename(["x", "y"], ["u", "v"]))), lambda d: OTHERS + d, lambda d: d.repeat(2),
+        lambda d: d.batch(1), lambda d: d.shuffle(1000), lambda d: ds.mix([d, OTHERS], [1, 1]),
+        lambda d: ds.mix([d, OTHERS], [1, 1], "all"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_skipped_are_not_made(step):
+    source = Asked()
+    made = step(ds.GeneratorDataset(source, ["x", "y"], shuffle=False))
+    last = read(made.skip(made.get_dataset_size() - 5))
+    assert len(last) == 5
+    assert len(source.rows) <= 5
+    assert {abs(v) for row in last for v in np.ravel(row)} & {*source.rows}
+
+
+def test_a_mix_with_a_dataset_that_has_no_rows_ends_or_is_told():
+    some = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)
+    none = some.filter(lambda x: False)
+    for empty in (none, some.skip(3)):
+        assert len(read(ds.mix([some, empty], [1, 1]))) <= 3
+        for stop in ("all", "never"):
+            with pytest.raises(ds.DataError, match="gave no row"):
+                read(ds.mix([some, empty], [1, 1], stop))

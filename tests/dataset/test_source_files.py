@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import mycelia.dataset as ds
+from mycelia.dataset.sources.arrowcells import ragged
+from mycelia.dataset.sources.arrowweights import OBJECT, weight_of
 from mycelia.errors import ArgumentError
 from mycelia.mindrecord.errors import RecordError
 
@@ -125,3 +128,35 @@ def test_arrow_keeps_bytes_and_nested_lists_and_reads_streams(tmp_path):
     pq.write_table(pa.table({"x": [1.5]}), tmp_path / "b.parquet")
     with pytest.raises(ds.DataError, match=r"different columns[\s\S]*b\.parquet"):
         ds.ParquetDataset([str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")])
+
+
+WORDS = ["to", "", "be é", "or not " * 5, "x"] * 3
+LISTS = [[1, 2], [], [3], [4, 5, 6], [7]] * 3
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "list_", "large_list"])
+def test_columns_of_texts_and_lists_are_their_values_in_one_piece(kind):
+    pa = pytest.importorskip("pyarrow")
+    values, inner = (WORDS, []) if "string" in kind else (LISTS, [pa.int32()])
+    whole = pa.array(values, getattr(pa, kind)(*inner))
+    for first, last in ((0, 15), (3, 11), (1, 2), (14, 15), (5, 5)):
+        column = pa.chunked_array([whole.slice(first, last - first), whole.slice(0, 2)])
+        found = ragged(column)
+        given = found.texts() if found.text else [row.tolist() for row in found.rows()]
+        assert given == [*values[first:last], *values[:2]]
+
+
+@pytest.mark.parametrize("kind", ["int8", "int64", "float64", "date32", "decimal128", "string", "binary", "struct"])
+@pytest.mark.parametrize("named", [False, True])
+def test_cells_of_arrow_weigh_as_much_as_their_numbers_and_no_more_than_objects(kind, named):
+    pa = pytest.importorskip("pyarrow")
+    values = {"string": WORDS, "binary": [w.encode() for w in WORDS], "struct": [{"x": n} for n in range(15)]}
+    numbers = [Decimal(n) for n in range(15)] if kind == "decimal128" else list(range(15))
+    dtype = {"struct": None, "decimal128": pa.decimal128(9)}.get(kind, kind)
+    plain = pa.array(values.get(kind, numbers), dtype)
+    array = plain if not named else pa.DictionaryArray.from_arrays(pa.array([*range(15), 0, 14, 3], pa.int8()), plain)
+    each = array.dictionary_decode() if named else array
+    cells = [c.encode() if kind == "string" else c for c in each.to_pylist()]
+    bytes_of_each = sum(map(len, cells)) if kind in ("string", "binary") else each.nbytes
+    many = len(array) if named and kind == "struct" else 1  # as much as they may be at most
+    assert bytes_of_each <= weight_of(array) <= (bytes_of_each + OBJECT * len(each)) * many

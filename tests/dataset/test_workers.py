@@ -3,6 +3,7 @@
 import os
 import threading
 from itertools import product
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -168,3 +169,14 @@ def test_every_step_has_the_processes_that_were_asked_for_it():
     assert len(set(a)) <= 2
     assert len(set(b)) <= 3
     assert not {*a, os.getpid()} & {*b}
+
+
+def test_processes_that_wait_for_work_end_when_they_are_told(monkeypatch):
+    forced, join = [], BaseProcess.join
+    monkeypatch.setattr(BaseProcess, "join", lambda self, timeout=None: join(self, 5))  # on a busy machine, too
+    monkeypatch.setattr(BaseProcess, "terminate", lambda self: forced.append(self.name) or self.kill())
+    numbers = ds.NumpySlicesDataset(list(range(9)), ["x"])
+    iterator = numbers.map(abs, python_multiprocessing=True, num_parallel_workers=2).create_tuple_iterator()
+    next(iterator)
+    iterator.stop()
+    assert forced == []

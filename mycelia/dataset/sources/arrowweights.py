@@ -39,9 +39,10 @@ def weight_of(array: Any) -> int:
     if gapped(array):
         return OBJECT * count
     try:
-        return -(-int(kind.bit_width) // 8) * count
+        width: int = kind.bit_width
     except ValueError:  # of no fixed width
         return OBJECT * count + int(_lengths(array).sum())
+    return -(-width // 8) * count
 
 
 def gapped(array: Any) -> bool:
@@ -87,7 +88,7 @@ def _named(array: Any) -> int:
     if hasattr(array.dictionary.type, "value_type") or array.dictionary.type.num_fields:
         return len(array) * weight_of(array.dictionary)
     try:
-        each = -(-int(array.dictionary.type.bit_width) // 8)
+        each: int = -(-array.dictionary.type.bit_width // 8)
     except ValueError:
         return OBJECT * len(array) + int(_lengths(array.dictionary)[names].sum())
     return max(each, OBJECT) * len(array)

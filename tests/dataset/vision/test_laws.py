@@ -351,3 +351,14 @@ def test_a_file_without_pictures_or_sound_gives_none_of_them():
     nothing = SimpleNamespace(streams=SimpleNamespace(video=(), audio=()))
     seen, heard = video.pictures(nothing), video.sound(nothing)
     assert (seen.shape, seen.dtype, heard.shape, heard.dtype) == ((0, 1, 1, 3), np.uint8, (1, 0), np.float32)
+
+
+@pytest.mark.parametrize("mode", V.ConvertMode)
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_colours_that_were_converted_are_an_image_of_their_own(mode, dtype):
+    given = RNG.integers(0, 256, (5, 7, {"GRAY": 1}.get(mode.name[6:10], 4 if mode.name[9] == "A" else 3))).astype(
+        dtype
+    )
+    made = V.ConvertColor(mode)(given[..., 0] if given.shape[-1] == 1 else given)
+    assert made.flags.c_contiguous
+    assert not np.shares_memory(made, given)
