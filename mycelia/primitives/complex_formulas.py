@@ -76,7 +76,7 @@ def sign(x: Pair) -> Pair:
     wide, high = _infinite(x.real), _infinite(x.imag)
     one, zero = p.ones_like(length), p.zeros_like(length)
     endless = p.logical_or(wide, high)
-    unknown = p.logical_and(p.logical_or(_nan(x.real), _nan(x.imag)), p.logical_not(endless))
+    unknown = p.logical_and(p.logical_or(p.is_nan(x.real), p.is_nan(x.imag)), p.logical_not(endless))
     lost = p.logical_or(p.logical_and(wide, high), unknown)
     real, imag = (
         p.select(endless, _signed(p.select(far, one, zero), part), part / whole)
@@ -186,7 +186,7 @@ def tanh(x: Pair) -> Pair:
     known, endless, level = p.is_finite(x.imag), _infinite(x.real), p.equal(x.imag, 0.0)
     real = p.select(p.logical_or(known, endless), real, nan)
     imag = p.select(p.logical_and(endless, p.logical_not(known)), zero, imag)
-    unknown = p.logical_and(_nan(x.real), p.logical_not(level))
+    unknown = p.logical_and(p.is_nan(x.real), p.logical_not(level))
     imag = p.select(level, x.imag, p.select(unknown, nan, imag))
     return Pair(p.select(p.equal(x.real, 0.0), x.real, real), imag)
 
@@ -218,7 +218,7 @@ def _far(x: Pair) -> tuple[Any, Pair, Any, Pair]:
     """
     a, b = p.abs(x.real), p.abs(x.imag)
     large = p.maximum(a, b)
-    far = p.logical_or(p.greater(large, 1e15 if a.dtype is float64 else 1e7), p.logical_or(_nan(a), _nan(b)))
+    far = p.logical_or(p.greater(large, 1e15 if a.dtype is float64 else 1e7), p.logical_or(p.is_nan(a), p.is_nan(b)))
     zero, one = p.zeros_like(a), p.ones_like(a)
     ratio = p.minimum(a, b) / p.select(far, large, one)
     ratio = p.select(_infinite(large), zero, ratio)
@@ -259,7 +259,7 @@ def acosh(x: Pair) -> Pair:
     below, above = sqrt(Pair(near.real - 1.0, near.imag)), sqrt(Pair(near.real + 1.0, near.imag))
     real = p.asinh(below.real * above.real + below.imag * above.imag)
     imag = p.select(far, angle(x), 2.0 * p.atan2(below.imag, above.real))
-    upright = p.logical_and(p.equal(x.real, 0.0), _nan(x.imag))
+    upright = p.logical_and(p.equal(x.real, 0.0), p.is_nan(x.imag))
     imag = p.select(upright, p.full(math.pi / 2, imag.dtype, ()), imag)
     return Pair(p.select(far, height, real), imag)
 
@@ -280,8 +280,8 @@ def atanh(x: Pair) -> Pair:
     endless = p.logical_or(_infinite(parts.real), _infinite(parts.imag))
     real = p.select(far, p.select(endless, zero, away), real)
     real = p.select(p.equal(x.real, 0.0), zero, real)
-    quarter = p.select(_nan(x.imag), x.imag, _signed(p.full(math.pi / 2, a.dtype, ()), x.imag))
-    known = p.logical_or(endless, p.logical_not(_nan(x.real)))
+    quarter = p.select(p.is_nan(x.imag), x.imag, _signed(p.full(math.pi / 2, a.dtype, ()), x.imag))
+    known = p.logical_or(endless, p.logical_not(p.is_nan(x.real)))
     quarter = p.select(known, quarter, p.full(math.nan, a.dtype, ()))
     return Pair(_signed(real, x.real), p.select(far, quarter, imag))
 
@@ -305,10 +305,6 @@ def power(x: Pair, y: Pair) -> Pair:
 
 def _infinite(x: Any) -> Any:
     return p.equal(p.abs(x), math.inf)
-
-
-def _nan(x: Any) -> Any:
-    return p.not_equal(x, x)
 
 
 def _signed(x: Any, like: Any) -> Any:
