@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mycelia.capture.values import ATOMS, Break, is_plain, within
+from mycelia.eager import Parameter, Tensor
 from mycelia.sizes import Sym
 from mycelia.types import DType, TensorType
 
@@ -79,15 +80,25 @@ PLAIN_ATTRIBUTES: dict[type, frozenset[str]] = {
 }
 
 
+_HASH = Tensor.__hash__
 SIMPLE = ATOMS - {slice, Sym}  # classes of constants, whatever they are
 
 
 def key_place(keys: tuple[Any, ...], key: Any) -> int | None:
-    """Where a key stands; only constants can be keys, for __eq__ and __hash__ of others may do anything."""
-    odd = not (is_plain(key) or is_identity(key))
-    if odd or not (SIMPLE.issuperset(map(type, keys)) or all(is_plain(k) or is_identity(k) for k in keys)):
+    """Where a key stands: constants and things that are equal to themselves only, for __eq__ and __hash__ of others may
+    do anything. A tensor's hash is where it is: among things of which that is so, too, nobody asks for more.
+    """
+    plain = SIMPLE.issuperset(map(type, keys)) or all(is_plain(k) or is_identity(k) for k in keys)
+    if not (plain and (is_plain(key) or is_identity(key))) and not all(map(_is_where_it_is, (key, *keys))):
         raise Break("an object with a way of its own to be equal is a key")
     return dict(zip(keys, range(len(keys)), strict=True)).get(key)
+
+
+def _is_where_it_is(value: Any) -> bool:
+    """Whether the hash of an object is its identity."""
+    if type(value) is Tensor or type(value) is Parameter:
+        return type(value).__hash__ is _HASH
+    return not isinstance(value, type) and is_identity(value)
 
 
 def is_identity(value: Any) -> bool:

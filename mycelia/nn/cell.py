@@ -299,11 +299,11 @@ class Cell(Hooked, Compiled, Stateful):
         >>> [name for name, _ in net.parameters_and_names()]
         ['w']
         """
-        seen = set()
+        seen: dict[Parameter, None] = {}  # which a program may fill; a set it leaves to Python
         for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
             for name, parameter in cell._params.items():
-                if id(parameter) not in seen:
-                    seen.add(id(parameter))
+                if parameter not in seen:
+                    seen[parameter] = None
                     yield (f"{path}.{name}" if path else name), parameter
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
@@ -363,13 +363,21 @@ class Cell(Hooked, Compiled, Stateful):
         >>> [name for name, _ in net.cells_and_names()]
         ['', 'inner']
         """
-        seen = set() if cells is None else cells
+        if cells is None:
+            yield from self._walked({}, name_prefix)
+            return
+        seen = dict.fromkeys(cells)
+        for path, cell in self._walked(seen, name_prefix):
+            cells.add(cell)
+            yield path, cell
+
+    def _walked(self, seen: dict[Cell, None], path: str) -> Iterator[tuple[str, Cell]]:
         if self in seen:
             return
-        seen.add(self)
-        yield name_prefix, self
+        seen[self] = None
+        yield path, self
         for name, cell in self._cells.items():
-            yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+            yield from cell._walked(seen, f"{path}.{name}" if path else name)
 
     def cells(self) -> list[Cell]:
         """The cells directly inside.

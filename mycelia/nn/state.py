@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mycelia.capture.registered import REGISTERED
 from mycelia.eager import Parameter, ParameterTuple, Tensor, assign
 from mycelia.errors import ArgumentError, CallError, MyceliaError
 from mycelia.frozen import frozen
@@ -381,6 +382,12 @@ def tell_of_unowned(net: Cell, owned: Collection[Parameter]) -> None:
     >>> print(told[0].message)
     layers of Cell is a list of cells, whose 2 parameters are not the network's: no optimizer changes them, ...
     """
+    for told in _unowned(net, owned):
+        _tell(*told)
+
+
+def _unowned(net: Cell, owned: Collection[Parameter]) -> Iterator[tuple[str, Cell, Any, int]]:
+    """Where things are held, by whom, in what, and how many parameters of them the network does not own."""
     known = {id(p) for p in owned}
     for path, cell in net.cells_and_names():
         for name, value in vars(cell).items():
@@ -388,7 +395,17 @@ def tell_of_unowned(net: Cell, owned: Collection[Parameter]) -> None:
                 continue
             outside = [p for p in _weights(value) if id(p) not in known]
             if outside:
-                _tell(f"{path}.{name}" if path else name, cell, value, len(outside))
+                yield f"{path}.{name}" if path else name, cell, value, len(outside)
+
+
+def _told_in_a_program(machine: Any, fn: Any, args: Any, options: Any) -> None:
+    """The same in a compiled program, which asks when it is written: Python runs a line that has something to tell."""
+    net = args[0]
+    if id(net) in machine.store.world.fresh or any(_unowned(net, list(net.get_parameters()))):
+        machine.refuse("a network does not own what it holds")
+
+
+REGISTERED[tell_of_unowned.__code__] = _told_in_a_program
 
 
 def _weights(held: Any) -> Iterator[Parameter]:
