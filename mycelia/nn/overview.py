@@ -77,7 +77,7 @@ def summary(net: Cell, *shapes: Any, dtypes: DType | tuple[DType, ...] = float32
     seen: set[int] = set()
     inner = [(name, cell) for name, cell in net.cells_and_names() if not cell._cells or cell._params]
     handles = [cell.register_forward_hook(_noting(name or "(itself)", found, seen)) for name, cell in inner]
-    held = [(x, x.asnumpy().copy()) for x in (*net.get_parameters(), *net.buffers())]
+    held = [(x, x.asnumpy()) for x in (*net.get_parameters(), *net.buffers())]
     random = get_rng_state()
     try:
         net._run(*args)

@@ -322,3 +322,16 @@ def test_parameters_of_a_tuple_are_named_by_their_cell():
     assert [p.name for p in nn.CellList([Pair(), Pair()]).get_parameters()] == [
         f"{i}.{n}" for i in (0, 1) for n in names
     ]
+
+
+@pytest.mark.parametrize("made", [None, "text", 3, [1, 2], {"a": 1}, (1, "b"), ms.Tensor([1.0])], ids=str)
+def test_hooks_that_are_called_always_leave_a_result_as_it_is(made):
+    class Gives(nn.Cell):
+        def construct(self, x):
+            return made
+
+    seen, cell = [], Gives()
+    cell.register_forward_hook(lambda cell, args, out: seen.append(out), always_call=True)
+    out = cell(ms.Tensor([1.0]))
+    assert out is made
+    assert seen[0] is made

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import mycelia as ms
 from mycelia import nn, ops
@@ -197,3 +197,84 @@ def test_moments_are_those_of_numpy_along_any_axes():
             for got, want in zip(mine, (x.mean(axis, keepdims=keep), x.var(axis, keepdims=keep)), strict=True):
                 assert got.shape == want.shape
                 np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-5, atol=1e-6)
+
+
+KEPT = [nn.Dropout(p=0.0), nn.Dropout1d(0.0), nn.Dropout2d(0.0), nn.Dropout3d(0.0)]
+FREE = [nn.Dropout(p=0.5), nn.Dropout1d(0.5), nn.Dropout2d(0.5), nn.Dropout3d(0.5), nn.Dropout2d(1.0)]
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_nothing_is_dropped_without_training_or_with_no_probability(training, compiled):
+    for layer in KEPT if training else [*KEPT, *FREE]:
+        rank = {"Dropout1d": 3, "Dropout3d": 5}.get(type(layer).__name__, 4)
+        layer.set_train(training)
+        call = ms.jit(layer) if compiled else layer
+        for dtype in (np.float32, np.float16, np.int32):
+            x = (numbers(*(2, 3, 4, 2, 3)[:rank]) * 9).astype(dtype)
+            before = ms.get_rng_state().asnumpy()
+            made = call(ms.Tensor(x)).asnumpy()
+            assert made.dtype == dtype
+            np.testing.assert_array_equal(made, x)
+            np.testing.assert_array_equal(ms.get_rng_state().asnumpy(), before)
+
+
+ACTIVATIONS = [
+    name
+    for name, kind in vars(nn.activation).items()
+    if isinstance(kind, type) and kind.__module__ == nn.activation.__name__ and kind is getattr(nn, name, None)
+]
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("training", [False, True])
+def test_activations_keep_element_types(name, training):
+    cell = getattr(nn, name)(*{"Threshold": (0.1, 3.0)}.get(name, ())).set_train(training)
+    for dtype in (ms.float16, ms.bfloat16, ms.float32, ms.float64):
+        assert cell(ms.Tensor(numbers(2, 4, 4), dtype)).dtype == dtype
+
+
+def scores(weights, biases, right, inputs, drawn, of_right, of_drawn, hits):
+    """The loss among some classes, as its paper writes it."""
+    found = []
+    for x, chosen, likely in zip(inputs, right, of_right, strict=True):
+        own = weights[chosen] @ x + biases[chosen] - np.log(likely)
+        others = weights[drawn] @ x + biases[drawn] - np.log(of_drawn)
+        every = np.concatenate([own, others if hits else others[~np.isin(drawn, chosen)]])
+        found.append(np.log(np.exp(every).sum()) - own.mean())
+    return np.array(found)
+
+
+@pytest.mark.parametrize("wanted", [1, 2])
+def test_a_sampled_softmax_is_a_softmax_among_some_classes(wanted):
+    classes, right = 5, np.array([[0, 3], [4, 1], [2, 2]])[:, :wanted]
+    weights, biases, inputs = numbers(classes, 4), numbers(classes, seed=1), numbers(3, 4, seed=2)
+    given = [ms.Tensor(x) for x in (weights, biases, right.astype(np.int32), inputs)]
+    drawn, of_right, of_drawn = np.array([1, 3]), np.full((3, wanted), 0.5), np.array([0.2, 0.7])
+    told = tuple(ms.Tensor(x.astype(np.float32)) for x in (drawn, of_right, of_drawn))
+    loss = nn.SampledSoftmaxLoss(2, classes, wanted, told)(*given)
+    want = scores(weights, biases, right, inputs, drawn, of_right, of_drawn, True)
+    np.testing.assert_allclose(loss.asnumpy(), want, rtol=1e-5)
+    for hits in (False, True):  # all classes are drawn: each with certainty
+        loss = nn.SampledSoftmaxLoss(classes, classes, wanted, remove_accidental_hits=not hits)(*given)
+        want = scores(weights, biases, right, inputs, np.arange(5), np.ones((3, wanted)), np.ones(5), hits)
+        np.testing.assert_allclose(loss.asnumpy(), want, rtol=1e-5)
+    for name in ("num_classes", "num_sampled", "num_true"):
+        for wrong in (0, 2.5):
+            with pytest.raises((ArgumentError, CallError), match=name):
+                nn.SampledSoftmaxLoss(**{"num_sampled": 1, "num_classes": 5, name: wrong})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cells_for_single_functions_are_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.uniform(0.3, 6, (2, 5)).astype(np.float32)
+    root = rng.standard_normal((2, 3, 3))
+    matrix = (root @ root.swapaxes(1, 2) + np.eye(3)).astype(np.float32)
+    for cell, given, want in (
+        (nn.LGamma(), (a,), special.gammaln(a)), (nn.IGamma(), (a, b), special.gammainc(a, b)),
+        (nn.LBeta(), (a, b), special.betaln(a, b)), (nn.DiGamma(), (a,), special.digamma(a)),
+        (nn.MatDet(), (matrix,), np.linalg.det(matrix)), (nn.MatInverse(), (matrix[0],), np.linalg.inv(matrix[0])),
+    ):  # fmt: skip
+        made = cell(*map(ms.Tensor, given)).asnumpy()
+        np.testing.assert_allclose(made, want, rtol=1e-3, atol=1e-4, err_msg=type(cell).__name__)

@@ -51,3 +51,33 @@ def test_wrong_arguments():
         nn.summary(nn.ReLU(), "x")
     with pytest.raises(ArgumentError, match="1 shapes, and 2 dtypes"):
         nn.summary(nn.ReLU(), (2,), dtypes=(ms.float32, ms.int32))
+
+
+class Counting(nn.Cell):
+    """Changes what it holds when it is called, in all the ways that there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = (ms.Parameter(np.arange(4.0, dtype=np.float32), name=n) for n in "abc")
+        self.register_buffer("calls", ms.Tensor([0]))
+
+    def construct(self, x):
+        self.calls += 1
+        self.a[1] = 9.0
+        ops.assign_add(self.b, ops.ones_like(self.b))
+        ops.assign(self.c, self.c * 2)
+        return x + self.a + self.b + self.c
+
+
+class Compiled(Counting):
+    construct = ms.jit(Counting.construct)
+
+
+@pytest.mark.parametrize("kind", [Counting, Compiled])
+def test_what_a_network_changes_as_it_runs_is_put_back(kind):
+    net = kind()
+    held = [*net.get_parameters(), *net.buffers()]
+    before = [x.asnumpy().copy() for x in held]
+    nn.summary(net, (2, 4))
+    for x, numbers in zip(held, before, strict=True):
+        np.testing.assert_array_equal(x.asnumpy(), numbers)

@@ -212,3 +212,20 @@ def test_what_is_no_distribution_is_refused():
         ("sum", (lambda: msd.Categorical([[0.5, 0.5], [0.6, 0.6]]), ValueError)),
     ])  # fmt: skip
     assert msd.Categorical([0.0, 1.0]).mean().item() == 1.0
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (2, 1), (3, 2)])
+def test_classes_of_any_batch_are_those_of_each(shape):
+    rng = np.random.default_rng(5)
+    ours, theirs = rng.dirichlet(np.ones(4), (2, *shape))
+    d, k = msd.Categorical(ours, dtype=ms.int32), np.arange(4)
+    mean = ours @ k
+    near(d.mean(), mean, 1e-6)
+    near(d.var(), ours @ k**2 - mean**2, 1e-5)
+    near(d.entropy(), stats.entropy(ours, axis=-1), 1e-6)
+    near(d.kl_loss("Categorical", Tensor(theirs)), stats.entropy(ours, theirs, axis=-1), 1e-6)
+    near(d.cross_entropy("Categorical", Tensor(theirs)), -(ours * np.log(theirs)).sum(-1), 1e-6)
+    near(d.prob(Tensor(np.full(shape, 2.0))), ours[..., 2], 1e-6)
+    near(d.cdf(Tensor(np.full(shape, 2.0))), ours[..., :3].sum(-1), 1e-6)
+    assert d.mode().asnumpy().tolist() == ours.argmax(-1).tolist()
+    assert d.sample((6,)).shape == (6, *shape)
