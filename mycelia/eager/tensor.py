@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from math import prod
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -372,6 +373,9 @@ def wrap(data: Any, tape: Tape | None = None, place: int = -1) -> Tensor:
 
 def created(op: Op) -> Tensor:
     """The tensor that an op without inputs makes."""
+    for n in getattr(op, "shape", ()):
+        if n.__class__ is not int and (isinstance(n, bool) or not isinstance(n, Integral)):
+            raise ArgumentError(f"a size is a whole number, not {n!r}", given={"shape": op.shape})  # type: ignore[attr-defined]
     if mode.capturing:
         return wrap(Value(op))
     try:

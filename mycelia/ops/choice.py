@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, assign, cast, created
 from mycelia.eager.indexing import linear, where_true, within
@@ -372,6 +373,9 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     i = tensor(indices)
     if i.dtype.is_float:
         raise DTypeError(f"one_hot takes the numbers of classes, not {i.dtype!r}", hint="cast them to int32")
+    if isinstance(depth, Tensor) and depth.size == 1 and depth.dtype.is_integer:
+        depth = int(depth)
+    depth = checks.whole("one_hot", "depth", depth, least=0)
     place = axis_of(i, axis, more=1)
     classes = created(p.Iota(i.dtype, tuple(depth if a == place else 1 for a in range(i.ndim + 1)), place))
     on, off = pair(on_value, off_value)

@@ -125,10 +125,14 @@ def test_a_network_and_its_optimizer_go_on_when_each_is_saved_by_itself(tmp_path
 def test_a_training_that_is_killed_twenty_times_ends_the_same(tmp_path):
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
 
+    moments = []
+
     def run(folder, kill_after):
+        moments.clear()
         command = [sys.executable, str(PROGRAM), str(folder), "1"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
             for count, _ in enumerate(child.stdout):
+                moments.append(time.monotonic())
                 if count == kill_after[0]:
                     time.sleep(kill_after[1])  # somewhere between two steps, or while a file is written
                     child.send_signal(signal.SIGKILL)
@@ -137,8 +141,9 @@ def test_a_training_that_is_killed_twenty_times_ends_the_same(tmp_path):
     (tmp_path / "whole").mkdir()
     (tmp_path / "cut").mkdir()
     assert run(tmp_path / "whole", (-1, 0.0)) == 0
+    step = float(np.median(np.diff(moments)))  # sixty of them must last for all kills
     rng, kills = np.random.default_rng(1), 0
-    while run(tmp_path / "cut", (int(rng.integers(0, 3)), float(rng.uniform(0, 0.02))) if kills < 20 else (-1, 0.0)):
+    while run(tmp_path / "cut", (int(rng.integers(0, 2)), rng.uniform(0, 1.5 * step)) if kills < 20 else (-1, 0.0)):
         kills += 1
     assert kills == 20
     equal(dict(np.load(tmp_path / "cut/end.npz")), dict(np.load(tmp_path / "whole/end.npz")))
