@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mycelia import checks
 from mycelia import primitives as p
 from mycelia.eager import Tensor, wrap
 from mycelia.eager.views import repeating_view
@@ -348,8 +349,16 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
     """
     x = ravel(input) if axis is None else tensor(input)
     place = 0 if axis is None else axis_of(x, axis)
-    if not isinstance(repeats, int):
+    if isinstance(repeats, bool | int | float | complex | str | None):
+        repeats = checks.whole("repeat_interleave", "repeats", repeats, least=0)
+    else:
         counts = tensor(repeats).numbers()
+        if counts.dtype.kind not in "iu" or (counts < 0).any():
+            raise ArgumentError(
+                "repeat_interleave repeats by whole numbers from 0",
+                given={"repeats": repeats},
+                hint="cast them to int64",
+            )
         if counts.size > 1:
             return p.gather(x, wrap(np.repeat(np.arange(x.shape[place]), counts)), place)
         repeats = int(counts.item())

@@ -80,6 +80,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     [[-1.0, 1.0]]
     """
     x = floated(input)
+    num_groups = whole("group_norm", "num_groups", num_groups, least=1)
     if x.shape[1] % num_groups:
         raise ArgumentError(f"{x.shape[1]} channels cannot be parted into {num_groups} groups")
     grouped = p.reshape(x, (x.shape[0], num_groups, -1))
