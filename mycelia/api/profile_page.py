@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,7 @@ def timeline(events: list[dict[str, Any]]) -> str:
     >>> timeline([{**call, "cat": "compile", "ts": 0.0, "dur": 500.0}, call]).count("<rect")
     1
     """
-    events = sorted(events, key=lambda e: float(e["ts"]))
+    events = sorted(events, key=itemgetter("ts"))
     first = next((float(e["ts"]) for e in events if e["cat"] != "compile"), 0.0)
     events = [e for e in events if e["ts"] >= first][:MOST]
     last = max((e["ts"] + e["dur"] - first for e in events), default=1.0) or 1.0

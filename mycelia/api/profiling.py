@@ -314,7 +314,7 @@ def invented(types: Sequence[Any]) -> list[Any]:
     for t in types:
         if not isinstance(t, TensorType):
             raise ArgumentError(f"no array of type {t} can be made up", hint="give profile() the arguments of a call")
-        shape = tuple(int(hint(n)) for n in t.shape)
+        shape = tuple(map(hint, t.shape))
         made = rng.normal(size=shape) * 0.1 if t.dtype.is_float else np.zeros(shape)
         found.append(np.asarray(made).astype(t.dtype.numpy))
     return found

@@ -65,6 +65,16 @@ def noisy(seen):
     return program
 
 
+def plainly(seen):
+    """One that has no ways."""
+
+    def program(x):
+        ops.pyfunc(seen, None, x)
+        return x * x * x
+
+    return program
+
+
 def test_a_compiled_program_shows_what_python_shows(seen):
     program = noisy(seen)
     compiled = jit(program)
@@ -81,8 +91,9 @@ def test_a_compiled_program_shows_what_python_shows(seen):
 @pytest.mark.parametrize(
     "way", ["grad", "grad jit", "jit grad", "jit grad jit", "grad grad", "grad grad jit", "jit grad grad", "jvp jit"]
 )
-def test_a_gradient_shows_it_once(seen, way):
-    program = noisy(seen)
+@pytest.mark.parametrize("made", [noisy, plainly])
+def test_a_gradient_shows_it_once(seen, way, made):
+    program = made(seen)
 
     def total(x):
         return program(x).sum()

@@ -384,3 +384,20 @@ def test_a_weight_that_is_named_twice_has_its_gradient_twice(how):
             assert [g.tolist() for g in fn(x)] == [of_w, of_v, of_w]
     _, back = vjp(lambda x: (x * w).sum(), Tensor([3.0, 4.0]), weights=[w, w])
     assert [g.tolist() for g in back()[1]] == [[3.0, 4.0]] * 2
+
+
+@pytest.mark.parametrize(
+    "made", [lambda a, b: (a, b), lambda a, b: [a, b], lambda a, b: {"a": a, "b": b}, lambda a, b: (a, {"b": [b]})]
+)
+def test_cotangents_are_given_one_by_one_or_as_the_result_is_made(made):
+    def fn(x, y):
+        return made(x * y, ops.sin(x))
+
+    x, y, first, second = (Tensor(np.arange(3, dtype=np.float32) + n) for n in range(4))
+    _, pull = vjp(fn, x, y)
+    want = (first * y + second * ops.cos(x)).asnumpy(), (first * x).asnumpy()
+    for given in ((first, second), (made(first, second),)):
+        for mine, theirs in zip(pull(*given), want, strict=True):
+            np.testing.assert_allclose(mine.asnumpy(), theirs, rtol=1e-6)
+    with pytest.raises(ArgumentError, match="1 cotangents"):
+        pull(first)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import nn, ops
+from mycelia import degradations, nn, ops
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function
 from mycelia.ir.text import parse
@@ -122,6 +122,19 @@ def test_pieces_are_shown_and_what_python_runs_is_marked():
     assert halved.show("graph").startswith("piece, (f32[2]) -> (")
     marked = [line for line in halved.show("source").splitlines() if line.startswith("python")]
     assert [line.split(maxsplit=2)[2] for line in marked] == ["n = float(x.sum())"]
+
+
+def test_what_happened_nowhere_marks_no_line():
+    @ms.jit
+    def doubled(x):
+        return x * 2
+
+    doubled(ms.Tensor([1.0]))
+    with degradations.concerning(doubled._interpreted.subject):
+        degradations.degrade(degradations.Instead.PYTHON, "a hook waits")
+    lines = doubled.show("source").splitlines()
+    assert len(lines) == 3
+    assert not [line for line in lines if line.startswith("python")]
 
 
 def test_gradients_show_both_parts():

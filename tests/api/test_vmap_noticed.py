@@ -1,11 +1,14 @@
 """What vmap cannot do is said, whatever the function does with the error: it never goes on as if it were the user's."""
 
+import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import mycelia as ms
 from mycelia import Tensor
+from mycelia.api.seeming import must_run_once
 from mycelia.errors import CaptureError
 
 X = Tensor([[1.0, 2.0], [9.0, 4.0], [-1.0, 0.5]])
@@ -66,3 +69,68 @@ def test_a_function_that_runs_in_vmap_handles_no_error_of_ours() -> None:
 
     assert ms.vmap(noted)(X).tolist() == (X * 2).tolist()
     assert {kind for _, kind in seen} == {None}
+
+
+HELD, WEIGHT = [0], ms.Parameter([1.0], name="w")
+STEP = ms.nn.SGD([WEIGHT], 0.1)
+CHANGING: dict[str, Callable[[Any], Any]] = {
+    "an item": lambda x: HELD.__setitem__(0, 1),
+    "a list": lambda x: HELD.append(x),
+    "a parameter": lambda x: ms.ops.assign(WEIGHT, WEIGHT + 1),
+    "a parameter by +": lambda x: ms.ops.assign_add(WEIGHT, WEIGHT),
+    "an optimizer": lambda x: STEP((WEIGHT,)),
+    "the context": lambda x: ms.set_context(mode=ms.PYNATIVE_MODE),
+    "a seed": lambda x: ms.set_seed(3),
+    "something elsewhere": lambda x: random.seed(x),
+}
+DECIDING: dict[str, Callable[[Any], Any]] = {
+    "a branch": lambda x: x if x > 0 else -x,
+    "a number": lambda x: x.item(),
+    "any": lambda x: any(x),
+    "a comparison in a sort": lambda x: sorted([x, x]),
+}
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    "an operation": lambda x: ms.ops.exp(x) + 1,
+    "a layer": ms.nn.ReLU(),
+    "a tuple": lambda x: (x, len(x.shape)),
+}
+
+
+def one_after_the_other(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: (first(x), [second(y) for y in (x, x)])
+
+
+@pytest.mark.parametrize("plain", PLAIN)
+@pytest.mark.parametrize("change", CHANGING)
+@pytest.mark.parametrize("decision", DECIDING)
+def test_what_changes_something_and_decides_something_runs_once(plain: str, change: str, decision: str) -> None:
+    nothing, changes, decides = PLAIN[plain], CHANGING[change], DECIDING[decision]
+    assert must_run_once(one_after_the_other(changes, decides))
+    assert must_run_once(one_after_the_other(decides, changes))
+    assert must_run_once(one_after_the_other(nothing, one_after_the_other(changes, decides)))
+    assert not must_run_once(one_after_the_other(nothing, decides))
+    assert not must_run_once(nothing)
+
+
+def test_what_is_stored_by_statements_is_a_change() -> None:
+    def stores(x: Any) -> Any:
+        HELD[0] = x
+        return [y if y > 0 else -y for y in (x, x)]
+
+    def stores_last(x: Any) -> Any:
+        made = [(lambda z: z if z > 0 else -z)(y) for y in (x, x)]
+        HELD[0] = made
+        return made
+
+    def only_stores(x: Any) -> Any:
+        HELD[0] = x
+        return [y + 1 for y in (x, x)]
+
+    def inside(x: Any) -> Any:
+        def deeper(y: Any) -> Any:
+            HELD[0] = y
+
+        deeper(x)
+        return x if x > 0 else -x
+
+    assert [must_run_once(f) for f in (stores, stores_last, inside, only_stores)] == [True, True, True, False]

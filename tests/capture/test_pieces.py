@@ -5,6 +5,7 @@ import pytest
 
 from mycelia.api.grad import grad
 from mycelia.api.jit import jit
+from mycelia.capture.machine import Machine
 from mycelia.eager import Tensor
 from mycelia.runtime.executable import Calls
 
@@ -126,3 +127,26 @@ def test_variables_that_may_have_no_value_keep_the_function_whole():
     assert f(X, 1).tolist() == [2.0, 4.0]
     with pytest.raises(UnboundLocalError):
         f(X, 0)
+
+
+def begins_in_python(x):
+    n = float(x.sum())
+    return x / 2 + n
+
+
+def is_all_in_python(x):
+    return x * float(x.sum())
+
+
+@pytest.mark.parametrize("fn", [begins_in_python, is_all_in_python, in_the_middle, twice, at_the_end])
+def test_calls_of_one_kind_are_captured_once(fn, monkeypatch):
+    captured, begin = [], Machine.__init__
+    monkeypatch.setattr(Machine, "__init__", lambda self, store: captured.append(fn) or begin(self, store))
+    compiled = jit(fn)
+    for x in (X, Tensor([[1.0], [2.0]])):
+        for i in range(3):  # a number that changes is found out at the second call
+            compiled(x + i)
+        before = len(captured)
+        for i in range(3):
+            np.testing.assert_allclose(compiled(x - i).asnumpy(), fn(x - i).asnumpy(), rtol=1e-5)
+        assert len(captured) == before
