@@ -30,6 +30,7 @@ from mycelia.eager import Tensor
 from mycelia.frozen import frozen
 from mycelia.ir import Value, fresh_params, region
 from mycelia.ir.region import innermost
+from mycelia.primitives.control.naming import callees
 from mycelia.tree import LEAF, Structure
 from mycelia.types import TensorType, bool_
 
@@ -199,6 +200,8 @@ class Recursion(Generators):
             if (mine.structure, mine.leaves) == before and (shared, ordered) == (mine.shared, mine.ordered):
                 taken = [v for v in names if v not in own]
                 definition = closed((*params, *taken), results, happens)
+                if callees(definition) - {mine.name}:
+                    self.refuse("a function calls itself inside of another one that does, which it calls, too")
                 recurse = p.control.Recurse(((mine.name, definition),), mine.name)
                 return self.around(mine, recurse(*inputs, *shared), self.open(leaves))
             mine.shared, mine.ordered = shared, ordered

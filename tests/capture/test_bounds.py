@@ -165,3 +165,17 @@ def test_a_copy_of_some_hundred_items_costs_little() -> None:
 
     assert longer(Tensor([1.0])).tolist() == [340.0]
     assert "would be" not in longer.explain()
+
+
+@pytest.mark.parametrize("most", [9, 10])
+def test_a_program_has_as_many_operations_as_it_may(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensors, "MOST_OPERATIONS", most)
+
+    @ms.jit
+    def doubled(x: Tensor) -> Tensor:
+        for _ in range(10):
+            x = x + x
+        return x
+
+    assert doubled(Tensor([1.0])).tolist() == [1024.0]
+    assert ("too large a program" in doubled.explain()) == (most < 10)

@@ -109,3 +109,94 @@ def programs(compiled: Any) -> int:
     text = compiled.explain()
     assert "runs in Python" not in text, text
     return int(text.count("one native call"))
+
+
+def by_place(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for i, row in enumerate(x):
+        total = ops.sin(total * 0.5 + row) + (i + 1) * 0.1
+    return total
+
+
+def from_a_start(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for i, row in enumerate(x, start=3):
+        total = ops.sin(total * 0.5 + row) + i * 0.1
+    return total
+
+
+def from_a_place(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for i, row in enumerate(x, -2):
+        total = ops.sin(total * 0.5 + row) + i * 0.1
+    return total
+
+
+def together(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for row, other in zip(x, y):  # noqa: B905
+        total = ops.sin(total * 0.5 + row) * other
+    return total
+
+
+def strictly(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for row, other, again in zip(x, y, x, strict=True):
+        total = ops.sin(total * 0.5 + row) * other - again
+    return total
+
+
+def both(x: Tensor, y: Tensor) -> Tensor:
+    total = x[0] * 0
+    for i, (row, other) in enumerate(zip(x, y)):  # noqa: B905
+        total = ops.sin(total * 0.5 + row) * other + i
+    return total
+
+
+@pytest.mark.parametrize("loop", [by_place, from_a_start, from_a_place, together, strictly, both])
+def test_rows_are_gone_over_as_in_python(loop: Callable[[Tensor, Tensor], Tensor]) -> None:
+    compiled, slope = ms.jit(loop, fallback=False), ms.jit(ms.grad(loop))
+    for rows in (2, 40, 41):
+        x, y = Tensor(normal(rows, 3)), Tensor(normal(rows, 3) + 0.5)
+        for _ in range(2):
+            np.testing.assert_allclose(compiled(x, y).asnumpy(), loop(x, y).asnumpy(), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(slope(x, y).asnumpy(), ms.grad(loop)(x, y).asnumpy(), rtol=1e-3, atol=1e-4)
+    if loop is strictly:
+        with pytest.raises(ValueError, match="shorter"):
+            ms.jit(loop)(Tensor(normal(40, 3)), Tensor(normal(39, 3)))
+
+
+ROLLED: list[Callable[[int], Any]] = [
+    lambda i: i // 3, lambda i: i % 4, lambda i: (i + 7) // 2 - 2 * i, lambda i: 1 if i % 3 == 1 else 2,
+    lambda i: i > 3, lambda i: i < 2**62, lambda i: -(2**63) <= i <= 2**63 - 1, lambda i: i > True,
+    lambda i: i // 2 % 3,
+]  # fmt: skip
+WRITTEN_OUT: list[Callable[[int], Any]] = [  # turn by turn: machines would count otherwise, or might
+    lambda i: i < 2**63, lambda i: i > -(2**63) - 1, lambda i: i == 2**64, lambda i: i < 2**70, lambda i: i < 2.5,
+    lambda i: -i % 5, lambda i: i / 4, lambda i: i**2, lambda i: i // -2, lambda i: i % -3, lambda i: i * 2**40 * i,
+    lambda i: (i - 3) % 2, lambda i: (i - 9) // 4, lambda i: (i == False) + (i != 2),  # noqa: E712
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [*ROLLED, *WRITTEN_OUT])
+@pytest.mark.parametrize("step", [1, 2])
+def test_numbers_of_turns_are_numbers_of_python(number: Callable[[int], Any], step: int) -> None:
+    def loop(x: Tensor, n: int) -> Tensor:
+        for i in range(0, n, step):
+            x = ops.sin(x) + number(i)
+        return x
+
+    compiled, x = ms.jit(loop), Tensor(normal(3))
+    for n in TURNS:
+        np.testing.assert_allclose(compiled(x, n).asnumpy(), loop(x, n).asnumpy(), rtol=1e-4)
+    assert (programs(compiled) <= 2) == (number in ROLLED)
+
+
+def test_a_range_with_words_is_refused_as_by_python() -> None:
+    def loop(x: Tensor, n: int) -> Tensor:
+        for _ in range(n, step=2):  # type: ignore[call-overload]
+            x = x + 1
+        return x
+
+    with pytest.raises(TypeError, match="keyword"):
+        ms.jit(loop)(Tensor([1.0]), 40)

@@ -615,3 +615,22 @@ def test_numbers_of_an_array_that_is_changed_in_place_are_read_again():
         table[1] = number
         assert scaled(x).tolist() == [number, 2 * number]
         assert summed(x).tolist() == [3.0, 2.0 + number]
+
+
+NUMBERS, PLACES = np.arange(3, dtype=np.float32), np.arange(3)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: x + NUMBERS, lambda x: ops.add(x, NUMBERS), lambda x: x * Tensor(NUMBERS).sum(), lambda x: x[PLACES],
+        lambda x: ops.gather(x, PLACES, 0), lambda x: ops.where(Tensor(NUMBERS) > 1, x, -x), lambda x: x + NUMBERS[1],
+        lambda x: x * float(NUMBERS.sum()),
+    ],
+)  # fmt: skip
+def test_arrays_from_outside_that_change_in_place(fn):
+    compiled, x = jit(fn), Tensor([1.0, 2.0, 3.0])
+    for turn in range(4):
+        NUMBERS[:], PLACES[:] = NUMBERS[::-1] * 2 + turn // 2, (PLACES + turn // 2) % 3
+        for _ in range(2):
+            np.testing.assert_array_equal(compiled(x).asnumpy(), fn(x).asnumpy())

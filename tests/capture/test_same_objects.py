@@ -129,3 +129,37 @@ def test_nobody_sets_a_variable_of_a_function_that_our_library_has_made(name):
     file = Path(ms.__file__).parent / "api" / f"{name}.py"
     assert not [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Nonlocal)]
     assert any(Path(code.co_filename) == file for code in guards.SETTLED)
+
+
+class Holder:
+    kind = "held"
+
+    def __init__(self, **parts):
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+
+def test_objects_that_a_program_makes_have_what_they_were_given():
+    def made(x):
+        def inner(y):
+            return y + x
+
+        inner.note = "noted"
+        inner.of = x * 3
+        holder = Holder(first=x + 1, second=[x, 2.0])
+        holder.third = {"k": holder.first * 2}
+        holder.other = Holder(back=holder, name="inside")
+        return holder, inner
+
+    for fn in (made, ms.jit(made, fallback=False)):
+        for x in (ms.Tensor([1.0, 2.0]), ms.Tensor([3.0])):
+            holder, inner = fn(x)
+            assert vars(holder).keys() == {"first", "second", "third", "other"}
+            assert holder.first.tolist() == (x + 1).tolist()
+            assert holder.second[0] is x
+            assert holder.second[1] == 2.0
+            assert holder.third["k"].tolist() == ((x + 1) * 2).tolist()
+            assert vars(holder.other) == {"back": holder, "name": "inside"}
+            assert holder.kind == "held"
+            assert (inner.note, inner.of.tolist()) == ("noted", (x * 3).tolist())
+            assert inner(x).tolist() == (x * 2).tolist()

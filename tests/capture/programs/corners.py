@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mycelia.eager import Parameter, Tensor
-from programs.shared import SCALER, M, N, Scaler, X, native, nothing, python
+from programs.shared import SCALER, M, N, S, Scaler, X, Y, native, nothing, python
 
 
 @native(X)
@@ -430,5 +430,124 @@ def named_tuples_with_defaults(x):
 
 @native(X)
 def what_can_be_called(x):
-    found = [callable(f) for f in (len, print, int, Range, x, 3, "a", None, (len,), [len], SCALER, Scaler.__call__)]
-    return found, x
+    things = (len, print, int, Range, x, 3, "a", None, (len,), [len], SCALER, Scaler.__call__, {}, {1}, Settings)
+    made = (
+        Range(1),
+        Degrees(1.0),
+        lambda: 1,
+        SCALER.clipped,
+        x.sum,
+        len("ab"),
+        x.shape,
+        x.dtype,
+        x.shape[0] + 1,
+        iter([1]),
+    )
+    return [callable(f) for f in (*things, *made)], x
+
+
+class Degrees:
+    """What numbers are made of by methods of its own."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __float__(self):
+        return self.number * 1.5
+
+    def __int__(self):
+        return int(self.number) + 7
+
+    def __index__(self):
+        return 2
+
+    def __bool__(self):
+        return self.number > 100
+
+    def __str__(self):
+        return f"{self.number} degrees"
+
+    def __len__(self):
+        return 5
+
+
+@native(X)
+def objects_that_become_numbers(x):
+    warm = Degrees(3.0)
+    return x * float(warm) + int(warm), len(warm), bool(warm), bool(Degrees(200.0)), 3 if warm else 4
+
+
+@native(X)
+@native(-X)
+def words_of_one_way_or_another(x):
+    word = "up" if x.sum() > 0 else "down"
+    return f"{word} and {1 + 1:03d}{'!' * 2}", x
+
+
+@native(X)
+def modules_that_are_imported_inside(x):
+    import math
+    import math as also
+    from math import pi as half_turn
+    from math import sqrt
+
+    return x * sqrt(4.0) + math.floor(half_turn), also is math
+
+
+class Row:
+    """Goes over what it holds, by a method of its own."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __iter__(self):
+        return iter(self.parts)
+
+
+class Steps:
+    """Counts by itself."""
+
+    def __init__(self, last):
+        self.at, self.last = 0, last
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.at >= self.last:
+            raise StopIteration
+        self.at += 1
+        return self.at
+
+
+@native(X)
+def objects_that_are_gone_over(x):
+    total = x * 0
+    for part in Row(x, 2.0, 3):
+        total = total + part
+    for i in Steps(3):
+        total = total * i
+    first, *rest = Row(x, 1, 2)
+    return total, first, rest, max(Row(1, 5, 3)), min(Steps(4)), [*Steps(2)]
+
+
+@native(X, Y)
+def largest_and_smallest(x, y):
+    return (
+        max([1, 3, 2]), min((4, 2)), max({5: x, 7: y}), min(n for n in (3, 1)), max(2, 9, 4), min([x.sum(), y.sum()]),
+        max(x.sum(), y.sum(), S), max([], default=x), min([3, 1], default=x), max([y, x], key=lambda t: t.shape),
+        max(["a", "ccc", "bb"], key=len), min("b", "a"),
+    )  # fmt: skip
+
+
+@native(Tensor([3.0]))
+@native(Tensor([-3.0]))
+@native(Tensor([[3.0]]))
+@native(Tensor([[[0.0]]]))
+@native(Tensor([4]))
+def one_element_of_any_shape_is_a_truth(x):
+    if x:
+        return x * 2, not x
+    while x > -5:
+        x = x - 1
+    return x, (1 if x > 2 else 3), bool(x < 0) and 5

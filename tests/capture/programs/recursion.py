@@ -79,3 +79,51 @@ def a_call_by_another_name_is_another_call(x):
         return x * factor
 
     return climb(x, step=2.0)
+
+
+def named(n, x, *, plus=1.0, times=2.0):
+    if n == 0:
+        return x * times + plus
+    return named(n - 1, x, plus=plus) if x.sum() > n else named(n - 1, x + times, plus=plus)
+
+
+@native(N, X)
+@native(N, X * 9)
+def recursive_calls_with_names(n, x):
+    return named(n, x, plus=x.sum()) + named(n, x, times=x.sum())
+
+
+def other_names(n, x, *, plus=None, times=None):
+    if n == 0:
+        return x * 5 if plus is None else x + plus
+    return other_names(n - 1, x, plus=times, times=plus)
+
+
+@native(N, X)
+@native(N + 1, X)
+def recursive_calls_with_other_names(n, x):
+    return other_names(n, x, plus=x.sum()), other_names(n, x, times=x.sum())
+
+
+def one(n, x):
+    return x if n == 0 else one(n - 1, x) * 2 + another(n - 1, x)
+
+
+def another(n, x):
+    return -x if n == 0 else another(n - 1, x) + one(n - 1, x) * 3
+
+
+@python(N, X)  # each would have to be a definition of the other
+def two_functions_that_call_each_other_and_themselves(n, x):
+    return one(n, x) + another(n, x)
+
+
+def halves(n, x, *, left=1.0, right=2.0):
+    if n == 0:
+        return x * left + right
+    return halves(n - 1, x, left=right) + halves(n - 1, x, right=left)
+
+
+@python(N, X)
+def calls_of_several_kinds_inside_one_another(n, x):
+    return halves(n, x, left=x.sum())
