@@ -22,7 +22,7 @@ class LoopWriter:
 
     def load(self, base: ir.Value, offset: ir.Value, kind: ir.Type = i64) -> ir.Value:
         size = kind.width // 8 if isinstance(kind, ir.IntType) else 8
-        return self.b.load(self.at(base, offset, kind), typ=kind, align=min(size, 8))
+        return self.b.load(self.at(base, offset, kind), typ=kind, align=size)
 
     def least(self, x: ir.Value, y: ir.Value) -> ir.Value:
         return self.b.select(self.b.icmp_signed("<", x, y), x, y)

@@ -75,7 +75,7 @@ class Room:
 
     def _take(self, nbytes: int) -> None:
         if self._memory is None:
-            self._memory = mmap.mmap(-1, nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            self._memory = mmap.mmap(-1, nbytes, mmap.MAP_PRIVATE)
         else:
             self._memory.resize(nbytes)
         self._memory.madvise(mmap.MADV_HUGEPAGE)

@@ -217,3 +217,20 @@ def test_a_mask_that_decides_a_size_has_no_gradient():
     given, none = by(x, mask, Tensor([5.0, 7.0]))
     assert given.tolist() == [5, 0, 7]
     assert none.tolist() == [False, False, False]
+
+
+@pytest.mark.parametrize("outside", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_whole_numbers_beside_others_have_gradients_in_any_order(outside):
+    w, x = Tensor([1, 2, 3], ms.int32), Tensor([0.5, 2.0, 4.0])
+    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0), (0, 2, 1)):
+        given = [(w, x, w * 2)[i] for i in order]
+
+        def fn(*args, order=order):
+            a, b, c = (args[order.index(i)] for i in range(3))
+            return (a * b * c).sum()
+
+        found = outside(ms.grad(fn, (0, 1, 2)))(*given)
+        want = (x * (w * 2), w * (w * 2), w * x)
+        for g, i, arg in zip(found, order, given, strict=True):
+            assert g.dtype == arg.dtype
+            np.testing.assert_array_equal(g.asnumpy(), want[i].asnumpy().astype(g.asnumpy().dtype))

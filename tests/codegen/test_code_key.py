@@ -13,6 +13,7 @@ from mycelia.codegen.code_key import code_key
 from mycelia.codegen.driver import emit_program
 from mycelia.codegen.vecmath.accuracy import BY_NAME
 from mycelia.codegen.written import Written
+from mycelia.loops import Buffer, Kernel, Store, Sweep, Update, Variable, index, load
 from mycelia.options import FastMath
 from mycelia.runtime.layout import layout
 from mycelia.types import float64
@@ -109,3 +110,12 @@ def test_no_more_is_remembered_than_there_is_room_for(monkeypatch):
     assert [texts.find(key, lambda: "") for key in "ab"] == ["12345", "6789"]
     assert texts.find("c", lambda: "01") == "01"
     assert [texts.find(key, lambda: "") for key in "cab"] == ["01", "", ""]
+
+
+@pytest.mark.parametrize("place", ["actions", "after"])
+def test_what_is_done_with_a_number_is_part_of_the_key(place):
+    x, out, i = Buffer.dense("x", f32(5)), Buffer.dense("out", f32(5)), Variable(5)
+    at, value = index(i), load(x, (index(i),))
+    done = [Store(out, at, value), *(Update(out, at, how, value) for how in ("add", "mul", "max", "min", "set"))]
+    keys = {code_key(Kernel((i,), (Sweep((), (), **{place: (action,)}),))) for action in done}
+    assert len(keys) == len(done)

@@ -1,5 +1,7 @@
 """Indexing means what NumPy means, in arrays, on the tape, and in graphs; and its gradient is that of a copy."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -188,3 +190,25 @@ def test_positions_of_every_whole_type_count_from_behind_on_an_axis_longer_than_
         assert Tensor(x)[Tensor(where)].tolist() == x[where].tolist(), kind
         flows = grad(lambda x, where=where: x[Tensor(where)].sum())(Tensor(x))
         assert np.flatnonzero(flows.asnumpy()).tolist() == sorted(np.arange(300)[where]), kind
+
+
+def test_truths_may_stand_at_any_place_of_an_index():
+    parts = [True, False, None, Ellipsis, 1, slice(0, 2), [0, 1]]
+    for index in product(parts, repeat=3):
+        if sum(i is Ellipsis for i in index) > 1 or not any(i is True or i is False for i in index):
+            continue
+        try:
+            want = X[index]
+        except IndexError:
+            with pytest.raises((IndexError, ValueError)):
+                Tensor(X)[index]
+            continue
+        traced = trace.trace(lambda x: x[index], [type_of(X)])  # noqa: B023
+        known = trace.run(traced.function, [Tensor(X), *traced.captured])[0]
+        marks = grad(lambda x: (x[index] * want).sum())(Tensor(X)).asnumpy()  # noqa: B023
+        for got in (Tensor(X)[index].asnumpy(), known.asnumpy()):
+            assert got.shape == want.shape, index
+            np.testing.assert_array_equal(got, want)
+        expected = np.zeros_like(X)
+        np.add.at(expected, index, want)
+        np.testing.assert_array_equal(marks, expected)

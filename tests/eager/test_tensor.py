@@ -338,3 +338,20 @@ def test_transposes_are_those_of_numpy():
         x = np.arange(np.prod(shape)).reshape(shape)
         np.testing.assert_array_equal(Tensor(x).mT.asnumpy(), np.swapaxes(x, -1, -2))
         np.testing.assert_array_equal(Tensor(x).T.asnumpy(), x.T)
+
+
+KINDS = ["bool", "int8", "uint8", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+
+
+@pytest.mark.parametrize("wanted", KINDS)
+@pytest.mark.parametrize("given", KINDS)
+@pytest.mark.filterwarnings("ignore")  # of parts that are cut off
+def test_tensors_of_arrays_of_another_type_are_what_numpy_makes(given, wanted):
+    array = np.array([0, 1, 3, 100]).astype(given)
+    if given.startswith("complex"):
+        array = array + np.array([2j, 0, -1j, 0], given)
+    want = (array.real if given[0] == "c" and wanted[0] not in "cb" else array).astype(wanted)
+    kind = getattr(types, wanted + "_" * (wanted == "bool"))
+    for made in (Tensor(array, kind), Tensor(array).astype(kind), Tensor(array.tolist(), kind)):
+        assert made.asnumpy().dtype == want.dtype
+        np.testing.assert_array_equal(made.asnumpy(), want)

@@ -378,3 +378,14 @@ def test_a_part_of_a_part_of_one_of_two_tensors_shares_memory_with_the_one_that_
     view[1] = 50.0
     assert whole.tolist()[0][1] == 50.0
     assert (whole is x) == (start < 0)
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.int8, np.uint16])
+def test_a_part_is_a_view_whatever_kind_of_number_tells_its_place(kind):
+    x = Tensor(np.zeros((2, 3), "f"))
+    row, element = x[kind(1)], x[kind(0), kind(2)]
+    row[kind(1)] = 5.0
+    element.add_(2.0)
+    assert x.tolist() == [[0.0, 0.0, 2.0], [0.0, 5.0, 0.0]]
+    x[kind(0)] = 7.0
+    assert element.item() == 7.0

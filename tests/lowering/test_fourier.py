@@ -1,5 +1,7 @@
 """Fourier transforms by a function of our own: SciPy's values in more digits, for every way to plan one."""
 
+import ctypes
+
 import numpy as np
 import pytest
 import scipy.fft
@@ -9,7 +11,7 @@ from mycelia.codegen import driver
 from mycelia.codegen.fourier import emit_fourier
 from mycelia.ir import Function
 from mycelia.primitives.pairing import in_pairs
-from mycelia.runtime.fourier import radices
+from mycelia.runtime.fourier import _Plan, radices
 from mycelia.testing import compile, lower, optimise
 from mycelia.types import TensorType, complex64, complex128, float32, float64
 from tests.loops.test_units import check_meaning, unit_of
@@ -81,3 +83,20 @@ def test_many_programs_call_a_function_that_is_written_once(monkeypatch):
     for factor in (1.0, 2.0, 3.0):
         compile(Function.build(lambda x, k=factor: p.Fft(0)(x * k), TensorType(complex64, (24,))))
     assert len(kinds) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "turned", [lambda x: x, np.asfortranarray, lambda x: x[::-1], lambda x: x[:, ::2], np.transpose]
+)
+def test_numbers_that_a_plan_keeps_lie_row_by_row(dtype, turned):
+    plan, numbers = _Plan(np.dtype(dtype), 4, 1), turned(np.arange(12.0).reshape(3, 4) * (1 - 2j))
+    wide = np.result_type(dtype, np.complex64)
+    for address, want in (
+        (plan.factors(numbers), numbers.astype(wide)),
+        (plan.table(numbers.astype(wide)), numbers.astype(wide)),
+        (plan.factors_apart(numbers), np.concatenate([numbers.real, numbers.imag], 1).astype(dtype)),
+    ):
+        assert plan.tables[address].ctypes.data == address
+        assert ctypes.string_at(address, want.nbytes) == want.tobytes()
+        assert plan.tables[address].nbytes == want.nbytes

@@ -213,3 +213,12 @@ def test_a_donated_complex_array_is_overwritten_or_copied_as_a_real_one_is(laid)
     (got,) = compile(Function.build(lambda w: w * (2 + 1j), typed(complex64, 3, 4)), {0: 0})(w)
     np.testing.assert_array_equal(got, want)
     assert (got is w) == w.flags.c_contiguous
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 4), (3, 1), (2, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_the_order_of_few_elements_is_that_of_the_reference(shape, axis):
+    axis %= len(shape)
+    for descending in (False, True):
+        check(lambda x: (*p.sort(x, axis, descending), p.order_of(x, axis, descending)), f32(*shape))  # noqa: B023
+        check(lambda x: p.order_of(x, axis, descending), typed(int32, *shape))  # noqa: B023

@@ -330,3 +330,12 @@ def test_processes_that_write_the_same_at_once_read_whole_files(tmp_path):
 def test_threads_that_compile_the_same_at_once_agree(cache):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: right(), range(8)))
+
+
+@pytest.mark.parametrize("length", [99, 100, 101])
+def test_a_file_that_is_too_large_is_not_kept(cache, monkeypatch, length):
+    kept = Cache(cache)
+    kept.write("before.o", b"")
+    monkeypatch.setattr(cache_module, "LARGEST", 100)
+    kept.write("a.o", bytes(length))
+    assert (cache / "a.o").exists() == (length <= 100)

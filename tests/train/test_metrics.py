@@ -8,6 +8,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import train
+from mycelia.errors import ArgumentError
 
 HERE = Path(__file__).parent / "recorded"
 
@@ -159,3 +160,28 @@ def test_another_number_of_classes_is_told():
 def test_beta_is_a_number_above_0(beta):
     with pytest.raises(ms.errors.ArgumentError, match="beta is a number above 0"):
         train.Fbeta(beta)
+
+
+@pytest.mark.parametrize("box", [[2, 1, 0, 3], [0, 3, 3, 2], [0, 4, 0, 3], [0, 3, 0, 9], [5, -1, 0, 3], [0, 3]])
+def test_a_box_outside_of_a_picture_is_told(box):
+    metric = ms.train.OcclusionSensitivity(0.0, 1, 7, box)
+    net, picture = ms.nn.Dense(4, 2), ms.Tensor(np.ones((1, 4, 4), np.float32))
+    with pytest.raises(ArgumentError, match="b_box"):
+        metric.update(net, picture, ms.Tensor([0]))
+
+
+@pytest.mark.parametrize("box", [[1, 2, 0, 3], [-1, -1, -1, -1], [2, 2, 3, 3], None])
+def test_the_falls_of_a_box_are_those_of_hiding_each_of_its_elements(box):
+    class Total(ms.nn.Cell):
+        def construct(self, x):
+            return ms.ops.stack([x.sum((1, 2)), -x.sum((1, 2))], 1)
+
+    picture = np.random.default_rng(0).random((1, 4, 4)).astype(np.float32)
+    metric = ms.train.OcclusionSensitivity(0.0, 1, 3, box)
+    metric.update(Total(), ms.Tensor(picture), ms.Tensor([0]))
+    rows, columns = ((max(0, a), 3 if b < 0 else b) for a, b in ((box or [0, -1] * 2)[:2], (box or [0, -1] * 2)[2:]))
+    want = [
+        [picture[0, max(0, i - 1) : i + 1, max(0, j - 1) : j + 1].sum() for j in range(columns[0], columns[1] + 1)]
+        for i in range(rows[0], rows[1] + 1)
+    ]
+    np.testing.assert_allclose(metric.falls, want, rtol=1e-4, atol=1e-5)

@@ -424,3 +424,22 @@ def test_names_of_training_are_names_of_the_package_too():
         assert getattr(ms, name) is getattr(train, name)
     with pytest.raises(AttributeError):
         ms.ProgressBar  # noqa: B018
+
+
+@pytest.mark.parametrize("chosen", [2, [1, 3], (1, 3), {2}])
+def test_a_fit_evaluates_after_the_epochs_that_were_chosen(chosen):
+    _, model = classifier()
+    seen = []
+    model.fit(
+        4, rows(), rows(), chosen,
+        callbacks=train.LambdaCallback(on_eval_end=lambda run: seen.append(run.original_args().cur_epoch_num)),
+    )  # fmt: skip
+    assert seen == ([2, 4] if chosen == 2 else sorted(chosen))
+
+
+@pytest.mark.parametrize("folder", ["a", "a/b/c"])
+def test_a_folder_for_checkpoints_is_made_with_those_around_it(tmp_path, folder):
+    _, model = classifier()
+    for _ in range(2):  # the second finds it there
+        model.train(1, rows(), callbacks=train.ModelCheckpoint("net", str(tmp_path / folder)))
+    assert {p.name.partition("-")[0] for p in (tmp_path / folder).glob("*.ckpt")} == {"net", "net_1"}

@@ -93,7 +93,7 @@ class SummaryLandscape:
         with SummaryRecord(str(output if output is not None else self.folder)) as record:
             for name, landscape in self._landscapes(told, callback_fn, count):
                 record.add_value("LANDSCAPE", name, landscape)
-                record.add_value("image", name, Tensor(np.array(landscape["z"], np.float32)[None, None, ::-1].copy()))
+                record.add_value("image", name, Tensor(np.array(landscape["z"], np.float32)[None, None, ::-1]))
                 record.record(0)
 
     def _told(self, changed: Mapping[str, Any] | None) -> dict[str, Any]:
