@@ -184,8 +184,10 @@ class Builtins(Operators):
     def model_callable(self, x: Any) -> Any:
         if isinstance(x, FunctionType | MethodType | Method | type) or type(x).__module__ == "mycelia.api.models":
             return True
-        if is_atom(x):
-            return callable(x)
+        if is_atom(x) or isinstance(x, tuple) or type(x) in CONTAINERS or isinstance(x, HostNumber | Number):
+            return callable(x) if is_atom(x) else False
+        if is_tensor(x):
+            return False
         return self.lookup(type(x), "__call__") is not MISSING
 
     @distributes
@@ -292,6 +294,8 @@ class Builtins(Operators):
 
     def joined_text(self, parts: list[Any]) -> str:
         """An f-string."""
+        if not all(type(q) is str for q in parts):
+            self.refuse("text of values")
         return "".join(parts)
 
     def library_class(self, fn: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -73,8 +73,11 @@ class LateNumbers(AttributeSetting):
         return Number(COMPARISONS[name](a, b), bool, 0, 1)
 
     def as_compared(self, x: Any, dtype: Any) -> Value:
-        if dtype is int64 and isinstance(x, bool):
-            x = int(x)
+        if dtype is int64 and not isinstance(x, Number):
+            low, high = self.bounds(x)
+            if not isinstance(x, HostNumber) and not (low >= -(2**63) and high < 2**63):
+                self.refuse("a whole number beyond 64 bits")
+            x = int(x) if isinstance(x, bool) else x
         value = self.select(x, KINDS[float] if dtype is float64 else KINDS[int])
         return p.cast(value, int64) if value.dtype is bool_ else value
 

@@ -170,7 +170,7 @@ class Rolling(Carrying):
         """What a loop is left with is a new tensor, which nobody else knows: which turn has made it is forgotten."""
         for v in filter(is_tensor, alternatives(self.settled(value))):
             root, made = self.sharing.root(v), self.store.made
-            if id(v) in self.stand_ins or id(root) not in made or id(v) in self.sharing.unclear:
+            if id(v) in self.stand_ins or id(v) not in made or id(root) not in made or id(v) in self.sharing.unclear:
                 self.refuse("a loop is left with a tensor from before the turn")
             kept = [held for (_, slot), (_, held) in self.store.slots.items() if slot not in (CONTENTS, DATA)]
             if any(self.sharing.root(w) is root for held in kept for w in flat(held) if is_tensor(w)):
