@@ -551,3 +551,27 @@ def one_element_of_any_shape_is_a_truth(x):
     while x > -5:
         x = x - 1
     return x, (1 if x > 2 else 3), bool(x < 0) and 5
+
+
+@native(X)
+def sequences_that_are_matched_in_parts(x):
+    found = []
+    for items in ([1, 2, 3, 4, 5], (6, 7), [7], [], [1, [2, 3, 4], 5], (8, 8, 9), (9, 1, 2, 3)):
+        match items:
+            case [1, [first, *inner], last]:
+                found.append((first, inner, last))
+            case [1, *middle, last]:
+                found.append((middle, last))
+            case [first, *rest, 9] | [9, first, *rest]:
+                found.append((first, rest, "nine"))
+            case [*before, y] if before:
+                found.append((before, y))
+            case [only, *_]:
+                found.append(only)
+            case [*none]:
+                found.append(none)
+    first, *others = (x, x * 2, x * 3)
+    match others:
+        case [second, *third]:
+            return found, first, second, third
+    return None
