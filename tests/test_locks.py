@@ -54,6 +54,8 @@ GUARDED = [
     Guarded("_lock", ("_thread",)),
     Guarded("_lock", ("_memory", "_touched"), ("held", "after_fork", "_reserve", "_take", "_find")),
     Guarded("lock", ("thread",), ("busy",)),
+    Guarded("changed", ("values", "joined"), ("wait",)),
+    Guarded("_turn", ("_link",)),
 ]
 ELSEWHERE = ("_spent", "fetch", "apply")  # Native is tested below; the others let the user's functions wait
 
