@@ -65,7 +65,7 @@ def value_and_grad(
         raise ArgumentError(
             f"weights are parameters, and not a {type(weights).__name__}", hint="for example net.trainable_params()"
         )
-    if weights is not None and not isinstance(weights, Parameter):
+    if weights is not None and not isinstance(weights, Tensor):
         weights = tuple(weights)  # which may come one by one, and are asked for at every call
     if grad_position is None and weights is None:
         raise ArgumentError(

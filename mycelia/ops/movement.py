@@ -349,7 +349,9 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
     """
     x = ravel(input) if axis is None else tensor(input)
     place = 0 if axis is None else axis_of(x, axis)
-    if isinstance(repeats, bool | int | float | complex | str | None):
+    if isinstance(repeats, bool):
+        repeats = int(repeats)
+    elif isinstance(repeats, int | float | complex | str | None):
         repeats = checks.whole("repeat_interleave", "repeats", repeats, least=0)
     else:
         counts = tensor(repeats).numbers()

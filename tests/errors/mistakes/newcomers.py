@@ -339,8 +339,8 @@ def a_precision_that_does_not_exist():
 
 
 @mistake(jit=False)
-def a_half_that_is_text():
-    return NET.to_float("half")
+def a_precision_that_is_none():
+    return NET.to_float("low")
 
 
 @mistake(X, jit=False)
