@@ -128,6 +128,8 @@ class TCPStore:
     """Keys and values that processes share: one is the master and serves; the others give its address.
 
     `get` waits for a key as long as `timeout` says. With a `world_size` the master waits until so many have come.
+    `multi_tenant`, `master_listen_fd` and `use_libuv` have no effect, as in MindSpore: masters of one process share
+    what they serve.
 
     >>> store = TCPStore("127.0.0.1", 0, is_master=True)
     >>> store.set("weights", "ready")
