@@ -174,6 +174,8 @@ def vmap(
             return whole(*args)
         except (CaptureError, NeedsSize):
             raise first from None
+        finally:
+            del first  # which knows this frame, and so all arguments
 
     def one_by_one(*args: Any) -> Any:
         return _looped(fn, args, in_axes, out_axes, randomness)

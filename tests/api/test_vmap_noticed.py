@@ -1,6 +1,7 @@
 """What vmap cannot do is said, whatever the function does with the error: it never goes on as if it were the user's."""
 
 import random
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -134,3 +135,19 @@ def test_what_is_stored_by_statements_is_a_change() -> None:
         return x if x > 0 else -x
 
     assert [must_run_once(f) for f in (stores, stores_last, inside, only_stores)] == [True, True, True, False]
+
+
+def test_what_vmap_was_given_does_not_live_on_after_its_error() -> None:
+    class Held:
+        """Something that is given to all examples."""
+
+    def refused(row: Tensor, held: Any) -> Any:
+        return row if row.sum() > 3 else held
+
+    for _ in range(3):
+        held = Held()
+        watched = weakref.ref(held)
+        with pytest.raises(CaptureError):
+            ms.vmap(lambda row, held=held: refused(row, held))(X)
+        del held
+        assert watched() is None, "without a collection"
