@@ -167,12 +167,13 @@ class Parameter(Tensor):
         >>> Parameter([1.0, 2.0], name="w").clone("zeros").asnumpy()
         array([0., 0.], dtype=float32)
         """
-        data = self.numbers()
+        data: Any = self.numbers()
         if init != "same":
             number = {"zeros": 0, "ones": 1}.get(init, init) if isinstance(init, str) else init
             if isinstance(number, str):
                 raise ArgumentError(f"a parameter cannot be cloned as {init!r}", hint='say "same", "zeros" or "ones"')
-            data = np.full_like(data, number)
+            # zeros take no memory before they are written
+            data = wrap(np.zeros(data.shape, data.dtype) if init == "zeros" else np.full(data.shape, number, data.dtype))
         new = Parameter(data, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer)
         return new
 
