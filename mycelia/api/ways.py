@@ -19,6 +19,7 @@ from mycelia.sizes import NeedsSize
 
 KEPT = 32  # programs of one kind: those that were used last
 MANY = 24  # of these, for things that change with each call and are no sizes
+REST = 1 << 10  # calls at most that Python runs before another look, once a place was given up
 TRIES = 4  # at one program for all sizes, each with more sizes as numbers
 Make = Callable[[frozenset[Path], Naming | None], Way]  # captures a program; `Break` tells why there is none
 
@@ -35,6 +36,25 @@ class Refusal:
         return UNFIT if self.guard(root) is None else NOT_RUN
 
 
+GIVEN_UP = Refusal(Break("it reads things that change with each call"))
+
+
+class Pause:
+    """How many calls of what was given up Python runs before it is looked at again: more each time in vain."""
+
+    def __init__(self) -> None:
+        self.calls = self.left = 0
+
+    def ends(self) -> bool:
+        """Whether a call is to be looked at."""
+        self.left -= 1
+        return self.left < 0
+
+    def longer(self) -> None:
+        """It was in vain."""
+        self.left = self.calls = min(2 * self.calls + 1, REST)
+
+
 class Ways:
     """The ways to run calls of one kind, the one that was used last in front."""
 
@@ -44,13 +64,18 @@ class Ways:
         self.varying: set[Path] = set()
         self.sizes = Sizes()
         self.others = 0  # programs that were made because of something else than sizes
+        self.pause: Pause | None = None  # once it was given up
 
     def attempt(self, root: Any) -> tuple[Way | Refusal | None, Any]:
         """The way whose guard accepts a call, and what it gives."""
-        ways = self.ways
+        ways, pause = self.ways, self.pause
+        if pause is not None and not pause.ends():
+            return GIVEN_UP, NOT_RUN
         for way in ways:
             out = way.attempt(root)
             if out is not UNFIT:
+                if pause is not None:
+                    pause.calls = 0
                 if way is not ways[0]:
                     self.ways = [way, *[w for w in self.ways if w is not way]]
                 return way, out
@@ -67,7 +92,9 @@ class Ways:
 
     def made(self, root: Any, capture: Make, asked: Mapping[int, Sequence[int]]) -> Way | Refusal:
         if not self.note(root):
-            return Refusal(Break("it reads things that change with each call"))
+            self.pause = self.pause or Pause()
+            self.pause.longer()
+            return GIVEN_UP
         way: Way | Refusal | None = self.for_all_sizes(capture, asked)
         if not isinstance(way, Way):
             refused = way
@@ -140,4 +167,4 @@ class Ways:
     def reason(self) -> tuple[str, Location | None]:
         """Why the last call was no program."""
         found = [w for w in self.ways if isinstance(w, Refusal)]
-        return (found[0].why, found[0].at) if found else ("it reads things that change with each call", None)
+        return (found[0].why, found[0].at) if found else (GIVEN_UP.why, None)
