@@ -12,7 +12,7 @@ from mycelia.capture.matching import Matching
 from mycelia.capture.numbers import LARGEST
 from mycelia.capture.slots import CONTENTS, DATA, ITEMS, Slot
 from mycelia.capture.store import Key, Store
-from mycelia.capture.values import POISON, Either, HostNumber, Number, UserError, alternatives, either, within
+from mycelia.capture.values import POISON, Again, Either, HostNumber, Number, UserError, alternatives, either, within
 from mycelia.capture.world import is_tensor
 from mycelia.eager import Tensor
 from mycelia.ir import Value, fresh_params
@@ -160,6 +160,8 @@ class Carrying(Matching):
             end = self.joined(end)
             if is_tensor(end):
                 return self.value(end)
+            if all(map(is_tensor, leaves)):
+                raise Again("a tensor is of another type after a turn", self.here())
             return self._number_end(c, end) if c.kind == "born" else self._other(c, end)
         finally:
             self.store = before
@@ -205,8 +207,31 @@ class Carrying(Matching):
             self.refuse("a part of a tensor from before the turn is put into a variable")
         if any(self.sharing.root(w) is root for w in others):
             self.refuse("two variables share memory after a turn")
-        if len(holds) > 1:
+        if len(holds) > 1 and not is_shared(end, holds, carried, kept):
             self.refuse("two variables hold the same tensor after a turn")
+
+    def is_put_twice(self, carried: dict[Key, Carried], kept: dict[Key, Any], turn: Store) -> bool:
+        """Whether the tensor of a variable stands in another one too, after a turn: perhaps no turn reads the variable
+        before it is written, which is tried next.
+        """
+        for c in carried.values():
+            c.is_tried = False
+        for key, c in carried.items():
+            end = kept[key][1]
+            if c.kind != "tensor" or c.slot != CONTENTS or c.is_read or not is_tensor(end) or id(end) not in turn.made:
+                continue
+            if any(k != key and any(w is end for w in flat(v[1])) for k, v in kept.items()):
+                c.kind, c.is_tried = "born", True
+                return True
+        return False
+
+    def takes_back(self, carried: dict[Key, Carried]) -> bool:
+        """A turn reads what was not carried: whether that was a variable for which it was tried."""
+        for c in carried.values():
+            if c.is_tried:
+                c.kind, c.is_read, c.is_tried = "tensor", True, False
+                return True
+        return False
 
     def is_renewed(self, c: Carried, carried: dict[Key, Carried], kept: dict[Key, Any], turn: Store) -> bool:
         """Whether what a slot takes over, from slot to slot, is a tensor that each turn makes anew."""
@@ -245,25 +270,31 @@ class Carrying(Matching):
             found.append(base.peek(c.obj, c.slot))
         return found
 
-    def leave(self, c: Carried, out: Value | None, base: Store, ran: Any, befores: list[Any], count: Value) -> None:
-        """What a slot holds after the loop: if there was no turn, what it held before."""
+    def leave(self, c: Carried, out: Value | None, base: Store, ran: Any, befores: list[Any], count: Value) -> Any:
+        """What a slot holds after the loop: if there was no turn, what it held before. Given is what turns leave."""
         before = base.peek(c.obj, c.slot)
         if c.slot == DATA:
             base.write(c.obj, c.slot, out)
-            return
+            return None
         if c.kind == "number":
             kind = {bool_: bool, int64: int}.get(c.type.dtype, float)
             base.write(c.obj, c.slot, Number(out, kind, c.low, c.high))  # type: ignore[arg-type]
-            return
+            return None
         if out is None:
             base.slots[id(c.obj), c.slot] = c.obj, POISON
-            return
+            return None
         numbers = {"born int": int, "born float": float, "born bool": bool}
         made: Any = Number(out, numbers[c.kind], c.low, c.high) if c.kind in numbers else base.tensor(out)
         if befores:
             made = self.taken_over(made, befores, count)
         if c.kind == "tensor" and is_tensor(before) and isinstance(ran, Value):
             self.same_else[id(made)] = ran, out, self.value(before)
+        self.put(c, made, base, ran)
+        return made
+
+    def put(self, c: Carried, made: Any, base: Store, ran: Any) -> None:
+        """A slot holds what turns leave there, if there were any."""
+        before = base.peek(c.obj, c.slot)
         if ran is True:
             base.write(c.obj, c.slot, made)
         elif ran is False:
@@ -287,6 +318,38 @@ class Carried:
     high: int = 0
     stand_in: Any = None  # the tensor of earlier turns
     source: Key | None = None  # the slot whose tensor of earlier turns it takes over
+    is_read: bool = False  # by a turn, before it is written
+    is_tried: bool = False  # whether no turn does that
+
+
+def is_shared(end: Tensor, holds: list[Key], carried: dict[Key, Carried], kept: dict[Key, Any]) -> bool:
+    """Whether a tensor that a turn leaves in several slots is that of one slot, which turns may read, and of variables
+    that no turn reads before it writes them: after the loop these hold what the slot holds.
+    """
+    others = [k for k in holds if carried[k].kind.startswith("born")]
+    mains = [k for k in holds if k not in others]
+    alone = all(is_tensor(w) for k in mains for w in alternatives(kept[k][1]))
+    return alone and len(mains) <= 1 and all(k[1] == CONTENTS and kept[k][1] is end for k in others)
+
+
+def twins(carried: dict[Key, Carried], kept: dict[Key, Any]) -> dict[Key, Key]:
+    """Variables whose tensor after a turn another slot holds too, and that slot: the first variable that holds it, and
+    for that one the slot that turns read, if there is one.
+    """
+    found: dict[Key, Key] = {}
+    first: dict[int, Key] = {}
+    for key, c in carried.items():
+        end = kept[key][1]
+        if not c.kind.startswith("born") or not is_tensor(end):
+            continue
+        if id(end) in first:
+            found[key] = first[id(end)]
+            continue
+        first[id(end)] = key
+        for other, (_, held) in kept.items():
+            if not carried[other].kind.startswith("born") and any(w is end for w in flat(held)):
+                found[key] = other
+    return found
 
 
 def is_small(n: int) -> bool:

@@ -7,7 +7,7 @@ from types import CellType
 from typing import Any
 
 from mycelia import primitives as p
-from mycelia.capture.carrying import Carried, Carrying, flat, mapped
+from mycelia.capture.carrying import Carried, Carrying, flat, mapped, twins
 from mycelia.capture.machine import KINDS, Position
 from mycelia.capture.regions import closed, now
 from mycelia.capture.slots import CONTENTS, DATA
@@ -79,11 +79,16 @@ class Rolling(Carrying):
         base, before, asked = self.store, set(self.store.world.fresh), dict(self.positions)
         carried: dict[Key, Carried] = {}
         exits: list[Exit] = []
-        for _ in range(12):
+        for _ in range(24):
             self.positions = dict(asked)
-            turn, going, happens = self.one_turn(base, carried, test, body, (leaving, given), exits)
+            try:
+                turn, going, happens = self.one_turn(base, carried, test, body, (leaving, given), exits)
+            except Again:
+                if not self.takes_back(carried):
+                    raise
+                continue
             kept = {k: v for k, v in turn.slots.items() if k[0] in before or k[0] not in base.world.fresh}
-            if not self.settle(base, carried, kept):
+            if not self.settle(base, carried, kept) and not self.is_put_twice(carried, kept, turn):
                 break
         else:
             self.refuse("what a loop changes does not settle")
@@ -195,8 +200,18 @@ class Rolling(Carrying):
         params: list[Value] = []
         nexts: list[Value] = []
         held: list[tuple[Carried, int | None, int | None]] = []  # what it becomes, whether it does
+        doubles = twins(carried, kept)
+        shared: dict[Key, tuple[Key, int]] = {}  # slots that hold what a variable holds, if a turn says so
         for key, c in carried.items():
             end = self.end_of(c, kept[key][1], turn, carried, kept, base)
+            if key in doubles and kept[doubles[key]][1] is kept[key][1]:
+                continue  # always
+            if key in doubles:
+                shared[doubles[key]] = key, len(params)
+                (flag,) = fresh_params((KINDS[bool],))
+                starts.append(p.full(False, bool_, ()))
+                params.append(flag)
+                nexts.append(self.ends_with(kept[key][1], kept[doubles[key]][1], turn))
             if c.kind.startswith("born"):
                 if end is None:
                     held.append((c, None, None))
@@ -210,7 +225,7 @@ class Rolling(Carrying):
                 param = c.param  # type: ignore[assignment]  # made when the turn began
                 start = self.start_of(c, base)
                 if end is None or end.type != c.type or start.type != c.type:
-                    self.refuse("a value changes its type in a loop")
+                    raise Again("a value changes its type in a loop", self.here())
             at = len(params)
             starts.append(start)
             params.append(param)
@@ -243,9 +258,18 @@ class Rolling(Carrying):
         count = outs[len(params)]
         ran: Any = runs if runs is not None else p.greater(count, p.full(0, int64, ()))
         befores = [self.sources(c, carried, base) for c, _, _ in held]
+        left_by: dict[int, Any] = {}
         for (c, place, told), sources in zip(held, befores, strict=True):
             out = None if place is None else outs[place]
-            self.leave(c, out, base, ran if told is None else outs[told], sources, count)
+            left_by[id(c)] = self.leave(c, out, base, ran if told is None else outs[told], sources, count)
+        for key, other in doubles.items():
+            c, main = carried[key], carried[other]
+            if other in shared:
+                same = outs[shared[other][1]]
+                base.write(main.obj, main.slot, either(same, left_by[id(c)], base.peek(main.obj, main.slot)))
+            else:
+                left_by[id(c)] = left_by[id(main)]
+                self.put(c, left_by[id(c)], base, ran)
         if not exits:
             return after(orelse())
         left = self.read(cells[0], CONTENTS)
@@ -255,6 +279,14 @@ class Rolling(Carrying):
         if (id(cells[1]), CONTENTS) in carried:
             value = self.store.tensor(self.given(cells[1], base))
         return self.decide(left, lambda: Exit("return", value), orelse, exits=raises)
+
+    def ends_with(self, end: Any, whole: Any, turn: Store) -> Value:
+        """Whether a slot holds the tensor of a variable after a turn."""
+        before, self.store = self.store, turn
+        try:
+            return self.select(mapped(whole, lambda v: v is end), KINDS[bool])
+        finally:
+            self.store = before
 
     def check_positions(
         self, asked: dict[Position, Any], params: list[Value], starts: list[Value], nexts: list[Value], going: Value

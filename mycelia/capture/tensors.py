@@ -109,6 +109,9 @@ class Tensors(Joining):
         self.counted()
         stand_ins: dict[int, tuple[Any, Tensor, Any]] = {}
         unclear = [a for a in (*args, *kwargs.values()) if a.__class__ is Either]
+        for a in unclear:
+            if (apart := self.of_two_types(a)) is not None:
+                return self.decide(apart, lambda: self.native(fn, args, kwargs), lambda: self.native(fn, args, kwargs))
         chosen = [x for a in unclear for x in alternatives(a) if is_tensor(x)] if unclear else []
         given = [self.lowered(a, stand_ins) for a in args]
         named = {k: self.lowered(v, stand_ins) for k, v in kwargs.items()}
@@ -144,6 +147,13 @@ class Tensors(Joining):
         for t, x in pairs_of(out, made):
             self.sharing.tell(t, x, originals, ambiguous)
         return made
+
+    def of_two_types(self, x: Any) -> Value | None:
+        """The condition on which a tensor of one type or one of another is meant; None where there is none."""
+        x = self.joined(x)
+        if not isinstance(x, Either) or not all(map(is_tensor, alternatives(x))):
+            return None
+        return x.cond
 
     def written(self, x: Any, value: Any) -> None:
         """A tensor holds another value from now on, and with it all that share memory."""
@@ -253,6 +263,11 @@ class Tensors(Joining):
             made = self.straight(op, x, y)
             if made is not None:
                 return made
+        for v in (x, y):
+            if v.__class__ is Either and (apart := self.of_two_types(v)) is not None:
+                return self.decide(
+                    apart, lambda: self.tensor_operator(name, x, y), lambda: self.tensor_operator(name, x, y)
+                )
         pair = [x, y]
         for i, v in enumerate(pair):
             if isinstance(v, NUMBERS):

@@ -173,7 +173,9 @@ class Parameter(Tensor):
             if isinstance(number, str):
                 raise ArgumentError(f"a parameter cannot be cloned as {init!r}", hint='say "same", "zeros" or "ones"')
             # zeros take no memory before they are written
-            data = wrap(np.zeros(data.shape, data.dtype) if init == "zeros" else np.full(data.shape, number, data.dtype))
+            data = wrap(
+                np.zeros(data.shape, data.dtype) if init == "zeros" else np.full(data.shape, number, data.dtype)
+            )
         new = Parameter(data, self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer)
         return new
 

@@ -232,7 +232,9 @@ def order_of(turn, asked):
     with turn:
         for i, t in enumerate(threads):
             t.start()
+            latest = time.monotonic() + 10
             while len(turn._waiting) + len(turn._ahead) <= i:
+                assert time.monotonic() < latest, "a thread does not wait for its turn"
                 time.sleep(0.001)
     for t in threads:
         t.join(10)
@@ -265,7 +267,9 @@ def test_who_comes_while_others_pass_does_not_pass():
     with turn:
         for i, t in enumerate(threads[:2]):
             t.start()
+            latest = time.monotonic() + 10
             while len(turn._waiting) + len(turn._ahead) <= i:
+                assert time.monotonic() < latest, "a thread does not wait for its turn"
                 time.sleep(0.001)
     while turn._ahead:
         time.sleep(0.001)

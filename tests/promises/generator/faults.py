@@ -132,7 +132,7 @@ FAULTS = [
     Fault("continue breaks", "loops", 'outcome = caught("continue", self.block(stmt.body, frame))', 'outcome = caught("break", self.block(stmt.body, frame))'),
     Fault("a variable holds a copy after a loop", "carrying", "base.write(c.obj, c.slot, either(ran, made, before))", "base.write(c.obj, c.slot, made)"),
     Fault("a tensor from before a loop is carried", "carrying", "        if id(end) not in turn.made:", "        if False:", ("carrying", "or id(root) not in turn.made or", "or")),
-    Fault("two variables of a loop are two tensors", "carrying", "        if len(holds) > 1:", "        if len(holds) > 9:"),
+    Fault("two variables of a loop are two tensors", "carrying", "        if len(holds) > 1 and", "        if len(holds) > 9 and"),
     Fault("the tensor of an earlier turn is written to", "tensors", "        if id(x) in self.stand_ins:", "        if False:", ("rolling", "any((id(t), DATA) in kept for", "any(False for")),
     Fault("a break inside a piece goes on", "pieces", "if outcome.kind == 'break': break", "if outcome.kind == 'break': continue"),
     Fault("what both ways compute belongs to the first", "regions", "            self.shared[v] = mine[:shared]", "            pass"),
