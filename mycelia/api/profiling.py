@@ -161,7 +161,7 @@ class TimeProfile:
         self.wall = ((heard.end or perf_counter_ns()) - heard.begin) / 1e9
         self.waited = sum(s.end - s.begin for s in heard.spans if s.kind == "input") / 1e9
         self.compiling = sum(s.end - s.begin for s in heard.spans if s.kind == "compile") / 1e9
-        self.memory = max((c.program.memory for c in heard.calls), default=0)
+        self.memory = max((c.memory for c in heard.calls), default=0)
         self.peak = MachinePeak(_products_at_best(self.cycle), bandwidth())
         self.steps = tuple(sorted(self._steps(), key=lambda s: -s.seconds))
         self.lines = self._lines()

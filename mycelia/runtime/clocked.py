@@ -16,8 +16,10 @@ from mycelia.frozen import frozen
 from mycelia.ir import Function, names_of
 from mycelia.loops import Copy, Invoke, Launch, Origin, Program, Step
 from mycelia.options import Options
+from mycelia.primitives.pairing import has_complex, in_pairs
 from mycelia.runtime.arena import Arena
 from mycelia.runtime.executable import Executable
+from mycelia.runtime.pairs import Paired
 from mycelia.runtime.reference import Reference
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.stages import compiled
@@ -47,7 +49,6 @@ class AboutProgram:
 
     name: str
     steps: tuple[AboutStep, ...]
-    memory: int  # bytes that it computes in
 
 
 @frozen
@@ -58,6 +59,7 @@ class ClockedCall:
     begin: int
     end: int
     clock: Array  # for each step: when it began last, how long it took in all, how often it ran
+    memory: int  # bytes that it computed in
 
     @cached_property
     def cycle(self) -> float:
@@ -92,14 +94,13 @@ class Clocked:
     def __init__(self, made: Executable | Reference, name: str, tell: Callable[[ClockedCall], None]) -> None:
         self.made, self.tell = made, tell
         known = made.program if isinstance(made, Executable) else None
-        memory = made.binding.arena if isinstance(made, Executable) else 0
-        self.about = AboutProgram(name, described(known) if known is not None else (), int(hint(memory)))
+        self.about = AboutProgram(name, described(known) if known is not None else ())
 
     def __call__(self, *arrays: Array) -> tuple[Any, ...]:
         if not isinstance(self.made, Executable):
             begin = perf_counter_ns()
             out = self.made(*arrays)
-            self.tell(ClockedCall(self.about, begin, perf_counter_ns(), _NO_CLOCK))
+            self.tell(ClockedCall(self.about, begin, perf_counter_ns(), _NO_CLOCK, 0))
             return out
         with Arena.turn:  # nobody else runs it meanwhile
             clock = self.made.clock
@@ -107,18 +108,22 @@ class Clocked:
             begin = perf_counter_ns()
             results = self.made(*arrays)
             end = perf_counter_ns()
-            self.tell(ClockedCall(self.about, begin, end, clock.reshape(-1, TIMES).copy()))
+            times = clock.reshape(-1, TIMES).copy()
+            self.tell(ClockedCall(self.about, begin, end, times, self.made.memory))
             return results
 
 
 def clocked(
     fn: Function, donated: Mapping[int, int], options: Options, tell: Callable[[ClockedCall], None]
-) -> Clocked | Resizable:
+) -> Clocked | Paired | Resizable:
     """`fn` as machine code with a clock in it. Nothing of it is kept for other processes."""
     name = subject().name
 
-    def made(fn: Function) -> Clocked:
+    def real(fn: Function) -> Clocked:
         return Clocked(compiled(fn, donated, options), name, tell)
+
+    def made(fn: Function) -> Clocked | Paired:
+        return Paired(fn, real(in_pairs(fn)), donated) if has_complex(fn) else real(fn)
 
     if names := names_of(fn):
         return Resizable(fn, names, made)

@@ -122,6 +122,11 @@ class Executable:
         """What a user should know of how the program computes."""
         return self.binding.notes
 
+    @property
+    def memory(self) -> int:
+        """How many bytes the last call computed in."""
+        return self._last.arrangement.arena if self._last is not None else 0
+
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """The results. Arrays are taken as they are when they are dense and of the right type, else copied. Programs
         take turns; another thread waits. Only Python that a program calls can call a program that runs: that call has a

@@ -54,10 +54,12 @@ def test_what_comes_again_is_found_again() -> None:
         for i in range(500):
             fast(x, str(i))
         (kinds,) = fast._interpreted.ways.values()
-        assert kinds.pause is not None and kinds.pause.calls > 100
+        assert kinds.pause is not None
+        assert kinds.pause.calls > 100
         for _ in range(REST + 2):
             fast(x, "0")
-    assert kinds.pause.calls == 0 and kinds.pause.left < 0  # all calls are looked at now, and each fits
+    assert kinds.pause.calls == 0
+    assert kinds.pause.left < 0  # all calls are looked at now, and each fits
 
 
 def test_a_pause_grows_to_its_longest() -> None:

@@ -2,12 +2,13 @@
 
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import dataset, nn, ops
+from mycelia import Tensor, dataset, jit, nn, ops
 from mycelia.api import profiling
 from mycelia.api.profile_page import timeline
 from mycelia.api.profiling import StepTime, recording
@@ -31,13 +32,13 @@ def test_every_step_is_timed_and_says_what_it_does_and_for_which_line():
     (product,) = [s for s in seen.steps if s.kind == "library"]
     (kernel,) = [s for s in seen.steps if s.kind == "kernel"]
     assert product.products == 64**3
-    assert product.lines == ("test_profile.py:20  z = x @ y",)
+    assert product.lines == ("test_profile.py:21  z = x @ y",)
     assert {"exp", "max", "sum", "divide"} <= set(kernel.name.split(", "))
-    assert all(line.startswith("test_profile.py:21") for line in kernel.lines)
+    assert all(line.startswith("test_profile.py:22") for line in kernel.lines)
     assert product.nbytes == 3 * 64 * 64 * 4
     assert all(s.runs == seen.calls >= 2 and s.seconds > 0 for s in seen.steps)
     assert abs(sum(line.share for line in seen.lines) - 1) < 1e-6
-    assert {line.line.split("  ")[0] for line in seen.lines} == {"test_profile.py:20", "test_profile.py:21"}
+    assert {line.line.split("  ")[0] for line in seen.lines} == {"test_profile.py:22", "test_profile.py:21"}
 
 
 def test_it_gives_the_same_numbers_while_it_is_measured():
@@ -161,11 +162,11 @@ def test_clocks_that_are_known_give_times_that_are_known(monkeypatch, tmp_path):
         AboutStep("sum", "kernel", (here, Location("a.py", 4)), 0, 8000, True),
         AboutStep("never", "kernel", (), 0, 8, True),
     )
-    program = AboutProgram("f", steps, 64)
+    program = AboutProgram("f", steps)
 
     def call(begin: int) -> ClockedCall:
         clock = [[2 * begin + 20, 4000, 2], [2 * begin + 4020, 8000, 1], [0, 0, 0]]
-        return ClockedCall(program, begin, begin + 6100, np.array(clock, np.int64))
+        return ClockedCall(program, begin, begin + 6100, np.array(clock, np.int64), 64)
 
     heard = profiling.ProfileRecording([call(1000), call(2_001_000)], [], 0, 3_000_000, [1, 2])
     seen = profiling.TimeProfile(heard)
@@ -199,3 +200,23 @@ def test_clocks_that_are_known_give_times_that_are_known(monkeypatch, tmp_path):
     assert json.loads((tmp_path / "a" / "b" / "x.json").read_text())["traceEvents"] == events
     assert profiling.ProfileRecording([call(1000)], [], 0, 1, [1]).cycle() == 6100 / 12000
     assert profiling.ProfileRecording([], [], 0, 1).cycle() == 0
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x: ops.abs(ops.Complex()(x, x) * 2j).sum(),
+        lambda x: x[x > 1].sum(),
+        lambda x: x[ops.Complex()(x, x) != 0],
+    ],
+)
+def test_complex_numbers_and_sizes_from_data_are_measured_as_machine_code(of):
+    fast = jit(of)
+    x = Tensor(np.arange(5, dtype="f"))
+    expected = fast(x).asnumpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that it is interpreted, say
+        found = fast.profile(x)
+    assert found.steps
+    assert any(step.kind == "kernel" for step in found.steps)
+    assert np.array_equal(fast(x).asnumpy(), expected)
