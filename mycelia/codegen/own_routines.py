@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
+from mycelia.codegen.elimination import elimination_name, emit_elimination
 from mycelia.codegen.prefix import emit_prefix, prefix_name
 from mycelia.codegen.sparse import emit_sparse, sparse_name
-from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SparseCall
+from mycelia.loops import EliminationCall, OrderCall, PrefixCall, RoutineCall, SparseCall
 from mycelia.routines.emit import written
 from mycelia.routines.ordering import put_in_order
 from mycelia.routines.searching import find_places
@@ -55,6 +56,8 @@ def routine_name(call: RoutineCall) -> str:
         return prefix_name(call)
     if isinstance(call, SparseCall):
         return sparse_name(call)
+    if isinstance(call, EliminationCall):
+        return elimination_name(call)
     if isinstance(call, OrderCall):
         wanted = "".join(("v" if call.values else "", "p" if call.positions else ""))
         return f"order.{wanted}.{call.dtype.short}"
@@ -72,6 +75,8 @@ def emit_routine(call: RoutineCall, triple: str) -> str:
         return emit_prefix(call, routine_type(), triple)
     if isinstance(call, SparseCall):
         return emit_sparse(call, routine_type(), triple)
+    if isinstance(call, EliminationCall):
+        return emit_elimination(call, routine_type(), triple)
     wanted = (call.values, call.positions) if isinstance(call, OrderCall) else None
     return _text(routine_name(call), call.dtype, wanted, triple)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what only the compiler needs is loaded with it
     from mycelia.loops.calls import (
         Axis,
         ConvolutionCall,
+        EliminationCall,
         FourierCall,
         FourierKind,
         LibraryCall,
@@ -83,6 +84,7 @@ __all__ = [
     "ConvolutionCall",
     "Copy",
     "Datum",
+    "EliminationCall",
     "Enter",
     "Expr",
     "Fold",
@@ -154,8 +156,8 @@ __all__ = [
 
 _LATER = {
     "calls": (
-        "Axis", "ConvolutionCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves", "OrderCall",
-        "PrefixCall", "RoutineCall", "SearchCall", "SparseCall", "Strided", "TileKind", "Tiles",
+        "Axis", "ConvolutionCall", "EliminationCall", "FourierCall", "FourierKind", "LibraryCall", "Matmul", "Moves",
+        "OrderCall", "PrefixCall", "RoutineCall", "SearchCall", "SparseCall", "Strided", "TileKind", "Tiles",
     ),
     "equality": ("equal",),
     "kernel": ("Kernel", "Store", "Sweep", "Update", "mention", "mention_index"),

@@ -243,5 +243,31 @@ class SparseCall:
         return self.count * self.width + self.rows
 
 
-RoutineCall = OrderCall | SearchCall | PrefixCall | SparseCall  # what a routine computes, see `routines/ordering.py`
+@described
+@frozen
+class EliminationCall:
+    """What `kind` says of `count` small square matrices, dense ones: the X of A @ X = B for matrices B of so many
+    columns, and whether there is one; determinants; their signs and logarithms; Cholesky factors, if there are.
+    """
+
+    kind: str
+    dtype: DType
+    count: Dim
+    size: Dim
+    columns: Dim = 0
+
+    @property
+    def operands(self) -> int:
+        """How many arrays it takes and gives."""
+        return {"solve": 4, "determinant": 2, "slogdet": 3, "cholesky": 3}[self.kind]
+
+    @property
+    def multiplications(self) -> Dim:
+        """How many products it adds up, about."""
+        return self.count * (self.size * self.size * (self.size + 3 * self.columns) + 16 * self.size)
+
+
+RoutineCall = (
+    OrderCall | SearchCall | PrefixCall | SparseCall | EliminationCall
+)  # what a routine computes, see `routines/ordering.py`
 LibraryCall = Matmul | ConvolutionCall | Tiles | FourierCall | RoutineCall

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from mycelia.loops.calls import (
     Axis,
     ConvolutionCall,
+    EliminationCall,
     FourierCall,
     Matmul,
     OrderCall,
@@ -189,6 +190,32 @@ def _(call: PrefixCall, operands: Sequence[Array]) -> None:
     size = call.outer * call.length * call.inner
     x, out = (memory[:size].reshape(call.outer, call.length, call.inner) for memory in operands)
     out[...] = np.cumsum(x, 1, accumulator(call.dtype).numpy)
+
+
+@called.register
+def _(call: EliminationCall, operands: Sequence[Array]) -> None:
+    x, *others = operands
+    n, wide = call.size, np.float64
+    matrices = x[: call.count * n * n].reshape(call.count, n, n).astype(wide)
+    for number, matrix in enumerate(matrices):
+        results: tuple[Any, ...]
+        if call.kind == "determinant":
+            results = (np.linalg.det(matrix),)
+        elif call.kind == "slogdet":
+            results = np.linalg.slogdet(matrix)
+        else:
+            given = [(matrix + matrix.T) / 2] if call.kind == "cholesky" else [matrix]
+            if call.kind == "solve":
+                side = others[0][: call.count * n * call.columns].reshape(call.count, n, call.columns)[number]
+                given.append(side.astype(wide))
+            try:
+                found = np.linalg.solve(*given) if call.kind == "solve" else np.linalg.cholesky(*given)
+                results = found, True
+            except np.linalg.LinAlgError:
+                results = np.full_like(given[-1], np.nan), not all(np.isfinite(y).all() for y in given)
+        for out, result in zip(others[call.kind == "solve" :], results, strict=True):
+            size = np.size(result)
+            out[number * size : (number + 1) * size] = np.reshape(result, -1)
 
 
 @called.register

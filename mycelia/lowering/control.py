@@ -26,8 +26,11 @@ def _(op: object) -> bool:
     return True
 
 
-def _outputs(v: Value, body: Body) -> list[Buffer]:
-    return [body.memory[Value(Project(i), (v,))] for i in range(len(v.type.elements))]  # type: ignore[attr-defined]
+def outputs(v: Value, body: Body) -> list[Buffer]:
+    """Where the results of a step belong."""
+    if not isinstance(v.type, TupleType):
+        return [body.memory[v]]
+    return [body.memory[Value(Project(i), (v,))] for i in range(len(v.type.elements))]
 
 
 def _inner(fn: Function, params: Sequence[Buffer], body: Body, into: Sequence[Buffer]) -> Block:
@@ -56,7 +59,7 @@ def _deliver(results: Sequence[Buffer], into: Sequence[Buffer], params: Sequence
 def _(op: Cond, v: Value, body: Body) -> None:
     predicate, *operands = v.inputs
     params = [body.operand(x) for x in operands]
-    out = _outputs(v, body)
+    out = outputs(v, body)
     then, otherwise = (_inner(branch, params, body, out) for branch in (op.then, op.otherwise))
     body.steps.append(Branch(body.operand(predicate), then, otherwise))
 
@@ -94,7 +97,7 @@ def _loop_body(
 def _(op: While, v: Value, body: Body) -> None:
     constants, starts = v.inputs[: op.constants], v.inputs[op.constants :]
     fixed = [body.operand(x) for x in constants]
-    out = _outputs(v, body)
+    out = outputs(v, body)
     carries = len(starts)
     for x, c in zip(starts, out, strict=False):
         body.fill(x, c)
@@ -113,7 +116,7 @@ def _(op: Scan, v: Value, body: Body) -> None:
     starts = operands[op.constants : op.constants + op.carries]
     xs = operands[op.constants + op.carries :]
     fixed = [body.operand(x) for x in constants]
-    out = _outputs(v, body)
+    out = outputs(v, body)
     for x, c in zip(starts, out, strict=False):
         body.fill(x, c)
     carried = out[: op.carries]
@@ -135,7 +138,7 @@ def _streams(handles: Sequence[Buffer], items: Sequence[Buffer], types: Sequence
 def _(op: Map, v: Value, body: Body) -> None:
     constants, xs = v.inputs[: op.constants], v.inputs[op.constants :]
     fixed = [body.operand(x) for x in constants]
-    out = _outputs(v, body)
+    out = outputs(v, body)
     items = [body.shared.buffer(t) for t in op.body.types[op.constants :]]
     reading = _streams([body.operand(x) for x in xs], items, [x.type for x in xs])
     inside = Body(op.body, [*fixed, *items], body.shared, body.scope)
@@ -171,7 +174,7 @@ def _(op: Recurse, v: Value, body: Body) -> None:
             body.shared.procedures[key, name] = None
             body.shared.procedures[key, name] = _procedure(scope[name], fn, body, scope)
     inputs = tuple(body.operand(x) for x in v.inputs)
-    body.steps.append(Enter(scope[op.entry], inputs, tuple(_outputs(v, body))))
+    body.steps.append(Enter(scope[op.entry], inputs, tuple(outputs(v, body))))
 
 
 def _number(body: Body, key: object) -> int:
@@ -191,13 +194,13 @@ def _procedure(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Pr
 @lower_step.register
 def _(op: NamedCall, v: Value, body: Body) -> None:
     inputs = tuple(body.operand(x) for x in v.inputs)
-    body.steps.append(Enter(body.scope[op.callee], inputs, tuple(_outputs(v, body))))
+    body.steps.append(Enter(body.scope[op.callee], inputs, tuple(outputs(v, body))))
 
 
 @lower_step.register
 def _(op: HostCall, v: Value, body: Body) -> None:
     inputs = tuple(body.dense(x) for x in v.inputs)
-    body.steps.append(Host(op.callee, inputs, tuple(_outputs(v, body))))
+    body.steps.append(Host(op.callee, inputs, tuple(outputs(v, body))))
 
 
 @lower_step.register
@@ -206,9 +209,9 @@ def _(op: AllReduce, v: Value, body: Body) -> None:
 
 
 @lower_step.register
-def _(op: OfMatrices, v: Value, body: Body) -> None:
-    results = _outputs(v, body) if isinstance(v.type, TupleType) else [body.memory[v]]
-    body.steps.append(Host(op.host, tuple(body.dense(x) for x in v.inputs), tuple(results)))
+def called_outside(op: OfMatrices, v: Value, body: Body) -> None:
+    """A way out to LAPACK, which NumPy brings, and back."""
+    body.steps.append(Host(op.host, tuple(body.dense(x) for x in v.inputs), tuple(outputs(v, body))))
 
 
 @lower_step.register
@@ -220,7 +223,7 @@ def _(op: MakeFrame, v: Value, body: Body) -> None:
 
 @lower_step.register
 def _(op: OpenFrame, v: Value, body: Body) -> None:
-    body.steps.append(Runtime("open_frame", (body.operand(v.inputs[0]),), tuple(_outputs(v, body)), op.fields))
+    body.steps.append(Runtime("open_frame", (body.operand(v.inputs[0]),), tuple(outputs(v, body)), op.fields))
 
 
 @lower_step.register

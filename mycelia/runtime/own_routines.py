@@ -8,7 +8,7 @@ import numpy as np
 
 from mycelia.errors import ShapeError
 from mycelia.frozen import frozen
-from mycelia.loops import OrderCall, PrefixCall, RoutineCall, SearchCall, SparseCall
+from mycelia.loops import EliminationCall, OrderCall, PrefixCall, RoutineCall, SearchCall, SparseCall
 from mycelia.loops.prefix import CHUNK
 from mycelia.routines.ordering import PART, POSITION, TOGETHER
 from mycelia.types import Array
@@ -72,3 +72,9 @@ def _(call: PrefixCall, threads: int) -> tuple[list[int], int]:
 @_sized.register
 def _(call: SparseCall, threads: int) -> tuple[list[int], int]:
     return [1, max(1, min(threads, call.rows)), call.rows, call.count, call.height, call.width], 0
+
+
+@_sized.register
+def _(call: EliminationCall, threads: int) -> tuple[list[int], int]:
+    threads = max(1, min(threads, call.count))
+    return [1, threads, call.count, call.size, call.columns], threads * call.size * (call.size + call.columns)

@@ -14,7 +14,7 @@ import mycelia as ms
 from mycelia import Tensor
 
 PROGRAMS = {path.stem: path for path in sorted((Path(__file__).parent / "programs").glob("*.py"))}
-NATIVE = set(PROGRAMS) - {"kmeans", "markov", "pagerank", "picture"}  # those ask for numbers in the middle
+NATIVE = set(PROGRAMS) - {"kmeans", "markov", "picture"}  # those ask for numbers in the middle
 
 
 def loaded(path: Path, imported: str) -> ModuleType:
