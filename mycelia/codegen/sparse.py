@@ -3,8 +3,8 @@
     void sparse(ptr operands[6], i64 sizes[], i64 phase, i64 me, i64 all)
 
 Operands are where rows begin, columns, numbers, the dense matrix, the result and room, see `own_routines.py`. Threads
-share rows. The sum of a row has four parts, if the dense matrix is one column, so that no addition waits for the one
-before; else vectors of columns are added up side by side. So a sum is the same on any number of threads.
+share rows. If the dense matrix is one column, a vector adds up a row, and gathers what its columns say; else vectors of
+columns are added up side by side. So a sum is the same on any number of threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from mycelia.codegen.scalar import constant, from_memory, i32, i64, memory_type,
 from mycelia.loops import SparseCall
 from mycelia.loops.sparse import COUNT, HEIGHT, ROWS, WIDTH
 
-PARTS = 4  # of the sum of a row
 VECTORS = 4  # of columns, added up side by side
 
 
@@ -92,27 +91,55 @@ class _Sparse(LoopWriter):
     # ----------------------------------------------------------------------------------------------- of one column
 
     def _number(self, row: ir.Value) -> None:
-        b, (begin, end) = self.b, self._ends(row)
-        whole = b.sub(end, i64(PARTS - 1))
+        """The sum of a row: every lane adds up what is its own, the last turn with some lanes left out."""
+        begin, end = self._ends(row)
+        zero = constant(0, self.dtype, self.lanes)
 
-        def product(i: ir.Value) -> ir.Value:
-            return self._times(
-                self._read(self.values, i), self._read(self.dense, self._clamped(self.columns, i, self.last))
-            )
+        def turn(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
+            there = self._there(i, end)
+            values = self._some(self.values, i, self.element, there)
+            places = self._some(self.columns, i, self.index, there)
+            numbers = self._gathered(self.dense, self._within(places), there)
+            return [self._plus(held[0], self._times(values, numbers))]
 
-        def several(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
-            return [self._plus(h, product(b.add(i, i64(n)))) for n, h in enumerate(held)]
+        found = self.carried(begin, end, i64(self.lanes), [zero], turn)[0]
+        self._write(self._added(found), row)
 
-        def single(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
-            return [self._plus(held[0], product(i))]
+    def _there(self, first: ir.Value, end: ir.Value) -> ir.Value:
+        """Which lanes are before the end."""
+        b = self.b
+        places = b.add(splat(b, first, self.lanes), ir.Constant(ir.VectorType(i64, self.lanes), [*range(self.lanes)]))
+        return b.icmp_signed("<", places, splat(b, end, self.lanes))
 
-        parts = self.carried(begin, whole, i64(PARTS), [constant(0, self.dtype, 1)] * PARTS, several)
-        length = b.sub(end, begin)
-        none = b.icmp_signed("<", length, i64(0))
-        left = b.srem(b.select(none, i64(0), length), i64(PARTS))
-        rest = self.carried(b.sub(end, left), end, i64(1), [constant(0, self.dtype, 1)], single)
-        pairs = [self._plus(parts[n], parts[n + 1]) for n in range(0, PARTS, 2)]
-        self._write(self._plus(self._plus(*pairs), rest[0]), row)
+    def _some(self, base: ir.Value, first: ir.Value, kind: ir.Type, there: ir.Value) -> ir.Value:
+        """Elements side by side, and zeros where a lane is not there."""
+        vector = ir.VectorType(kind, self.lanes)
+        loaded = masked(self.b, "load", vector, self.at(base, first, kind), there)
+        return loaded if kind is self.index else from_memory(self.b, loaded, self.dtype)
+
+    def _within(self, places: ir.Value) -> ir.Value:
+        """Positions of the data, from 0 to the last."""
+        b, most = self.b, self.last
+        if self.index is i32:
+            most = b.trunc(self.least(most, i64(2**31 - 1)), i32)
+        most = splat(b, most, self.lanes)
+        places = b.select(b.icmp_signed("<", places, most), places, most)
+        return b.select(b.icmp_signed("<", places, zeros := ir.Constant(places.type, None)), zeros, places)
+
+    def _gathered(self, base: ir.Value, places: ir.Value, there: ir.Value) -> ir.Value:
+        addresses = self.at(base, places, self.element)
+        addresses.type = ir.VectorType(pointer, self.lanes)
+        loaded = masked(self.b, "gather", ir.VectorType(self.element, self.lanes), addresses, there)
+        return from_memory(self.b, loaded, self.dtype)
+
+    def _added(self, lanes: ir.Value) -> ir.Value:
+        """The sum of the lanes, by halves."""
+        count = self.lanes
+        while count > 1:
+            count //= 2
+            halves = (self.shuffled(lanes, lanes, range(n, n + count)) for n in (0, count))
+            lanes = self._plus(*halves)
+        return self.b.extract_element(lanes, i32(0))
 
     # ---------------------------------------------------------------------------------------------- of many columns
 
@@ -144,3 +171,14 @@ class _Sparse(LoopWriter):
         found = self.carried(*ends, i64(1), [constant(0, self.dtype, lanes)] * vectors, turn)
         for n, total in enumerate(found):
             self._write(total, b.add(b.add(place, column), i64(n * lanes)))
+
+
+def masked(b: ir.IRBuilder, name: str, kind: ir.VectorType, address: ir.Value, there: ir.Value) -> ir.Value:
+    """What lies at an address, or at one for each lane (`name`: "load" or "gather"); zero for lanes left out."""
+    element = kind.element
+    letter = f"i{element.width}" if isinstance(element, ir.IntType) else element.intrinsic_name
+    places = f"v{kind.count}p0" if isinstance(address.type, ir.VectorType) else "p0"
+    full = f"llvm.masked.{name}.v{kind.count}{letter}.{places}"
+    types = [address.type, there.type, kind]
+    function = b.module.globals.get(full) or ir.Function(b.module, ir.FunctionType(kind, types), full)
+    return b.call(function, [address, there, ir.Constant(kind, None)])

@@ -117,11 +117,11 @@ def test_operators_and_members_of_both_kinds():
         a.mm(Tensor(DENSE))
 
 
-def _drawn(rng, dtype, places):
-    held = np.where(rng.random((5, 7)) < 0.4, rng.normal(size=(5, 7)) * 4, 0).astype(dtype)
+def _drawn(rng, dtype, places, shape=(5, 7), share=0.4):
+    held = np.where(rng.random(shape) < share, rng.normal(size=shape) * 4, 0).astype(dtype)
     held[2] = 0
     where = np.argwhere(held)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(where[:, 0], minlength=5))]).astype(places)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(where[:, 0], minlength=shape[0]))]).astype(places)
     return held, starts, where[:, 1].astype(places), held[tuple(where.T)]
 
 
@@ -142,6 +142,18 @@ def test_products_with_rows_are_those_of_the_whole_compiled_too(dtype, places):
             got = f(*map(Tensor, parts), Tensor(dense)).asnumpy()
             np.testing.assert_allclose(got, held @ dense, rtol=1e-2 if dtype == "f2" else 1e-5, atol=1e-2)
         assert "one native call" in run.explain()
+
+
+@pytest.mark.parametrize("dtype", ["f", "d", "i8", "f2"])
+def test_rows_of_any_length_are_added_up_whole(dtype):
+    rng = np.random.default_rng(6)
+    run = ms.jit(lambda *parts: ms.CSRTensor(*parts[:3], (6, 61)).mm(parts[3]))
+    for share in (0.05, 0.3, 0.6, 1.0):
+        held, *parts = _drawn(rng, dtype, "i4", (6, 61), share)
+        column = rng.integers(-4, 5, (61, 1)).astype(dtype)
+        got = run(*map(Tensor, parts), Tensor(column)).asnumpy()
+        scale = np.abs(held).astype("d") @ np.abs(column) + 1
+        assert (np.abs(got - held.astype("d") @ column) <= scale * (1e-2 if dtype == "f2" else 1e-6)).all()
 
 
 def test_gradients_of_products_with_rows_are_those_of_the_whole():
