@@ -132,9 +132,13 @@ class _Recording:
         return done
 
     def follow_captures(self) -> None:
-        """Statements that are read instead of being run leave their marks, too."""
+        """Statements that are read instead of being run leave their marks, too. Texts are believed: with marks, no code
+        is what its text would be compiled to.
+        """
+        from mycelia.capture import source
         from mycelia.capture.statements import Statements
 
+        source.BEGAN = float("inf")
         places = {}
         number = 0
         for path in sorted({name.partition(":")[0] for name in self.names}):
