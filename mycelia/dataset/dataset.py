@@ -13,8 +13,7 @@ from mycelia.dataset.caches.diskcache import DiskCache
 from mycelia.dataset.callback import DSCallback
 from mycelia.dataset.config import current_options
 from mycelia.dataset.flow.table import ENDLESS
-from mycelia.dataset.plan.batching import BatchNode, BucketNode, Padding
-from mycelia.dataset.plan.nodes import (
+from mycelia.dataset.plan.arranging import (
     ConcatNode,
     FixedShuffleNode,
     PickNode,
@@ -23,11 +22,12 @@ from mycelia.dataset.plan.nodes import (
     RepeatNode,
     ShuffleNode,
     SliceNode,
-    SourceNode,
     ZipNode,
     by_number,
 )
+from mycelia.dataset.plan.batching import BatchNode, BucketNode, Padding
 from mycelia.dataset.plan.operations import FilterNode, MapNode
+from mycelia.dataset.plan.origins import SourceNode
 from mycelia.dataset.plan.packing import PackNode, WindowsNode
 from mycelia.dataset.plan.samplers import Sampler, as_sampler
 from mycelia.dataset.plan.syncing import Gate, SyncNode

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from mycelia.checks import text, truth, whole
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.rowbytes import bytes_of, row_of
-from mycelia.dataset.plan.nodes import Data, copied
+from mycelia.dataset.plan.origins import Data, copied
 from mycelia.errors import ArgumentError
 from mycelia.frozen import frozen
 from mycelia.types import Array

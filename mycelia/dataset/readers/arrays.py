@@ -12,7 +12,7 @@ import numpy as np
 
 from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.origins import Data
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.readers.base import COMMON, SAMPLED, TEXT, Reader, file_of
 from mycelia.dataset.readers.lines import parsed, parsed_line, text_of

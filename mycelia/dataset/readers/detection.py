@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.origins import Data
 from mycelia.dataset.readers.base import Decrypt, Reader, Samples, f32, files_in, i32, image_loader, inner, text, u32
 from mycelia.dataset.readers.folders import DECODED
 from mycelia.dataset.readers.lines import lines_of, numbered, parsed_line, text_of

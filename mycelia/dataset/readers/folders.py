@@ -10,7 +10,7 @@ from typing import Any
 
 from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.origins import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     IMAGES,

@@ -13,7 +13,7 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.nodes import IterableNode
+from mycelia.dataset.plan.origins import IterableNode
 from mycelia.dataset.plan.samplers import Sampler, choose
 from mycelia.dataset.run.arguments import workers_of
 from mycelia.dataset.sources.arrowcells import cells, is_plain_type, ragged

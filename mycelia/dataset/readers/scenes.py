@@ -11,7 +11,7 @@ import numpy as np
 
 from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
-from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.origins import Data
 from mycelia.dataset.readers.base import (
     COMMON,
     SAMPLED,

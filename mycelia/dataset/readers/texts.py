@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from mycelia.checks import choice
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.nodes import Data
+from mycelia.dataset.plan.origins import Data
 from mycelia.dataset.readers.base import (
     BY_FILES,
     COMMON,

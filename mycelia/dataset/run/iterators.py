@@ -20,7 +20,8 @@ from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.saving import plain, restored
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.nodes import Node, SourceNode
+from mycelia.dataset.plan.nodes import Node
+from mycelia.dataset.plan.origins import SourceNode
 from mycelia.dataset.run.handover import as_tensor
 from mycelia.dataset.run.pipeline import NumberedPlan, Pipeline, walk
 from mycelia.dataset.run.profile import Profile, profile

@@ -14,8 +14,10 @@ from mycelia.checks import whole
 from mycelia.dataset.config import current_options
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.table import ENDLESS
+from mycelia.dataset.plan.arranging import RenameNode, RepeatNode, ShuffleNode, SliceNode, ZipNode
 from mycelia.dataset.plan.batching import BatchNode
-from mycelia.dataset.plan.nodes import Node, RenameNode, RepeatNode, ShuffleNode, SliceNode, SourceNode, ZipNode
+from mycelia.dataset.plan.nodes import Node
+from mycelia.dataset.plan.origins import SourceNode
 from mycelia.dataset.plan.syncing import Gate, SyncNode
 from mycelia.dataset.plan.weaving import MixNode
 from mycelia.dataset.run.iterators import DictIterator, TupleIterator

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from mycelia.dataset.config import ErrorSamplesMode, PipelineOptions
-from mycelia.dataset.plan.nodes import Node, SourceNode
+from mycelia.dataset.plan.nodes import Node
+from mycelia.dataset.plan.origins import SourceNode
 from mycelia.dataset.plan.samplers import DistributedSampler
 from mycelia.dataset.run.pipeline import NumberedPlan, walk
 
