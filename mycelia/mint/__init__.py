@@ -8,7 +8,8 @@ from mycelia.mint import linalg as linalg
 from mycelia.mint import nn as nn
 from mycelia.mint import optim as optim
 from mycelia.mint import special as special
-from mycelia.mint.covers import *  # noqa: F403  # it lists what it offers
+from mycelia.mint.along import *  # noqa: F403  # it lists what it offers
+from mycelia.mint.covers import *  # noqa: F403  # so does it
 from mycelia.names import boundary as _boundary
 from mycelia.names import explain_missing as _explain_missing
 from mycelia.names import missing_in as _missing_in

@@ -1,4 +1,4 @@
-"""Functions that are called in another way than in `ops`: by dim and keepdim, with other defaults or results."""
+"""Functions that are called in another way than in `ops`: with other names, defaults or results."""
 
 # a primitive returns what it is given, tensors for tensors:
 # mypy: disable-error-code="no-any-return, no-untyped-call"
@@ -11,14 +11,9 @@ from mycelia import ops
 from mycelia.checks import only, truth
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError
+from mycelia.mint.along import cast, places
 
 __all__ = [
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
     "argsort",
     "bernoulli",
     "bmm",
@@ -27,10 +22,6 @@ __all__ = [
     "clone",
     "concat",
     "conv2d",
-    "count_nonzero",
-    "cummax",
-    "cummin",
-    "cumsum",
     "diag",
     "diff",
     "empty_like",
@@ -39,18 +30,10 @@ __all__ = [
     "gather",
     "index_add",
     "index_select",
-    "logsumexp",
-    "max",
-    "mean",
-    "median",
-    "min",
     "multinomial",
-    "nansum",
     "narrow",
-    "norm",
     "normal",
     "permute",
-    "prod",
     "randperm",
     "scatter",
     "scatter_add",
@@ -60,15 +43,10 @@ __all__ = [
     "split",
     "squeeze",
     "stack",
-    "std",
-    "std_mean",
-    "sum",
     "tile",
     "topk",
     "transpose",
     "unsqueeze",
-    "var",
-    "var_mean",
     "vdot",
     "where",
 ]
@@ -85,39 +63,8 @@ def _here(device: Any, x: Any) -> Any:
     return x
 
 
-def _cast(x: Any, dtype: Any) -> Any:
-    return x if dtype is None else x.astype(dtype)
-
-
-def _wide(x: Tensor, dtype: Any) -> Any:
-    return dtype if dtype is not None or x.dtype.is_float else "int64"
-
-
-def _places(found: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    return found[0], found[1].astype("int64")
-
-
 def _sorted(input: Any, dim: int, descending: bool) -> Any:
-    return _places(ops.sort(input, dim, descending))
-
-
-def _extreme(two: Any, one: Any, pair: Any, input: Any, dim: Any, keepdim: bool) -> Any:
-    truth("an extreme", "keepdim", keepdim)
-    if isinstance(dim, Tensor):
-        return two(input, dim)
-    return one(input) if dim is None else pair(input, dim, keepdim)
-
-
-def _median(input: Any, dim: Any, keepdim: bool) -> Any:
-    truth("median", "keepdim", keepdim)
-    if dim is None:
-        return ops.median(input.reshape(-1), -1)[0]
-    return _places(ops.median(input, dim, keepdim))
-
-
-def _norm(input: Any, order: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    x = _cast(input, dtype)
-    return ops.vector_norm(x, 2.0 if order in ("fro", None) else order, dim, keepdim)
+    return places(ops.sort(input, dim, descending))
 
 
 def _normal(mean: Any, std: Any, size: Any, generator: Any) -> Any:
@@ -143,60 +90,6 @@ def _conv2d(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation:
     if isinstance(padding, str):
         return ops.conv2d(x, weight, bias, stride, padding, 0, dilation, groups)
     return ops.conv2d(x, weight, bias, stride, "pad", padding, dilation, groups)
-
-
-def all(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether all elements along axes are true, or not zero.
-
-    >>> all(Tensor([True, False])).item()
-    False
-    """
-    return ops.all(input, dim, keepdim)
-
-
-def any(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Whether any element along axes is true, or not zero.
-
-    >>> any(Tensor([True, False])).item()
-    True
-    """
-    return ops.any(input, dim, keepdim)
-
-
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The largest element along axes.
-
-    >>> amax(Tensor([1.0, 3.0])).item()
-    3.0
-    """
-    return ops.amax(input, dim, keepdim)
-
-
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Any:
-    """The smallest element along axes.
-
-    >>> amin(Tensor([1.0, 3.0])).item()
-    1.0
-    """
-    return ops.amin(input, dim, keepdim)
-
-
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Where the largest element is: along an axis, or in the flattened tensor.
-
-    >>> argmax(Tensor([1.0, 3.0])).item()
-    1
-    """
-    return ops.argmax(input, dim, keepdim)
-
-
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """Where the smallest element is: along an axis, or in the flattened tensor.
-
-    >>> argmin(Tensor([1.0, 3.0])).item()
-    0
-    """
-    return ops.argmin(input, dim, keepdim).astype("int64")
 
 
 def argsort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -273,42 +166,6 @@ def conv2d(
     return _conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
-def count_nonzero(input: Any, dim: Any = None) -> Any:
-    """How many elements along axes are not zero.
-
-    >>> count_nonzero(Tensor([0, 2])).item()
-    1
-    """
-    return ops.count_nonzero(input, dim, dtype="int64")
-
-
-def cummax(input: Any, dim: Any) -> Any:
-    """The largest element so far along an axis, and where it is.
-
-    >>> cummax(Tensor([1, 3, 2]), 0)[0].tolist()
-    [1, 3, 3]
-    """
-    return ops.cummax(input, dim)
-
-
-def cummin(input: Any, dim: Any) -> Any:
-    """The smallest element so far along an axis, and where it is.
-
-    >>> cummin(Tensor([1, 3, 2]), 0)[0].tolist()
-    [1, 1, 1]
-    """
-    return ops.cummin(input, dim)
-
-
-def cumsum(input: Any, dim: Any, dtype: Any = None) -> Any:
-    """The running sum along an axis; that of whole numbers is int64.
-
-    >>> cumsum(Tensor([1, 2]), 0).tolist()
-    [1, 3]
-    """
-    return ops.cumsum(input, dim, _wide(input, dtype))
-
-
 def diag(input: Any, diagonal: int = 0) -> Any:
     """A matrix with this diagonal, or the diagonal of a matrix.
 
@@ -381,51 +238,6 @@ def index_select(input: Any, dim: Any, index: Any) -> Any:
     return ops.index_select(input, dim, index)
 
 
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
-    """The logarithm of the sum of exponentials, without overflow.
-
-    >>> logsumexp(Tensor([0.0]), 0).item()
-    0.0
-    """
-    return ops.logsumexp(input, dim, keepdim)
-
-
-def max(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest element; along an axis, also where it is; or the larger of two tensors.
-
-    >>> max(Tensor([1.0, 3.0])).item()
-    3.0
-    """
-    return _extreme(ops.maximum, ops.amax, ops.max, input, dim, keepdim)
-
-
-def min(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest element; along an axis, also where it is; or the smaller of two tensors.
-
-    >>> min(Tensor([1.0, 3.0])).item()
-    1.0
-    """
-    return _extreme(ops.minimum, ops.amin, ops.min, input, dim, keepdim)
-
-
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The arithmetic mean along axes.
-
-    >>> mean(Tensor([1.0, 3.0])).item()
-    2.0
-    """
-    return ops.mean(_cast(input, dtype), dim, keepdim)
-
-
-def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The middle one of the elements; along an axis, also where it is.
-
-    >>> median(Tensor([3.0, 1.0, 2.0])).item()
-    2.0
-    """
-    return _median(input, dim, keepdim)
-
-
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
     """Positions, each drawn as likely as its weight says.
 
@@ -435,15 +247,6 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     return ops.multinomial(input, num_samples, replacement, generator=generator).astype("int64")
 
 
-def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum of the elements that are numbers.
-
-    >>> nansum(Tensor([1.0, float("nan")])).item()
-    1.0
-    """
-    return ops.nansum(input, dim, keepdim, dtype=dtype)
-
-
 def narrow(input: Any, dim: Any, start: int, length: int) -> Any:
     """So many slices along an axis, from one on.
 
@@ -451,15 +254,6 @@ def narrow(input: Any, dim: Any, start: int, length: int) -> Any:
     [2, 3]
     """
     return ops.narrow(input, dim, start, length)
-
-
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The length of vectors along axes, by the norm of an order.
-
-    >>> norm(Tensor([3.0, 4.0])).item()
-    5.0
-    """
-    return _norm(input, p, dim, keepdim, dtype)
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = None) -> Any:
@@ -478,15 +272,6 @@ def permute(input: Any, dims: Any) -> Any:
     (2, 1)
     """
     return ops.permute(input, dims)
-
-
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The product along axes; that of whole numbers is int64.
-
-    >>> prod(Tensor([2.0, 3.0])).item()
-    6.0
-    """
-    return ops.prod(input, dim, keepdim, dtype)
 
 
 def randperm(n: int, *, generator: Any = None, dtype: Any = "int64") -> Any:
@@ -531,7 +316,7 @@ def softmax(input: Any, dim: Any, *, dtype: Any = None) -> Any:
     >>> softmax(Tensor([0.0, 0.0]), 0).tolist()
     [0.5, 0.5]
     """
-    return ops.softmax(_cast(input, dtype), dim)
+    return ops.softmax(cast(input, dtype), dim)
 
 
 def sort(input: Any, *, dim: Any = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -570,33 +355,6 @@ def stack(tensors: Any, dim: Any = 0) -> Any:
     return ops.stack(tensors, dim)
 
 
-def std(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Any:
-    """The standard deviation along axes, over n - correction.
-
-    >>> round(std(Tensor([1.0, 3.0])).item(), 4)
-    1.4142
-    """
-    return ops.std(input, dim, correction, keepdim)
-
-
-def std_mean(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Any:
-    """The standard deviation and the mean along axes.
-
-    >>> std_mean(Tensor([1.0, 3.0]))[1].item()
-    2.0
-    """
-    return ops.std_mean(input, dim, correction, keepdim)
-
-
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """The sum along axes; that of whole numbers is int64.
-
-    >>> sum(Tensor([1, 2])).item()
-    3
-    """
-    return ops.sum(input, dim, keepdim, dtype=dtype)
-
-
 def tile(input: Any, dims: Any) -> Any:
     """A tensor repeated so often along each axis.
 
@@ -612,7 +370,7 @@ def topk(input: Any, k: int, dim: Any = -1, largest: bool = True, sorted: bool =
     >>> topk(Tensor([1, 3, 2]), 2)[0].tolist()
     [3, 2]
     """
-    return _places(ops.topk(input, k, dim, largest, sorted))
+    return places(ops.topk(input, k, dim, largest, sorted))
 
 
 def transpose(input: Any, dim0: Any, dim1: Any) -> Any:
@@ -631,24 +389,6 @@ def unsqueeze(input: Any, dim: Any) -> Any:
     (1, 1)
     """
     return ops.unsqueeze(input, dim)
-
-
-def var(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Any:
-    """The variance along axes, over n - correction.
-
-    >>> var(Tensor([1.0, 3.0])).item()
-    2.0
-    """
-    return ops.var(input, dim, correction, keepdim)
-
-
-def var_mean(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Any:
-    """The variance and the mean along axes.
-
-    >>> var_mean(Tensor([1.0, 3.0]))[0].item()
-    2.0
-    """
-    return ops.var_mean(input, dim, correction, keepdim)
 
 
 def vdot(input: Any, other: Any) -> Any:
