@@ -26,10 +26,11 @@ from mycelia.dataset.plan.arranging import (
     by_number,
 )
 from mycelia.dataset.plan.batching import BatchNode, BucketNode, Padding
+from mycelia.dataset.plan.choosing import as_sampler
 from mycelia.dataset.plan.operations import FilterNode, MapNode
 from mycelia.dataset.plan.origins import SourceNode
 from mycelia.dataset.plan.packing import PackNode, WindowsNode
-from mycelia.dataset.plan.samplers import Sampler, as_sampler
+from mycelia.dataset.plan.samplers import Sampler
 from mycelia.dataset.plan.syncing import Gate, SyncNode
 from mycelia.dataset.run.arguments import arity, cached, padding_of, parts_of, workers_of
 from mycelia.dataset.run.flattening import FlatMapNode

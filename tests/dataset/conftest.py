@@ -6,8 +6,10 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 
@@ -22,10 +24,16 @@ SLOW_SECONDS = 900
 
 @pytest.fixture(autouse=True)
 def time_limit(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test that hangs fails."""
+    """A test that hangs fails, and tells where each thread is."""
 
     def ring(*_: object) -> None:
-        pytest.fail("the test took too long", pytrace=True)
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        told = [
+            f"{names.get(ident, ident)}:\n{''.join(traceback.format_stack(frame)[-6:])}"
+            for ident, frame in sys._current_frames().items()
+            if ident != threading.get_ident()
+        ]
+        pytest.fail("\n".join(["the test took too long", *told]), pytrace=True)
 
     slow = request.node.get_closest_marker("slow") is not None
     before = signal.signal(signal.SIGALRM, ring)

@@ -64,6 +64,7 @@ class Turnstile:
 def own(operation: Any) -> bool:
     """Whether an operation and all that it is made of are ours or NumPy's: neither who calls it nor when can be told.
 
+    >>> import numpy as np
     >>> own(abs), own(np.log), own(lambda x: x), own([].append)
     (True, True, False, False)
     """
@@ -196,6 +197,7 @@ def unique(names: Sequence[str], purpose: str) -> tuple[str, ...]:
 def table_stream(table: Table, epoch: int, state: State) -> RowStream:
     """A table as a stream from where it stood.
 
+    >>> from mycelia.dataset.flow.table import SourceTable
     >>> table_stream(SourceTable(0, 5, None), 0, 3).snapshot()
     3
     """

@@ -17,8 +17,9 @@ import numpy as np
 from mycelia.dataset.errors import DataError, missing
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.parameters import document
+from mycelia.dataset.plan.choosing import choose
 from mycelia.dataset.plan.origins import Data
-from mycelia.dataset.plan.samplers import Shuffle, choose
+from mycelia.dataset.plan.samplers import Shuffle
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.vision.codec import decode
 from mycelia.errors import ArgumentError

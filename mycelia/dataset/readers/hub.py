@@ -13,8 +13,9 @@ from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Columns, Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
+from mycelia.dataset.plan.choosing import choose
 from mycelia.dataset.plan.origins import IterableNode
-from mycelia.dataset.plan.samplers import Sampler, choose
+from mycelia.dataset.plan.samplers import Sampler
 from mycelia.dataset.run.arguments import workers_of
 from mycelia.dataset.sources.arrowcells import cells, is_plain_type, ragged
 from mycelia.dataset.sources.memory import MappableDataset, SourceDataset

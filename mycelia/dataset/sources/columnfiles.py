@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from mycelia.dataset.parameters import document
-from mycelia.dataset.plan.samplers import Sampler, choose
+from mycelia.dataset.plan.choosing import choose
+from mycelia.dataset.plan.samplers import Sampler
 from mycelia.dataset.sources.filedata import Files, Mode, listed
 from mycelia.dataset.sources.memory import MappableDataset
 

@@ -18,9 +18,10 @@ from mycelia.dataset.flow.request import Row
 from mycelia.dataset.flow.table import ENDLESS
 from mycelia.dataset.lazy import lazy
 from mycelia.dataset.parameters import document
+from mycelia.dataset.plan.choosing import choose
 from mycelia.dataset.plan.nodes import Node, unique
 from mycelia.dataset.plan.origins import Data, IterableNode, SourceNode, as_own, as_row
-from mycelia.dataset.plan.samplers import Sampler, Shuffle, choose
+from mycelia.dataset.plan.samplers import Sampler, Shuffle
 from mycelia.dataset.random import generator_for
 from mycelia.dataset.run.arguments import workers_of
 from mycelia.dataset.run.reading import Names, megabytes, names_of

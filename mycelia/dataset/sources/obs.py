@@ -12,7 +12,8 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
-from mycelia.dataset.plan.samplers import Shuffle, choose
+from mycelia.dataset.plan.choosing import choose
+from mycelia.dataset.plan.samplers import Shuffle
 from mycelia.dataset.sources.filedata import Mode
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.sources.records import RecordData

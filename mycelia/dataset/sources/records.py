@@ -12,7 +12,8 @@ from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
-from mycelia.dataset.plan.samplers import Sampler, Shuffle, choose
+from mycelia.dataset.plan.choosing import choose
+from mycelia.dataset.plan.samplers import Sampler, Shuffle
 from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.sources.schema import Schema, as_schema

@@ -13,8 +13,9 @@ from mycelia.dataset.caches.cache import DatasetCache
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.request import Row
 from mycelia.dataset.lazy import lazy
+from mycelia.dataset.plan.choosing import choose
 from mycelia.dataset.plan.nodes import unique
-from mycelia.dataset.plan.samplers import Shuffle, choose
+from mycelia.dataset.plan.samplers import Shuffle
 from mycelia.dataset.sources.filedata import FileData, Files, Mode, listed
 from mycelia.dataset.sources.memory import MappableDataset
 from mycelia.dataset.sources.textbytes import TextBytes
