@@ -136,16 +136,7 @@ def find(key: str, fn: Function, options: Options) -> Executable | None:
             return None  # an object went first
         code = linked([i for i in images if i is not None], objects, options.target, entries(binding))
         made = Executable(code, Bound(binding, {}))
-    except (
-        ArgumentError,
-        ValueError,
-        AssertionError,
-        KeyError,
-        IndexError,
-        TypeError,
-        CompileError,
-        OneDnnError,
-    ) as error:
+    except UNUSABLE as error:
         files.complain(f"{files.folder / key}.unit cannot be used, and is made again: {error}")
         return None
     _rely(binding, fn)
