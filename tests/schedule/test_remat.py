@@ -94,9 +94,13 @@ def test_the_arena_of_a_compiled_program_is_what_was_planned():
         assert run.binding.arena == arena_bytes(program_of(fn, donated, memory), room)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_budget_that_is_too_small_says_which_would_do(seed):
-    fn, donated = training_step(seed, 10)
+# random programs with branches, of which both sides seem to live
+TOO_SMALL = [training_step(seed, 10) for seed in range(4)]
+TOO_SMALL += [(case.fn, donated) for case, donated in (training_case(seed, steps=20) for seed in (47, 59, 66))]
+
+
+@pytest.mark.parametrize(("fn", "donated"), TOO_SMALL, ids=range(len(TOO_SMALL)))
+def test_a_budget_that_is_too_small_says_which_would_do(fn, donated):
     with pytest.raises(OutOfMemory, match="bytes at least") as told:
         program_of(fn, donated, Memory(budget=1))
     least = int(re.search("needs ([0-9,]+) bytes", str(told.value))[1].replace(",", ""))
