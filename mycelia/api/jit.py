@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
@@ -82,7 +83,9 @@ def jit(
         "backend": backend,
     }
     check_names(passes_off)
-    wishes = Wishes(Memory(keep, memory_budget), frozenset(passes_off), verify)
+    whole = isinstance(memory_budget, Integral) and not isinstance(memory_budget, bool)
+    budget = int(memory_budget) if whole else memory_budget  # type: ignore[arg-type]  # NumPy's too
+    wishes = Wishes(Memory(keep, budget), frozenset(passes_off), verify)
     settings = {**given, **options}
     for name, value in settings.items():
         _check(name, value)
