@@ -30,7 +30,7 @@ def options(wishes: Wishes = NOTHING_ASKED) -> Options:
 
 def stages_to_show() -> frozenset[str]:
     """The stages that MYCELIA_SHOW names."""
-    return frozenset(filter(None, os.environ.get("MYCELIA_SHOW", "").split(",")))
+    return frozenset(filter(None, map(str.strip, os.environ.get("MYCELIA_SHOW", "").split(","))))
 
 
 @cache

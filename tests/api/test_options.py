@@ -114,7 +114,7 @@ def test_stages_are_shown_on_request(capfd):
 
 
 def test_the_environment_says_what_is_shown(monkeypatch):
-    monkeypatch.setenv("MYCELIA_SHOW", "graph,llvm")
+    monkeypatch.setenv("MYCELIA_SHOW", "graph, llvm,")
     assert options().show == {"graph", "llvm"}
     monkeypatch.setenv("MYCELIA_SHOW", "grahp")
     with pytest.raises(ArgumentError, match="there is no stage 'grahp'"):
