@@ -7,17 +7,21 @@ import re
 import numpy as np
 import pytest
 
+from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.errors import ArgumentError, OutOfMemory
 from mycelia.ir import Function
-from mycelia.loops import Invoke, Program
+from mycelia.loops import Invoke, Program, parse_program, show
+from mycelia.loops import equal as equal_programs
 from mycelia.options import KEEPING, Memory, Wishes
 from mycelia.runtime.stages import room_for, scheduled, written
 from mycelia.schedule import POLICIES, arena_bytes, in_good_order, memory_report, plan_memory
 from mycelia.schedule.lives import lives
 from mycelia.testing import compile, lower, optimise
+from mycelia.transforms import value_and_grad
+from mycelia.types import TensorType, float32
 from tests.fuzz.programs import pulled_back, random_case, training_case
-from tests.schedule.networks import inputs_of, training_step
+from tests.schedule.networks import inputs_of, norm, training_step
 from tests.schedule.shadow import Shadow
 
 room = room_for(options())
@@ -84,6 +88,21 @@ def test_a_budget_is_kept_and_changes_no_bit(seed):
         assert repeated(program) > 0
         check_plan(program)
         assert equal(results(fn, donated, inputs, Memory(budget=budget), 2), unrestricted)
+
+
+@pytest.mark.parametrize("keep", KEEPING)
+def test_what_is_made_again_is_written_down_and_read(keep):
+    """Rows wait in scratch, of which a kernel that is run twice has one."""
+    w = TensorType(float32, (16, 16))
+
+    def loss(x, *weights):
+        for each in weights:
+            x = norm(p.tanh(p.matmul(x, each)))
+        return p.reduce_sum(x * x)
+
+    fn = value_and_grad(Function.build(loss, TensorType(float32, (8, 16)), *[w] * 6), (False, *[True] * 6))
+    program = program_of(fn, {}, Memory(keep))
+    assert equal_programs(parse_program(show(program)), program)
 
 
 def test_the_arena_of_a_compiled_program_is_what_was_planned():
