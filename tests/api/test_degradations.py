@@ -95,6 +95,37 @@ def test_a_compiler_that_dies_once_is_asked_again_and_nothing_is_lost(monkeypatc
     assert ms.report().startswith("nothing")
 
 
+def newton(a):
+    x = a
+    while ops.abs(x * x - a) > 1e-3:
+        print("a turn")
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def nested(a):
+    return a if a < 0.1 else ops.sin(nested(a / 2)) + a
+
+
+@pytest.mark.parametrize("fails", [(0,), (1,), (0, 1)], ids=["forward", "backward", "both"])
+@pytest.mark.parametrize("fn", [newton, nested])
+def test_a_gradient_of_which_one_half_is_interpreted_is_right(monkeypatch, capsys, fn, fails):
+    """What turns leave behind is a list to the interpreter, and memory of its own kind to machine code."""
+    want, usual, asked = ms.grad(fn)(Tensor(3.0)).item(), stages.machine_code, itertools.count()
+    printed = capsys.readouterr().out
+
+    def machine_code(*given):
+        if next(asked) in fails:
+            raise CompileError("the compiler process died with status -6")
+        return usual(*given)
+
+    monkeypatch.setattr(stages, "machine_code", machine_code)
+    compiled = ms.jit(fn)
+    got, _ = with_warnings(lambda: ms.grad(compiled)(Tensor(3.0)).item())  # three times
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert capsys.readouterr().out == 3 * printed
+
+
 @pytest.mark.parametrize("strict", [{"fullgraph": True}, {"fallback": False}])
 def test_where_one_native_program_was_asked_for_it_is_an_error(monkeypatch, strict):
     monkeypatch.setattr(workers.Worker, "compile", refuses)
