@@ -177,18 +177,21 @@ class Jitted:
         "described",
     )  # fmt: skip
 
-    def __new__(cls, fn: Any, *settings: Any) -> Jitted:
+    def __new__(cls, fn: Any, *settings: Any, **more: Any) -> Jitted:
         return object.__new__(_kind_for(type(fn)))
 
     def __init__(
-        self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
-    ) -> None:
+        self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED,
+        strict: bool | None = None,
+    ) -> None:  # fmt: skip
         from mycelia.api.interpreted import Interpreted  # the interpreter of Python, which eager programs do without
 
         self.__captured__ = fn
         self.__fallback, self.__settings = fallback, settings
         self.__backend = _backend(settings["backend"])
-        self.__subject = Subject(getattr(fn, "__qualname__", type(fn).__name__), strict=not fallback)
+        self.__subject = Subject(
+            getattr(fn, "__qualname__", type(fn).__name__), not fallback if strict is None else strict
+        )
         self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self.__backend, self.__subject, wishes)
         self.described: Described | None = None  # see `enable_dynamic`
         if (signature := settings.get("input_signature")) is not None:

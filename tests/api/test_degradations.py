@@ -95,6 +95,17 @@ def test_a_compiler_that_dies_once_is_asked_again_and_nothing_is_lost(monkeypatc
     assert ms.report().startswith("nothing")
 
 
+def test_vmap_of_control_flow_needs_no_machine_code(monkeypatch):
+    def folded(x):
+        return x * 2 if x.sum() > 0 else x - 1
+
+    monkeypatch.setattr(workers.Worker, "compile", refuses)
+    x, mapped = np.float32([[1, 2], [-3, 1]]), ms.vmap(folded)
+    out, said = with_warnings(lambda: mapped(Tensor(x)))
+    np.testing.assert_array_equal(out.asnumpy(), [[2, 4], [-4, 0]])
+    assert len([s for s in said if "one_by_one, is interpreted" in s]) == 1
+
+
 def newton(a):
     x = a
     while ops.abs(x * x - a) > 1e-3:
