@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import Tensor, degradations, nn, ops
+from mycelia import Tensor, degradations, nn, onednn, ops
 from mycelia.api.options import options
 from mycelia.degradations import RECORD, Instead
 from mycelia.errors import CompileError, LibraryFailed
@@ -208,6 +208,31 @@ def test_a_library_call_that_fails_while_a_program_runs_is_a_fault_and_python_ru
     np.testing.assert_allclose(out.asnumpy(), (x @ x).sum(), rtol=1e-3)
     assert "invoke Matmul" in f.show("program")
     told(f, Instead.FAULT, "Python runs a call, because its program has failed: LibraryFailed")
+
+
+def test_a_library_call_that_cannot_be_prepared_is_computed_by_ours_and_that_is_not_kept(monkeypatch, tmp_path):
+    def short(*_, **__):
+        raise onednn.OneDnnError("oneDNN: dnnl_primitive_create failed: out of memory")
+
+    monkeypatch.setenv("MYCELIA_WARM", "1")
+    n = next(sizes) + 64
+    x = np.random.default_rng(0).standard_normal((n, n)).astype("f")
+
+    def product(x, y):
+        return x @ y + 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(onednn, "matmul", short)
+        patch.setattr(onednn, "matmul_of_any_size", short)
+        f = ms.jit(product)
+        out, said = with_warnings(lambda: f(Tensor(x), Tensor(x)))
+    np.testing.assert_allclose(out.asnumpy(), x @ x + 1, rtol=1e-3, atol=1e-3)
+    assert len([s for s in said if "out of memory" in s]) == 1
+    told(f, Instead.FAULT, "a Matmul is computed by code of ours, because the library could not prepare it")
+    assert not list(tmp_path.glob("*.unit"))
+    again = ms.jit(product)
+    again(Tensor(x), Tensor(x))
+    assert not RECORD.about(again._interpreted.subject)
 
 
 def test_parameters_that_a_failed_step_may_have_overwritten_are_not_used_again(failing):
