@@ -8,12 +8,12 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.capture.capturing import capture
 from mycelia.capture.holding import there
-from mycelia.capture.program import New, Result
+from mycelia.capture.program import New, Outside, Result
 from mycelia.capture.sizing import Naming
 from mycelia.capture.slots import DATA, CallRoot
 from mycelia.capture.statements import Exit
 from mycelia.capture.values import Break
-from mycelia.capture.world import Array, Read
+from mycelia.capture.world import Array, Object, Read
 from mycelia.eager import Tensor
 from mycelia.eager.tensor import Outline
 from mycelia.errors import ArgumentError
@@ -95,8 +95,12 @@ def written_down(
             f"{name} cannot be exported with {_told(effect.op)}",  # type: ignore[arg-type]  # no parameter has effects
             at=effect.location,
         )
+    before = {(r.parent, r.slot): r.expect for r in world.reads if isinstance(r, Read)}
     writes = []
     for obj, slot, value in ending.writes:
+        was = before.get((obj.number, slot))
+        if isinstance(value, Outside) and isinstance(was, Object) and was.number == value.number:
+            continue  # what was put aside for a while, as `Cell.to_float` does, is there again
         tensor = there(world.objects[obj.number])
         if slot != DATA or not isinstance(value, Result) or id(tensor) in places:
             raise ArgumentError(

@@ -111,6 +111,7 @@ def spectrum(x):
 
 FUNCTIONS["transforms of Fourier, complex inside"] = (spectrum, [(4, 12)], np.float32)
 FUNCTIONS["a gradient through them"] = (ms.grad(lambda x: ops.abs(ops.fft(x)).sum()), [(9,)], np.float64)
+FUNCTIONS["a cell in another type"] = (nn.Dense(4, 3).to_float(ms.float16), [(2, 4)], np.float32)
 FUNCTIONS["complex"] = (lambda x, y: (ops.exp(x) * y, ops.abs(y), x), [(3, 2), (2,)], np.complex64)
 
 
