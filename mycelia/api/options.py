@@ -15,13 +15,13 @@ from mycelia.target import Target
 
 def options(wishes: Wishes = NOTHING_ASKED) -> Options:
     """How programs are compiled in this session: for the machine at hand, with OMP_NUM_THREADS threads, kept in
-    MYCELIA_CACHE, unless that is `off`, and found there again unless MYCELIA_WARM is 0; MYCELIA_SHOW names stages to
-    print, separated by commas. A function has wishes of its own.
+    MYCELIA_CACHE, unless that is `off`, and found there again unless MYCELIA_WARM is 0 or `off`; MYCELIA_SHOW names
+    stages to print, separated by commas. A function has wishes of its own.
 
     >>> options().threads >= 1
     True
     """
-    warm = os.environ.get("MYCELIA_WARM") != "0"
+    warm = os.environ.get("MYCELIA_WARM") not in ("0", "off")
     return Options(
         _host(), _threads(), without=wishes.without, show=stages_to_show(), verify=wishes.verify, cache=cache_folder(),
         warm=warm, memory=wishes.memory,

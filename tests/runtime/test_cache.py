@@ -99,10 +99,11 @@ def test_a_program_with_several_sizes_out_of_data_is_found_again(cache):
     assert passes_of(lambda: np.testing.assert_array_equal(jit(chosen)(x), [2.0, 3.0, 3.0])) == 0
 
 
-def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts):
+@pytest.mark.parametrize("off", ["0", "off"])
+def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts, off):
     right()
     compiled_texts.clear()
-    monkeypatch.setenv("MYCELIA_WARM", "0")
+    monkeypatch.setenv("MYCELIA_WARM", off)
     assert passes_of(right) > 0
     assert not compiled_texts  # objects are still found
 
