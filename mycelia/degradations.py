@@ -46,6 +46,7 @@ class Subject:
 
 
 ELSEWHERE = Subject("eager operations")
+CACHE = Subject("the cache of compiled programs")
 
 
 @frozen

@@ -6,10 +6,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from mycelia.degradations import Instead, concerning, degrade
+from mycelia.degradations import CACHE, Instead, concerning, degrade
 from mycelia.errors import ArgumentError
 from mycelia.options import NOTHING_ASKED, Options, Wishes
-from mycelia.runtime.cache import CACHE
 from mycelia.target import Target
 
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from mycelia.degradations import Instead, Subject, concerning, degrade
+from mycelia.degradations import CACHE, Instead, concerning, degrade
 
 HEAD = b"mycelia 2 "
 LIMIT = 2 << 30  # bytes that a folder may hold
@@ -27,7 +27,6 @@ ABANDONED = 3600  # seconds after which nobody finishes a file that was begun
 OFTEN = 24 * 3600  # seconds between two notes that a file is still used
 
 _begun = count()
-CACHE = Subject("the cache of compiled programs")
 
 
 class Cache:

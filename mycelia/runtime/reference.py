@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +11,13 @@ from mycelia.degradations import Instead, degrade
 from mycelia.errors import CompileError, MyceliaError
 from mycelia.ir import Function, interpret, sized, sizes_of
 from mycelia.loops.status import Stopped
-from mycelia.runtime.executable import Handle
 from mycelia.types import Array
+
+
+class Handle(np.ndarray[Any, Any]):
+    """A sequence or a frame that machine code gave back: its address, and the heap that it lies in."""
+
+    owner: Any = None  # a Lease of `runtime.executable`
 
 
 class Foreign(MyceliaError):

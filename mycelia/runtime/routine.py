@@ -51,10 +51,10 @@ def _anew() -> None:
 os.register_at_fork(before=_llvm.__enter__, after_in_parent=_apart, after_in_child=_anew)
 
 
-class Numbers:
+class Unbounded:
     """An array as a routine in Python sees it: whole numbers, one after the other, that have room for all bits.
 
-    >>> x = Numbers(np.array([[250, 1]], np.uint8))
+    >>> x = Unbounded(np.array([[250, 1]], np.uint8))
     >>> x[1] = x[0] << 4 | 3
     >>> x[0], x[1]
     (250, 163)
@@ -111,7 +111,7 @@ class Routine:
     def _interpreted(self, args: Sequence[Array | int]) -> int:
         """The result, by Python."""
         self._told(warn=True)
-        found = self.python(*[Numbers(x) if isinstance(x, np.ndarray) else x for x in args])
+        found = self.python(*[Unbounded(x) if isinstance(x, np.ndarray) else x for x in args])
         return (found + EDGE & MASK) - EDGE
 
     def _told(self, warn: bool) -> None:
