@@ -8,16 +8,13 @@ raised.
 
 from __future__ import annotations
 
-import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from types import FrameType
 
-from mycelia.errors import ArgumentError, CompileError, Location, is_library, is_ours
+from mycelia.errors import ArgumentError, CompileError, Location, warn_user
 from mycelia.frozen import frozen
 
 KEPT = 1000  # different degradations; older ones are let go
@@ -128,7 +125,7 @@ def degrade(kind: Instead, why: str, at: Location | None = None, *, warn: bool =
     if kind is Instead.INTERPRETED and new.subject.strict:
         raise CompileError(f"{new.subject.name} cannot be one native program: {why}", at=at)
     if RECORD.add(new) and warn:
-        _warn(f"{new.subject.name}, {kind.value}: {why}")
+        warn_user(f"{new.subject.name}, {kind.value}: {why}", RuntimeWarning)
 
 
 def fault(what: str, error: BaseException, at: Location | None = None) -> None:
@@ -138,7 +135,7 @@ def fault(what: str, error: BaseException, at: Location | None = None) -> None:
     if _settings["faults"] == "raise" or subject().strict:
         raise error
     if RECORD.add(Degradation(Instead.FAULT, subject(), f"{what}: {type(error).__name__}: {error}", at)):
-        _warn(f"{what}, which is a fault of ours: {error!r}")
+        warn_user(f"{what}, which is a fault of ours: {error!r}", RuntimeWarning)
 
 
 _settings = {"faults": ""}
@@ -149,15 +146,6 @@ def install(faults: str) -> None:
     if faults not in ("", "raise"):
         raise ArgumentError(f"MYCELIA_FAULTS cannot be {faults!r}", hint="it is 'raise', or not set")
     _settings["faults"] = faults
-
-
-def _warn(text: str) -> None:
-    """Warn at the line of the user who called us."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 2
-    while frame is not None and (is_ours(frame) or is_library(frame)):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
 def report() -> str:

@@ -6,6 +6,7 @@ import linecache
 import os
 import re
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -88,6 +89,15 @@ def caller() -> Location | None:
     while frame is not None and (is_ours(frame) or is_library(frame)):
         frame = frame.f_back
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def warn_user(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user who called us, once for each place as Python does."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and (is_ours(frame) or is_library(frame)):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, kind, stacklevel=level)
 
 
 def origin(error: BaseException) -> Location | None:

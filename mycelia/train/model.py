@@ -7,7 +7,6 @@ one compiled program: forward, loss, backward and update.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, warn_user
 from mycelia.names import asking_methods, fits, meant
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
@@ -85,10 +84,9 @@ class Model:
         if optimizer is not None:
             held = {id(p) for part in (network, loss_fn) if isinstance(part, Cell) for p in part.get_parameters()}
             if not any(id(p) in held for p in optimizer.parameters):
-                warnings.warn(
+                warn_user(
                     "none of the optimizer's parameters is in the network: training would not change the network; "
-                    "make the optimizer of net.trainable_params() of this network",
-                    stacklevel=2,
+                    "make the optimizer of net.trainable_params() of this network"
                 )
 
     @staticmethod
@@ -226,7 +224,7 @@ class Model:
         check_sink_size(sink_size)
         if self._optimizer is None and self._loss_fn is not None:
             told = "there is no optimizer: training changes nothing; give one: Model(network, loss_fn, optimizer)"
-            warnings.warn(told, stacklevel=2)
+            warn_user(told)
         size = sink_size if sinks else -1
         with CallbackManager(callbacks) as manager:
             keep = any(getattr(c, "keeps_place", False) for c in manager.callbacks)
