@@ -148,6 +148,20 @@ def install(faults: str) -> None:
     _settings["faults"] = faults
 
 
+class Told(str):
+    """A text of several lines that a prompt shows as it is.
+
+    >>> Told("one\ntwo")
+    one
+    two
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def report() -> str:
     """All that ran slower than it could, or in another way than was asked for, with the reasons and your lines.
 
@@ -164,4 +178,4 @@ def report() -> str:
     >>> "runs in Python: f32[] has no numbers before the program runs" in ms.report()
     True
     """
-    return str(RECORD)
+    return Told(RECORD)

@@ -28,7 +28,7 @@ class Layer:
 
 @frozen
 class Overview:
-    """The layers of a network in the order in which they ran; printed, it is a table."""
+    """The layers of a network in the order in which they ran; printed, or shown by a prompt, it is a table."""
 
     title: str
     layers: tuple[Layer, ...]
@@ -50,6 +50,8 @@ class Overview:
         )
         held = f"{self.parameters:,} parameters, {self.trainable:,} of them trained; {2 * self.products:,} flops"
         return "\n".join([self.title, lines[0], rule, *lines[1:], rule, held, size])
+
+    __repr__ = __str__
 
 
 def summary(net: Cell, *shapes: Any, dtypes: DType | tuple[DType, ...] = float32) -> Overview:
