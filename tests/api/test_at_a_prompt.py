@@ -23,11 +23,12 @@ def deep(layers):
 def test_what_explains_a_large_step_fits_a_screen():
     step = deep(20)
     lines = step.explain().splitlines()
-    assert max(map(len, lines)) < 400 and len(lines) == 4
-    assert (
-        lines[1].startswith("  one native call: (f32[2, 4], f32[4, 4], f32[4], ") and " more) -> (f32[], " in lines[1]
-    )
-    assert lines[3].startswith("    changes: global_step, moment1.0.weight, ") and lines[3].endswith(" more")
+    assert max(map(len, lines)) < 400
+    assert len(lines) == 4
+    assert lines[1].startswith("  one native call: (f32[2, 4], f32[4, 4], f32[4], ")
+    assert " more) -> (f32[], " in lines[1]
+    assert lines[3].startswith("    changes: global_step, moment1.0.weight, ")
+    assert lines[3].endswith(" more")
     assert step.show("program").count("f32[4]") > 100  # all of it, for who wants it
 
 
@@ -49,5 +50,6 @@ def test_a_profile_shows_the_slowest_steps_and_what_the_others_took_together():
     seen = deep(40).profile(ops.ones((2, 4)))
     lines = str(seen).splitlines()
     rows = lines[lines.index(next(x for x in lines if x.endswith("step"))) + 1 : lines.index("", 4)]
-    assert len(seen.steps) > 31 and len(rows) == 31
+    assert len(seen.steps) > 31
+    assert len(rows) == 31
     assert f"{len([s for s in seen.steps[30:] if s.outermost])} more" in rows[-1]
