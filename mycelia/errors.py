@@ -132,6 +132,15 @@ def brief(value: object) -> str:
     return text if len(text) <= 200 or isinstance(value, str) else f"{text[:197]}..."
 
 
+def a(noun: str) -> str:
+    """A noun with its article.
+
+    >>> a("Adam"), a("Dense"), a("UniformReal")
+    ('an Adam', 'a Dense', 'a UniformReal')
+    """
+    return f"{'an' if noun[:1] in 'AEIOaeio' and noun[:1] else 'a'} {noun}"
+
+
 class MyceliaError(Exception):
     """Base of every error a user can cause.
 

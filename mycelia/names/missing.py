@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
-from mycelia.errors import PACKAGE, Location, MyceliaError, again, caller, location_of
+from mycelia.errors import PACKAGE, Location, MyceliaError, a, again, caller, location_of
 from mycelia.names.habits import NAMES
 from mycelia.names.paths import elsewhere
 
@@ -128,7 +128,7 @@ def _said(place: Any, name: str) -> tuple[str, str]:
     module = isinstance(place, ModuleType)
     classes = () if module else type(place).__mro__
     habits = [NAMES.get(p, {}) for p in ([place.__name__] if module else [c.__name__ for c in classes])]
-    what = f"{place.__name__ if module else f'a {type(place).__name__}'} has no {name}"
+    what = f"{place.__name__ if module else a(type(place).__name__)} has no {name}"
     habit = next((names[name] for names in habits if name in names), None)
     if habit is not None:
         return what, habit

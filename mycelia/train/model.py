@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
 from mycelia.errors import ArgumentError, warn_user
-from mycelia.names import asking_methods, fits, meant
+from mycelia.names import asking_methods, fits, meant, missing_attribute
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.feeding import Feed, Row, check_dataset, check_sink_size
@@ -53,6 +53,9 @@ class Model:
     >>> model.predict(Tensor([[2.0]])).asnumpy().round(1)
     array([[6.]], dtype=float32)
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __init__(
         self,
@@ -100,11 +103,13 @@ class Model:
         if network is None:
             raise ArgumentError("a Model needs a network")
         if loss_fn is not None and not callable(loss_fn):
-            raise ArgumentError(f"loss_fn is a function or a Cell, not a {type(loss_fn).__name__}")
+            hint = "for example nn.CrossEntropyLoss() or nn.MSELoss()"
+            raise ArgumentError(f"loss_fn is a function or a Cell, not a {type(loss_fn).__name__}", hint=hint)
         if isinstance(loss_fn, type):
             raise ArgumentError(f"loss_fn is the class {loss_fn.__name__}", hint=f"make it first: {loss_fn.__name__}()")
         if optimizer is not None and not isinstance(optimizer, Optimizer):
-            hint = f"make it first: {optimizer.__name__}(net.trainable_params())" if isinstance(optimizer, type) else ""
+            kind = optimizer.__name__ if isinstance(optimizer, type) else "for example nn.Adam"
+            hint = f"make it first: {kind}(net.trainable_params())"
             raise ArgumentError(f"optimizer is an Optimizer, not a {type(optimizer).__name__}", hint=hint)
         if indexes is not None and (len(indexes) != 3 or not all(type(i) is int for i in indexes)):
             raise ArgumentError(f"eval_indexes are the places of loss, prediction and label, not {indexes!r}")
@@ -299,6 +304,12 @@ class Model:
             raise ArgumentError(
                 f"with a loss_fn a row is data and label, and these rows have {len(row)} columns",
                 hint="project the dataset on two columns, or compute the loss in the network and leave out loss_fn",
+            )
+        training = getattr(step, "__captured__", step) is self._train_network is self._network
+        if training and not fits(self._network.construct, row, {}):
+            raise ArgumentError(
+                f"there is no loss_fn, and the network does not take the {len(row)} columns of a row",
+                hint="give the loss: Model(network, nn.CrossEntropyLoss(), optimizer)",
             )
         return step(*row)
 
@@ -496,7 +507,8 @@ def _steps_of(dataset: Dataset) -> int:
 
 def _check_run(epoch: int, initial_epoch: int, sinks: bool) -> None:
     if type(epoch) is not int or epoch < 1:
-        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}", hint="give an int, such as 1")
+        hint = "the number of epochs is first: model.train(2, dataset)" if isinstance(epoch, Dataset) else ""
+        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}", hint=hint or "give an int, such as 1")
     if type(initial_epoch) is not int or initial_epoch < 0:
         raise ArgumentError(f"initial_epoch is a whole number from 0, not {initial_epoch!r}", hint="give an int")
     if initial_epoch >= epoch:
