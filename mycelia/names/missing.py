@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from mycelia.errors import PACKAGE, Location, MyceliaError, a, again, caller, location_of
 from mycelia.names.habits import NAMES
-from mycelia.names.paths import elsewhere
+from mycelia.names.paths import elsewhere, shorts
 
 LIBRARY = str(Path(dis.__file__).parent / "importlib")
 IMPORT_FROM = dis.opmap["IMPORT_FROM"]
@@ -102,6 +102,23 @@ def missing_in(module: str) -> Callable[[str], Any]:
         raise MissingName(sys.modules[module], name)
 
     return __getattr__
+
+
+def offered(module: str, *later: Iterable[str]) -> Callable[[], list[str]]:
+    """The `__dir__` of a module: what it offers, with what is loaded when it is first asked for, and without the parts
+    that it is made of. A prompt completes these names.
+
+    >>> import mycelia
+    >>> "save_checkpoint" in dir(mycelia), "interning" in dir(mycelia)
+    (True, False)
+    """
+
+    def __dir__() -> list[str]:
+        held = vars(sys.modules[module])
+        public = {*held.get("__all__", ()), *shorts(module), *(name for names in later for name in names)}
+        return sorted(public | {name for name, thing in held.items() if not isinstance(thing, ModuleType)})
+
+    return __dir__
 
 
 def missing_attribute(self: Any, name: str) -> NoReturn:
