@@ -87,6 +87,7 @@ _names.explain_missing(
     common.initializer,
     hal,
     nn,
+    nn.utils,
     nn.wrap,
     ops,
     ops.composite,

@@ -5,6 +5,8 @@ from __future__ import annotations
 _DEVICE = "a session has one device, chosen with ms.set_device: leave this out"
 _GRADIENTS = "gradients are returned, not kept in tensors: use ms.value_and_grad(fn, None, weights), or ms.grad(fn)"
 _RECORDING = "nothing is recorded outside ms.grad and its like: leave this out, or use ops.stop_gradient inside"
+_TO_CLIP = "gradients are values: grads = ops.clip_by_global_norm(grads, 1.0)"
+_LENGTHS = "pad by dataset.padded_batch, and say the lengths: nn.LSTM(3, 4)(x, seq_length=lengths)"
 _TO_SAVE = "use ms.save_checkpoint(net, path)"
 _TO_LOAD = "use ms.load_param_into_net(net, ms.load_checkpoint(path))"
 
@@ -27,9 +29,18 @@ NAMES: dict[str, dict[str, str]] = {
         **{f"ConvTranspose{n}d": f"use nn.Conv{n}dTranspose" for n in (1, 2, 3)},
         "Sequential": "use nn.SequentialCell",
         "ModuleList": "use nn.CellList",
+        "ModuleDict": "use nn.CellDict",
         "Parameter": "use ms.Parameter",
         "functional": "functions are in mycelia.ops",
         "init": "initializers are in mycelia.common.initializer, or given by name: weight_init='normal'",
+    },
+    "mycelia.nn.utils": {
+        **dict.fromkeys(("clip_grad_norm_", "clip_grad_norm"), _TO_CLIP),
+        "rnn": _LENGTHS,
+    },
+    "mycelia.ops": {
+        **dict.fromkeys(("clip_grad_norm_", "clip_grad_norm"), _TO_CLIP),
+        **dict.fromkeys(("pad_sequence", "pack_padded_sequence"), _LENGTHS),
     },
     "mycelia.dataset": {
         "DataLoader": "a dataset is its own loader: ds.GeneratorDataset(source, columns).batch(32)",

@@ -430,3 +430,13 @@ def a_model_without_a_loss():
 @mistake()
 def a_gradient_by_a_whole_number():
     return ms.grad(lambda x: x**3)(2)
+
+
+@mistake(jit=False)
+def gradients_clipped_as_in_pytorch():
+    nn.utils.clip_grad_norm_(NET.trainable_params(), 1.0)
+
+
+@mistake(jit=False)
+def sequences_padded_as_in_pytorch():
+    ops.pad_sequence([V, V])
