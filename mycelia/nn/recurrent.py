@@ -205,13 +205,14 @@ class LSTM(RecurrentLayer):
     """Long short-term memory: beside the state h a memory c, with gates for what enters, stays and leaves.
 
     `x` is (time, batch, features), with `batch_first` (batch, time, features); `hx`, with which it begins (zeros if it
-    is not given), is (h, c), each (layers * directions, batch, hidden). `seq_length` says how many steps each example has:
-    beyond them outputs are zero, and the state stays.
+    is not given), is (h, c), each (layers * directions, batch, hidden). `seq_length` says how many steps each example
+    has: beyond them outputs are zero, and the state stays.
 
     >>> out, (h, c) = LSTM(3, 4, num_layers=2)(Tensor([[[1.0, 2.0, 3.0]]]))
     >>> out.shape, h.shape, c.shape
     ((1, 1, 4), (2, 1, 4), (2, 1, 4))
-    >>> out, _ = LSTM(1, 4, batch_first=True)(Tensor([[[1.0], [2.0]], [[3.0], [0.0]]]), seq_length=Tensor([2, 1]))
+    >>> x = Tensor([[[1.0], [2.0]], [[3.0], [0.0]]])
+    >>> out, _ = LSTM(1, 4, batch_first=True)(x, seq_length=Tensor([2, 1]))
     >>> out[1, 1].tolist()
     [0.0, 0.0, 0.0, 0.0]
     """
