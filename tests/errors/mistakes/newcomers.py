@@ -440,3 +440,8 @@ def gradients_clipped_as_in_pytorch():
 @mistake(jit=False)
 def sequences_padded_as_in_pytorch():
     ops.pad_sequence([V, V])
+
+
+@mistake(jit=False)
+def a_summary_without_a_shape():
+    nn.summary(NET)
