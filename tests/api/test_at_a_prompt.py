@@ -1,5 +1,7 @@
 """What functions tell of themselves can be read at a prompt, also of a large network."""
 
+import pytest
+
 import mycelia as ms
 from mycelia import nn, ops
 
@@ -53,3 +55,20 @@ def test_a_profile_shows_the_slowest_steps_and_what_the_others_took_together():
     assert len(seen.steps) > 31
     assert len(rows) == 31
     assert f"{len([s for s in seen.steps[30:] if s.outermost])} more" in rows[-1]
+
+
+def test_a_report_tells_an_error_in_one_line():
+    @ms.jit
+    def wrong(x):
+        return x @ ops.ones((5, 5))
+
+    @ms.jit
+    def picky(x):
+        raise ValueError("no such x\nand more")
+
+    for f in (wrong, picky):
+        with pytest.raises(ValueError, match="inner axes differ|and more"):
+            f(ops.ones((2, 3)))
+    assert "runs in Python: it raises ShapeError: matmul of shapes (2, 3) and (5, 5)" in wrong.explain()
+    assert "runs in Python: it raises ValueError: no such x\n" in picky.explain() + "\n"
+    assert "\\n" not in wrong.explain()
