@@ -87,7 +87,6 @@ _names.explain_missing(
     common.initializer,
     hal,
     nn,
-    nn.utils,
     nn.wrap,
     ops,
     ops.composite,

@@ -148,10 +148,10 @@ def install(faults: str) -> None:
     _settings["faults"] = faults
 
 
-class Told(str):
+class PlainText(str):
     """A text of several lines that a prompt shows as it is.
 
-    >>> Told("one\ntwo")
+    >>> PlainText("one\ntwo")
     one
     two
     """
@@ -178,4 +178,4 @@ def report() -> str:
     >>> "runs in Python: f32[] has no numbers before the program runs" in ms.report()
     True
     """
-    return Told(RECORD)
+    return PlainText(RECORD)

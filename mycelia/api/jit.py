@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from mycelia.api.described import Described
 from mycelia.backends import NATIVE, Backend, usable
-from mycelia.degradations import RECORD, Subject, Told
+from mycelia.degradations import RECORD, PlainText, Subject
 from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
@@ -231,7 +231,7 @@ class Jitted:
         settings = ", ".join(f"{k}={v!r}" for k, v in self.__settings.items())
         lines = [f"{self.__subject.name} ({settings})", *self._interpreted.explain()]
         lines += [f"  {line}" for d in RECORD.about(self.__subject) for line in str(d).splitlines()]
-        return Told("\n".join(lines))
+        return PlainText("\n".join(lines))
 
     def show(self, stage: str) -> str:
         """What the function is at a stage, for each kind of arguments it was called with: "source", "graph" (what was
