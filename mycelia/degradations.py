@@ -151,7 +151,7 @@ def install(faults: str) -> None:
 class PlainText(str):
     """A text of several lines that a prompt shows as it is.
 
-    >>> PlainText("one\ntwo")
+    >>> PlainText("one\\ntwo")
     one
     two
     """
