@@ -31,7 +31,7 @@ from mycelia.runtime.reference import Foreign, interpreted
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.seen import Seen, taker
 from mycelia.sizes import NeedsSize
-from mycelia.transforms import Parts, depends, jvp, nothing, parted, placed, saves, vjp
+from mycelia.transforms import Parts, decisions, depends, jvp, parted, placed, saves, vjp
 from mycelia.types import Array, TensorType, Type
 
 Mask = tuple[bool, ...]
@@ -221,7 +221,7 @@ class Recorded:
         self.live = tuple(m and t.differentiable for m, t in zip(moved, function.result_types, strict=True))
         n, m = len(function.params), len(function.results)
         joint = vjp(function, wrt, self.live)
-        save = nothing if wishes.memory.keep == "nothing" else saves
+        save = decisions if wishes.memory.keep == "nothing" else saves
         self.parts: Parts = parted(joint, n, m, save=save)
         wishes = replace(wishes, memory=ALL_KEPT)  # of the two parts together it is said what they keep
         self.first = Native(self.parts.forward, backend=backend, wishes=wishes)
