@@ -380,6 +380,27 @@ def test_pictures_are_shown_whatever_form_they_have():
         found = picture_of(np.ascontiguousarray(given))
         assert (found is None) == (want is None)
         np.testing.assert_array_equal(found, want)
+    for shape, shown in {
+        (3, 5, 3): (3, 5, 3),
+        (1, 5, 1): (1, 5, 1),
+        (3, 5, 1): (3, 5, 1),
+        (1, 4, 2): (4, 2, 1),
+        (3, 4, 4): (4, 4, 3),
+        (2, 5, 4): None,
+        (5, 4, 2): None,
+        (4, 4, 4): None,
+        (3, 1, 2): (1, 2, 3),
+        (2, 5, 2): None,
+    }.items():
+        found = picture_of(np.arange(np.prod(shape), dtype=np.uint8).reshape(shape))
+        assert (None if found is None else found.shape) == shown, shape
+    for kind in (bool, complex, "U3", object):
+        assert picture_of(np.zeros((4, 4, 3), kind)) is None
+    out = io.BytesIO()
+    pillow.fromarray(image).save(out, "PNG")
+    assert picture_of(np.frombuffer(out.getvalue(), np.int8)) is None  # bytes have no sign
+    tiny = np.linspace(0, 1e-6, 16).reshape(4, 4)
+    assert picture_of(tiny).max() >= 254
     real = np.array([[-1.0, 0, 1, 3]] * 4)
     assert picture_of(real)[0, :, 0].tolist() == [0, 63, 127, 255]
     real[0, 1] = np.nan  # which is shown as zero
