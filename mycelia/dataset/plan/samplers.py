@@ -444,7 +444,8 @@ class IterSampler(Sampler):
         return islice(map(given.__getitem__, range(len(given))) if sized else given, self.num_samples)
 
     def describe(self) -> dict[str, Any]:
-        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self]}
+        below = {} if self.child is None else {"child": self.child.describe()}
+        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self], **below}
 
 
 class FileSampler(Sampler):
