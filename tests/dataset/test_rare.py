@@ -362,3 +362,107 @@ def test_a_list_of_lists_makes_the_batches():
             ds.GeneratorDataset(Rows(), ["x", "label"], batch_sampler=chooser, **odd)
     with pytest.raises(MyceliaError):
         ds.GeneratorDataset(iter([(1, 2)]), ["x", "label"], batch_sampler=chooser)
+
+
+# rows as they are handed over
+
+
+def test_values_are_handed_over_as_they_were_asked_for():
+    value = {"n": np.arange(3, dtype=np.float32), "t": np.array("word"), "in": {"m": np.array(2)}}
+    rows = ds.GeneratorDataset([(value, np.arange(4))], ["d", "x"], shuffle=False)
+    made = next(rows.create_dict_iterator(num_epochs=1))
+    assert type(made["d"]["n"]).__name__ == type(made["d"]["in"]["m"]).__name__ == type(made["x"]).__name__ == "Tensor"
+    assert made["d"]["n"].asnumpy().tolist() == [0, 1, 2]
+    assert made["d"]["t"] == "word"
+    plain = next(rows.create_dict_iterator(num_epochs=1, output_numpy=True))
+    assert type(plain["d"]["n"]) is np.ndarray
+    kept = np.arange(8).reshape(4, 2)
+    source = ds.NumpySlicesDataset({"x": kept}, shuffle=False).batch(2)
+    for batch in source.create_dict_iterator(num_epochs=1, output_numpy=True, do_copy=True):
+        assert not np.shares_memory(batch["x"], kept)
+        assert batch["x"].flags.owndata
+        batch["x"][...] = -1
+    assert kept.min() == 0
+
+
+def test_a_function_takes_as_many_columns_as_it_has_plain_parameters():
+    def two(a, b):
+        return a + b
+
+    def one(a, b=5, *rest, c=1, **more):
+        return a * 10
+
+    class Object:
+        def __call__(self, a):
+            return a + 7
+
+    both = ds.NumpySlicesDataset({"a": [1, 2], "b": [10, 20]}, shuffle=False)
+    for function, want in (
+        (two, [11, 22]),
+        (one, [10, 20]),
+        (Object(), [8, 9]),
+        (np.negative, [-1, -2]),
+        (abs, [1, 2]),
+    ):
+        columns = ["c"] if function is two else ["c", "b"]
+        made = both.map(function, output_columns=["c"]) if function is two else both.map(function)
+        assert read(made, "c" if function is two else "a") == want, columns
+
+
+def test_states_of_the_first_version_are_taken_up():
+    rows = ds.NumpySlicesDataset({"x": range(9)}, shuffle=False)
+    first = rows.create_dict_iterator(num_epochs=1, output_numpy=True)
+    for _ in range(4):
+        next(first)
+    state = first.state_dict()
+    assert state["version"] == 2
+    older = {k: v for k, v in state.items() if k not in ("readers", "first", "read", "family", "orders")} | {
+        "version": 1,
+        "start": 0,
+    }
+    for given in (state, older):
+        again = rows.create_dict_iterator(num_epochs=1, output_numpy=True)
+        again.load_state_dict(given)
+        assert [int(r["x"]) for r in again] == [4, 5, 6, 7, 8]
+    for odd in ({"version": 3}, {"version": 0}, {"step": -1}, {"step": "4"}, {"step": 1 << 64}, {"epoch": 1.5}):
+        with pytest.raises(MyceliaError):
+            rows.create_dict_iterator(num_epochs=1, output_numpy=True).load_state_dict(state | odd)
+    counted = rows.create_dict_iterator(num_epochs=1, output_numpy=True)
+    counted.load_state_dict(state | {"step": np.int64(state["step"]), "epoch": np.int32(state["epoch"])})
+    assert [int(r["x"]) for r in counted] == [4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("mode", [ds.Shuffle.FILES, ds.Shuffle.INFILE, ds.Shuffle.GLOBAL])
+def test_readers_that_share_files_mix_them_as_one_would(mode, tmp_path):
+    for f in range(4):
+        (tmp_path / f"{f}.txt").write_text("".join(f"{f}{i}\n" for i in range(6)))
+    whole = read(ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=mode), "text")
+    shares = [ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=mode, num_shards=3, shard_id=i) for i in range(3)]
+    parts = [read(share, "text") for share in shares]
+    assert sorted(sum(parts, [])) == sorted(whole) == [f"{f}{i}" for f in range(4) for i in range(6)]
+    assert all(len(part) == 8 for part in parts)
+    joined = [parts[i % 3][i // 3] for i in range(24)]
+    for order in (whole, joined):
+        files = [order[k : k + 6] for k in range(0, 24, 6)]
+        apart = all(len({name[0] for name in file}) == 1 for file in files)
+        sorted_within = all(file == sorted(file) for file in files)
+        assert (apart, sorted_within) == {"files": (True, True), "infile": (True, False), "global": (False, False)}[
+            mode
+        ]
+    assert all(share.is_shuffled() and share.is_sharded() for share in shares)
+    still = ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=False, num_shards=3, shard_id=1)
+    assert not still.is_shuffled()
+    assert still.is_sharded()
+    assert read(still, "text") == [f"{i // 6}{i % 6}" for i in range(1, 24, 3)]
+
+
+def test_types_that_were_announced_are_those_that_come():
+    def rows():
+        yield np.int32(1), "a"
+        yield np.int32(2), "bcd"
+
+    made = ds.GeneratorDataset(rows, ["x", "t"], column_types=["int32", "string"])
+    assert [read(made, c) for c in ("x", "t")] == [[1, 2], ["a", "bcd"]]
+    for types in (["int64", "string"], ["int32", "int32"]):
+        with pytest.raises(MyceliaError, match="was to be"):
+            read(ds.GeneratorDataset(rows, ["x", "t"], column_types=types), "x")
