@@ -439,7 +439,7 @@ def test_readers_that_share_files_mix_them_as_one_would(mode, tmp_path):
     whole = read(ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=mode), "text")
     shares = [ds.TextFileDataset(str(tmp_path / "*.txt"), shuffle=mode, num_shards=3, shard_id=i) for i in range(3)]
     parts = [read(share, "text") for share in shares]
-    assert sorted(sum(parts, [])) == sorted(whole) == [f"{f}{i}" for f in range(4) for i in range(6)]
+    assert sorted(t for part in parts for t in part) == sorted(whole) == [f"{f}{i}" for f in range(4) for i in range(6)]
     assert all(len(part) == 8 for part in parts)
     joined = [parts[i % 3][i // 3] for i in range(24)]
     for order in (whole, joined):
