@@ -10,6 +10,7 @@ import pytest
 
 import mycelia.dataset.audio as A
 import mycelia.dataset.vision as V
+from mycelia.dataset.readers.sounds import sphere
 from mycelia.errors import MyceliaError
 from mycelia.mindrecord import FileReader, FileWriter, MindPage, RecordFile, TFRecordToMR, set_enc_key
 from mycelia.mindrecord.layout import checksums, weights
@@ -190,3 +191,36 @@ def test_a_file_of_sound_tells_its_rate_and_has_no_pictures(tmp_path):
     assert len(pictures) == 0
     np.testing.assert_allclose(np.ravel(sound), samples, atol=1)
     assert V.read_video_timestamps(place) == ([], None)
+
+
+def test_the_head_of_a_sphere_file_says_how_it_is_read(tmp_path):
+    place = tmp_path / "a.sph"
+
+    def told(*lines, first="NIST_1A", size="   1024"):
+        place.write_bytes("\n".join([first, size, *lines, "end_head", ""]).encode().ljust(1024))
+        return sphere(str(place))
+
+    assert told() == (16000, ">", 1024)
+    assert told("sample_rate -i 8000", "sample_byte_format -s2 01") == (8000, "<", 1024)
+    assert told("sample_byte_format -s2 10", "two words", "word", "", size="2048") == (16000, ">", 2048)
+    assert told("sample_coding -s3 pcm", "sample_n_bytes -i 2", "channel_count -i 1 more") == (16000, ">", 1024)
+    for line in ("sample_coding -s4 ulaw", "sample_n_bytes -i 1", "channel_count -i 2"):
+        refused(lambda line=line: told(line), "one channel of 16-bit samples")
+    refused(lambda: told("sample_rate -s3 8k0"), "has the rate '8k0'")
+    refused(lambda: told(first="NIST_1B"), "not a sphere file")
+    refused(lambda: told(size="many"), "not a sphere file")
+    place.write_bytes(b"NIST_1A")
+    refused(lambda: sphere(str(place)), "not a sphere file")
+    refused(lambda: sphere(str(tmp_path / "absent")), "a recording is missing")
+
+
+def test_sounds_too_short_for_a_median_have_no_pitch():
+    tone = np.sin(np.arange(400) / 7)
+    for length in (1, 2, 3, 30):
+        frames = -(-400 // 160)
+        found = A.DetectPitchFrequency(16000, 0.01, length)(tone)
+        before = (length - 1) // 2
+        assert found.shape == (max(frames + before - length + 1, 0),)
+    spec = np.array([[1e-20, 1.0, 100.0]])
+    np.testing.assert_allclose(A.AmplitudeToDB(top_db=30.0)(spec), [[-10.0, 0.0, 20.0]], atol=1e-4)
+    np.testing.assert_allclose(A.AmplitudeToDB(top_db=1e9)(spec), [[-100.0, 0.0, 20.0]], atol=1e-4)
