@@ -44,12 +44,12 @@ class Making(Calls):
         meta = type(cls)
         if meta is not type and self.lookup(meta, "__call__") is not type.__call__:
             self.refuse(f"the class of {cls.__name__} makes its instances")
-        if self.lookup(cls, "__new__") is not object.__new__:
+        if self.lookup(cls, "__new__") is not object.__new__ and cls is not SimpleNamespace:
             self.refuse(f"{cls.__name__} makes its instances itself")
         unusual = [self.lookup(cls, name) for name in ("__abstractmethods__", "__del__")]
         if any(h is not MISSING and (type(h) is not frozenset or self.whole(h) != ()) for h in unusual):
             self.refuse(f"an instance of {cls.__name__} is made")
-        out = self.store.make(object.__new__(cls))
+        out = self.store.make(SimpleNamespace() if cls is SimpleNamespace else object.__new__(cls))
         init = self.lookup(cls, "__init__")
         if type(init) is FunctionType and is_generated(cls, init):
             self.store.world.pin(init)

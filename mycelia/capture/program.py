@@ -7,7 +7,7 @@ import functools
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 from mycelia import primitives as p
@@ -411,7 +411,7 @@ class ObjectBuilder:
             restore(out, slot, value)
 
 
-BLANKS = frozenset((list, dict, set, deque, OrderedDict))
+BLANKS = frozenset((list, dict, set, deque, OrderedDict, SimpleNamespace))
 
 
 @dataclass

@@ -7,6 +7,7 @@ import itertools
 import sys
 import typing
 from collections import OrderedDict
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -198,11 +199,15 @@ def attributes_that_are_deleted(x):
 
 @whole()
 def what_is_made_of_names(x):
+    space, empty = SimpleNamespace(a=1, b=x, c="t"), SimpleNamespace()
+    space.d = space.a + 1
+    del space.c
+    empty.same = space
     ordered = OrderedDict([("z", 1), ("a", x)])
     record = Record(x)
     record.c.append(3)
     return (
-        ordered, list(ordered), OrderedDict(), record.b, record.c, Record(1).c,
+        space, space.a, space.b, hasattr(space, "c"), empty, empty.same is space, bool(empty), ordered, list(ordered), OrderedDict(), record.b, record.c, Record(1).c,
         list(itertools.product((1, 2), "ab", [x])), list(itertools.chain([1], (2,), "c")),
     )  # fmt: skip
 
