@@ -77,6 +77,90 @@ def test_python_makes_it_good_and_it_is_told(monkeypatch, place, impure):
     assert told or (place in ("the frame", "a statement") and not impure)
 
 
+def test_a_mistake_about_a_statement_is_made_once_and_not_at_every_call(monkeypatch):
+    def run(x):
+        time.perf_counter()
+        x = x + 1
+        return x * 2.0
+
+    met = []
+
+    def broken_there(root, stmts, place, *args):
+        met.append(place)
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(pieces, "capture_piece", broken_there)
+    fn = ms.jit(run)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(4):
+            assert fn(Tensor([1.0])).tolist() == [4.0]
+    assert met == [0, 1, 2]
+
+
+def left(kind, x):
+    """Statements that are left from inside, in every way."""
+    met = []
+    time.perf_counter()
+    for i in range(6):
+        if i == 1:
+            continue
+        if kind == "break" and i == 3:
+            break
+        while True:
+            met.append(i)
+            if len(met) > 1:
+                break
+        if kind == "return" and i == 4:
+            return "early", met, x * i
+        for j in range(3):
+            if j == 1:
+                continue
+            if j == 2 and kind == "return inside":
+                return "inside", met, x * j
+        else:
+            met.append("end")
+    else:
+        met.append("else")
+    y: float = 2.0
+    z: int  # noqa: F842  # is never evaluated
+    met.append((lambda v: v + 1)(i))
+
+    def inner():
+        for k in range(3):
+            if k == 2:
+                return k
+
+    class Inner:
+        for k in range(3):
+            if k == 1:
+                break
+
+    try:
+        while len(met) < 9:
+            met.append("more")
+            if kind == "error" and len(met) == 8:
+                raise ValueError(kind)
+    except ValueError as error:
+        return str(error), met
+    finally:
+        met.append("last")
+    return x * y, met, inner(), Inner.k
+
+
+@pytest.mark.parametrize("broken_places", [(), ("blocks",), ("blocks", "interpreting")], ids=str)
+def test_statements_that_run_whole_are_left_as_python_leaves_them(monkeypatch, broken_places):
+    if "blocks" in broken_places:
+        monkeypatch.setattr(pieces.Statement, "visit", broken)
+    if "interpreting" in broken_places:
+        monkeypatch.setattr(capturing, "_captured", broken)
+    fn, x = ms.jit(left), Tensor([1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind in ("break", "return", "return inside", "error", "none", "break"):
+            assert str(fn(kind, x)) == str(left(kind, x)), kind
+
+
 def test_a_user_s_error_stays_when_the_program_fails_too(monkeypatch):
     monkeypatch.setattr(programs.Way, "results", broken)
     fn = ms.jit(lambda x, d: x * d["scale"])

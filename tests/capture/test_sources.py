@@ -166,6 +166,62 @@ at the margin"""
 '''
 
 
+class History:
+    """What was typed at the prompt, as `readline` tells it: lines are counted from 1."""
+
+    def __init__(self, *lines):
+        self.lines = lines
+
+    def get_current_history_length(self):
+        return len(self.lines)
+
+    def get_history_item(self, number):
+        assert 1 <= number <= len(self.lines)
+        return self.lines[number - 1]
+
+
+TWO = ["def f(x):", "    return x * 2"]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "is_found"),
+    [(0, 0, True), (0, 1, True), (1, 0, True), (7, 3, True), (0, source.TYPED - 2, True), (9, source.TYPED - 2, True),
+     (0, source.TYPED - 1, False), (9, source.TYPED - 1, False), (1, source.TYPED, False)],
+)  # fmt: skip
+def test_so_many_lines_of_the_prompt_are_looked_through(monkeypatch, before, behind, is_found):
+    typed = [*(f"a{i} = 1" for i in range(before)), *TWO, *(f"b{i} = 1" for i in range(behind))]
+    monkeypatch.setitem(sys.modules, "readline", History(*typed))
+    code = next(source.codes_in(compile("\n".join(TWO) + "\n", "<stdin>", "single")))
+    source.definition.cache_clear()
+    found = source.definition(code)
+    source.definition.cache_clear()
+    assert (found is not None) == is_found
+    if is_found:
+        assert ast.unparse(found) == "\n".join(TWO)
+
+
+@pytest.mark.parametrize("behind", range(source.BEYOND + 2))
+def test_so_many_lines_of_a_statement_may_stand_behind_its_code(monkeypatch, behind):
+    typed = ["g = (lambda x: x + 7", *[""] * (behind - 1), *[")"] * bool(behind)]
+    typed[0] += ")" * (not behind)
+    monkeypatch.setitem(sys.modules, "readline", History("c = 1", *typed, "d = 1"))
+    code = next(source.codes_in(compile("\n".join(typed) + "\n", "<stdin>", "exec")))
+    source.definition.cache_clear()
+    assert (source.definition(code) is not None) == (behind <= source.BEYOND)
+    source.definition.cache_clear()
+
+
+def test_functions_of_one_text_in_two_files_are_told_apart():
+    text = "def f(x):\n    return x * SCALE + SCALE\n"
+    one, other = executed(text, "<the one>"), executed(text, "<the other>", 3.0)
+    run = ms.jit(lambda x: one(x) - other(x), fallback=False)
+    assert run(X).tolist() == [-2.0, -3.0]
+    (way,) = run._interpreted.whole()
+    places = [str(v.location) for v in way.program.ending.function.values() if v.inputs]
+    assert sum(place.startswith("<the one>:2") for place in places) == 2
+    assert sum(place.startswith("<the other>:2") for place in places) == 2
+
+
 @pytest.mark.parametrize("module", ["mycelia.eager.operators", "mycelia.nn.cell", "mycelia.nn.optim.adam", None])
 def test_a_function_of_ours_alone_has_the_syntax_that_it_has_in_its_file(module):
     text = AWKWARD if module is None else Path(sys.modules[module].__file__).read_text()

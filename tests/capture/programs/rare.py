@@ -207,7 +207,8 @@ def what_is_made_of_names(x):
     record = Record(x)
     record.c.append(3)
     return (
-        space, space.a, space.b, hasattr(space, "c"), empty, empty.same is space, bool(empty), ordered, list(ordered), OrderedDict(), record.b, record.c, Record(1).c,
+        space, space.a, space.b, hasattr(space, "c"), empty, empty.same is space, bool(empty),
+        ordered, list(ordered), OrderedDict(), record.b, record.c, Record(1).c,
         list(itertools.product((1, 2), "ab", [x])), list(itertools.chain([1], (2,), "c")),
     )  # fmt: skip
 
