@@ -3,7 +3,7 @@
 import pytest
 
 import mycelia.ops as ops
-from mycelia.api import PYNATIVE_MODE, get_context, get_seed, manual_seed, set_context, set_seed
+from mycelia.api import PYNATIVE_MODE, get_context, get_seed, initial_seed, manual_seed, seed, set_context, set_seed
 from mycelia.api.context import _context
 from mycelia.api.settings import SETTINGS
 from mycelia.errors import ArgumentError, CallError
@@ -54,3 +54,15 @@ def test_the_seed_of_the_session():
     assert ops.rand(3).tolist() == first
     with pytest.raises(ArgumentError, match="a seed is a whole number"):
         set_seed(-1)
+
+
+def test_a_seed_that_nobody_foresees_is_that_of_the_session():
+    set_seed(3)
+    first = ops.rand(3).tolist()
+    chosen = seed()
+    assert chosen == get_seed() == initial_seed() != 3
+    drawn = ops.rand(3).tolist()
+    assert drawn != first
+    set_seed(chosen)
+    assert ops.rand(3).tolist() == drawn
+    assert seed() != chosen

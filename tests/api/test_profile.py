@@ -146,6 +146,23 @@ def test_the_trace_is_that_of_chrome_and_the_page_needs_nothing_else(tmp_path):
         seen.save(str(tmp_path / "x.txt"))
 
 
+def test_the_page_says_which_steps_run_inside_of_others(tmp_path):
+    @ms.jit
+    def powers(x, n):
+        while n > 0:
+            x, n = ops.sin(x), n - 1
+        return x
+
+    seen = powers.profile(Tensor(np.ones(8, np.float32)), Tensor(3))
+    inside = [s for s in seen.steps if not s.outermost]
+    seen.save(str(tmp_path / "x.html"))
+    page, short = (tmp_path / "x.html").read_text(), step.profile(*arguments())
+    assert len(inside) > 0
+    assert page.count(" (inside)") == len(inside) < len(seen.steps)
+    short.save(str(tmp_path / "y.html"))
+    assert " (inside)" not in (tmp_path / "y.html").read_text()
+
+
 def test_what_moves_faster_than_memory_came_out_of_a_cache():
     def took(products, share):
         return StepTime("p", "s", "kernel", (), 1, 1.0, products, 8, share, True)
