@@ -120,6 +120,13 @@ class Tensor(OperatorSignatures):
         """Another tensor with the same data, at the same place of the tape."""
         return wrap(self._data, self._tape, -1 if self._tape is None else self._id)
 
+    def apart(self) -> Tensor:
+        """The same, with data that nobody outside can write to: `from_numpy` shares the memory of an array."""
+        data = self._data
+        if data.__class__ is np.ndarray and data.base is not None:
+            data = data.copy()
+        return wrap(data, self._tape, -1 if self._tape is None else self._id)
+
     def become(self, other: Tensor) -> None:
         """Hold what `other` holds, from now on, and with it all that share memory; what was computed from the old data
         is not affected.
@@ -337,7 +344,7 @@ class Tensor(OperatorSignatures):
         return p.reshape(self, self.shape)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return wrap(self._data if self._data.__class__ is not Value else p.stop_gradient(self._data))
+        return wrap(self.apart()._data if self._data.__class__ is not Value else p.stop_gradient(self._data))
 
 
 def tensor(

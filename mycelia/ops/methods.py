@@ -144,7 +144,7 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     wanted = as_dtype(dtype)
     if self.dtype.is_complex and not wanted.is_complex and wanted is not bool_:
         warn_of_real_part()
-    return p.cast(self, wanted) if self.dtype is not wanted else self.alias() if copy else self
+    return p.cast(self, wanted) if self.dtype is not wanted else self.apart() if copy else self
 
 
 @method()
@@ -162,7 +162,7 @@ def to(
     wanted = dtype if target is None else target
     out = self if wanted is None else astype(self, wanted.dtype if isinstance(wanted, Tensor) else wanted, copy=False)
     out = out if device is None else move_to(out, device, not non_blocking)
-    return out.alias() if copy and out is self else out
+    return out.apart() if copy and out is self else out
 
 
 @method()
@@ -297,7 +297,7 @@ def copy(self: Tensor) -> Tensor:
     >>> Tensor([1, 2]).copy().tolist()
     [1, 2]
     """
-    return self.alias()
+    return self.apart()
 
 
 method("copy", "contiguous")(copy)

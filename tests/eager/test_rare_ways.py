@@ -1,0 +1,233 @@
+"""Ways through eager mode that few programs take: what shares memory, odd shapes, what is said, what is refused."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import mycelia as ms
+from mycelia import Parameter, Tensor, ops
+from mycelia.eager.trace import trace
+from mycelia.errors import ArgumentError, CallError, MyceliaError
+from mycelia.types import TensorType, float32
+
+COPIES = {
+    "to a device": lambda x: x.to("CPU"),
+    "to a device by its number": lambda x: x.to(device="CPU:0"),
+    "moved": lambda x: x.move_to("CPU"),
+    "copied": lambda x: x.copy(),
+    "cloned": lambda x: x.clone(),
+    "of its own type": lambda x: x.astype("float32"),
+    "to another place": lambda x: x.to("CPU", copy=True),
+    "to its type": lambda x: x.to(ms.float32, copy=True),
+    "contiguous": lambda x: x.contiguous(),
+    "a part": lambda x: x[:2].copy(),
+    "turned": lambda x: x.reshape(3, 1).T.clone(),
+    "deeply": copy.deepcopy,
+    "deeply by name": ops.deepcopy,
+    "in a nest": lambda x: copy.deepcopy({"x": [x]})["x"][0],
+    "a parameter": lambda x: Parameter(x).clone(),
+    "compiled": lambda x: ms.jit(lambda x: x.copy())(x),
+    "added by a program": lambda x: ms.jit(lambda x: x + 0)(x),
+    "an array": lambda x: np.array(x),
+    "a list": lambda x: x.tolist(),
+    "of another type": lambda x: x.astype("float64"),
+    "added": lambda x: x + 0,
+    "a new tensor": lambda x: ms.tensor(x.asnumpy().copy()),
+    "picked": lambda x: x[[0, 1, 2]],
+    "by a mask": lambda x: x[Tensor([True, True, True])],
+    "gathered": lambda x: ops.gather(x, Tensor([0, 1, 2]), 0),
+    "maximum": lambda x: ops.maximum(x, x),
+    "chosen": lambda x: ops.where(x == x, x, x),
+}
+
+
+def told(x):
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
+@pytest.mark.many("name", COPIES)
+def test_what_is_no_view_does_not_follow_the_array_that_a_tensor_shares(name):
+    array = np.array([1.0, 2.0, 3.0], np.float32)
+    found = COPIES[name](Tensor.from_numpy(array))
+    before = told(found)
+    array[:] = 9
+    assert told(found) == before
+    x = Tensor.from_numpy(array)
+    found = COPIES[name](x)
+    before = told(found)
+    x[1] = 5
+    x += 1
+    assert told(found) == before
+
+
+REPEATS = {
+    "broadcast": (lambda x: ops.broadcast_to(x, (4, 3)), 1, 7.0, lambda a: a.__setitem__(slice(None), 7)),
+    "an element": (lambda x: ops.broadcast_to(x, (4, 3)), (2, 1), 7.0, lambda a: a.__setitem__(1, 7)),
+    "expanded": (lambda x: x.expand_as(Tensor(np.zeros((2, 3)))), (0, 2), -0.0, lambda a: a.__setitem__(2, -0.0)),
+    "nothing": (lambda x: x.broadcast_to((2, 3)), (0, 2), np.nan, lambda a: a.__setitem__(2, np.nan)),
+}
+
+
+@pytest.mark.many("name", REPEATS)
+def test_writing_to_a_part_that_repeats_elements_changes_its_whole_and_no_array_from_before(name):
+    how, index, value, wanted = REPEATS[name]
+    array = np.array([1.0, 2.0, 0.0], np.float32)
+    for x in (Tensor.from_numpy(array), Tensor(array), Parameter(Tensor(array))):
+        kept, shared, other = x.asnumpy(), x.numbers(), Tensor(x)
+        part = how(x)
+        part[index] = value
+        after = array.copy()
+        wanted(after)
+        assert x.asnumpy().tobytes() == after.tobytes()
+        for old in (kept, shared, other.asnumpy(), array):
+            assert old.tolist() == [1.0, 2.0, 0.0]
+        np.testing.assert_array_equal(part.asnumpy(), np.broadcast_to(after, part.shape))
+
+
+def test_a_tensor_that_is_changed_in_a_trace_inside_of_another_is_given_back():
+    outside, seen = Tensor([1.0]), []
+
+    def inner(y):
+        outside.assign_value(y * 2) if hasattr(outside, "assign_value") else outside.become(y * 2)
+        return y
+
+    def outer(x):
+        with pytest.raises(MyceliaError):
+            trace(inner, (TensorType(float32, (1,)),))
+        seen.append(outside.tolist())
+        return x
+
+    trace(outer, (TensorType(float32, (1,)),))
+    assert seen == [[1.0]]
+    assert outside.tolist() == [1.0]
+
+
+@pytest.mark.many(
+    ("value", "shape"),
+    [(np.ones((1, 1, 3)), (3,)), (np.ones((1, 2, 3)), (2, 3)), (np.ones((1, 1)), ()), (np.ones(1), ()),
+     (np.arange(3.0), (2, 3)), (np.ones((2, 1)), (2, 3)), (np.ones((1, 0)), (0,)), (2.0, (2, 3))],
+)  # fmt: skip
+def test_data_with_leading_axes_of_one_is_written_as_numpy_writes_it(value, shape):
+    want, got = np.zeros(shape, np.float32), Tensor(np.zeros(shape, np.float32))
+    want[...] = value
+    got[...] = Tensor(np.asarray(value, np.float32))
+    np.testing.assert_array_equal(got.asnumpy(), want)
+    table, other = np.zeros((4, *shape), np.float32), Tensor(np.zeros((4, *shape), np.float32))
+    table[[1, 3]] = value if np.ndim(value) <= len(shape) + 1 else value[0]
+    other[Tensor([1, 3])] = Tensor(np.asarray(value, np.float32))
+    np.testing.assert_array_equal(other.asnumpy(), table)
+
+
+@pytest.mark.many(
+    ("value", "shape"), [(np.ones((2, 1, 3)), (1, 3)), (np.ones((2, 3)), (3,)), (np.ones(2), (3,)), (np.ones(2), ())]
+)
+def test_data_that_does_not_fit_its_place_is_refused_and_nothing_is_written(value, shape):
+    x = Tensor(np.zeros(shape, np.float32))
+    with pytest.raises(MyceliaError, match="cannot be written"):
+        x[...] = Tensor(value)
+    assert not x.asnumpy().any()
+
+
+PIECES = [0, -1, 2, -3, slice(None), slice(1, None), slice(None, None, -1), slice(2, 0, -1), slice(None, None, 2), None,
+          ..., [0, 2], [-1, 0], [True, False, True], slice(5, 9), slice(-9, 2), slice(1, 1)]  # fmt: skip
+
+
+@pytest.mark.many("first", PIECES, ids=str)
+def test_every_pair_of_positions_is_read_and_written_as_numpy_does(first):
+    for second in PIECES:
+        if first is second is ...:
+            continue
+        array = np.arange(27, dtype=np.float32).reshape(3, 3, 3)
+        try:
+            want = array[first, second].copy()
+        except IndexError:
+            with pytest.raises(MyceliaError):
+                _ = Tensor(array)[first, second]
+            continue
+        x = Tensor(array)
+        np.testing.assert_array_equal(x[first, second].asnumpy(), want)
+        new = -np.arange(want.size, dtype=np.float32).reshape(want.shape) - 1
+        array[first, second] = new
+        x[first, second] = Tensor(new)
+        np.testing.assert_array_equal(x.asnumpy(), array)
+
+
+@pytest.mark.many("kind", ["b", "i", "u", "f", "c"])
+def test_complex_numbers_are_cast_as_numpy_casts_them(kind):
+    dtype = {"b": np.bool_, "i": np.int32, "u": np.uint8, "f": np.float32, "c": np.complex128}[kind]
+    array = np.array([0, 1 + 2j, 3j, 2, 0.0 - 0j], np.complex64)
+    if kind in "bc":
+        got = Tensor(array).astype(np.dtype(dtype).name).asnumpy()
+        want = array.astype(dtype)
+    else:
+        with pytest.warns(np.exceptions.ComplexWarning):
+            got = Tensor(array).astype(np.dtype(dtype).name).asnumpy()
+        want = array.real.astype(dtype)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_powers_of_truths_are_those_of_their_numbers():
+    x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
+    np.testing.assert_array_equal((Tensor(x) ** Tensor(y)).asnumpy(), x.astype(int) ** y.astype(int) != 0)
+
+
+def test_what_is_said_of_tensors():
+    assert repr(Tensor(np.zeros((0, 3), np.float32))) == "Tensor(shape=[0, 3], dtype=Float32, value=\n)"
+    assert str(Tensor([1, 2])) == "[1 2]"
+    x = Tensor([1.0])
+    assert x.data is x
+    with pytest.raises(CallError, match="from_numpy takes an array"):
+        Tensor.from_numpy([1.0])
+    for array in (np.array(["a"]), np.array([None]), np.zeros(2, "M8[s]")):
+        with pytest.raises(MyceliaError):
+            Tensor.from_numpy(array)
+
+
+def test_a_tensor_without_numbers_says_so_in_a_trace():
+    said = []
+
+    def fn(x):
+        said.extend([str(x), repr(x), x._repr_html_()])
+        return x
+
+    trace(fn, (TensorType(float32, (2,)),))
+    text = "Tensor(shape=[2], dtype=Float32, value=<not yet computed>)"
+    assert said == [text, text, None]
+    assert "<table" in Tensor([1.0])._repr_html_()
+
+
+@pytest.mark.many("text", ["plain", "nested", "settings", "parameter"])
+def test_what_an_example_prints_in_vmap_is_printed_once_with_its_numbers(text, capfd):
+    p = Parameter(Tensor([5.0]), name="p")
+
+    def fn(x):
+        if text == "plain":
+            print("x", x, 1, None)
+        elif text == "nested":
+            print([x, (x * 2, "a")], {"k": x})
+        elif text == "settings":
+            print(1, 2, sep="-", end="!\n")
+        else:
+            print(p, 3)
+        return x * 2
+
+    compiled = ms.jit(fn)
+    x = Tensor([1.0, 2.0])
+    fn(x)
+    want = capfd.readouterr().out
+    assert compiled(x).tolist() == [2.0, 4.0]
+    assert capfd.readouterr().out == want
+    assert compiled(x).tolist() == [2.0, 4.0]
+    assert capfd.readouterr().out == want
+
+
+def test_steps_of_zero_are_refused_by_name():
+    x = Tensor(np.arange(4))
+    with pytest.raises((MyceliaError, ValueError)):
+        x[::0]
+    with pytest.raises((MyceliaError, ValueError)):
+        x[::0] = 1
+    with pytest.raises(ArgumentError):
+        ms.jit(lambda x: x[::0])(x)
