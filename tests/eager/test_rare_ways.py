@@ -7,8 +7,12 @@ import pytest
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, ops
+from mycelia import primitives as p
+from mycelia.eager import dispatch
 from mycelia.eager.trace import trace
 from mycelia.errors import ArgumentError, CallError, MyceliaError
+from mycelia.ir import Function, Value
+from mycelia.sizes import Scope
 from mycelia.types import TensorType, float32
 
 COPIES = {
@@ -85,22 +89,42 @@ def test_writing_to_a_part_that_repeats_elements_changes_its_whole_and_no_array_
         np.testing.assert_array_equal(part.asnumpy(), np.broadcast_to(after, part.shape))
 
 
-def test_a_tensor_that_is_changed_in_a_trace_inside_of_another_is_given_back():
+ONE = (TensorType(float32, (1,)),)
+
+
+@pytest.mark.parametrize("whose", ["inner", "outer"])
+def test_a_tensor_that_is_changed_in_a_trace_inside_of_another_is_told_of_and_given_back(whose):
     outside, seen = Tensor([1.0]), []
 
-    def inner(y):
-        outside.assign_value(y * 2) if hasattr(outside, "assign_value") else outside.become(y * 2)
+    def inner(x, y):
+        outside.become((y if whose == "inner" else x) * 2)
         return y
 
     def outer(x):
-        with pytest.raises(MyceliaError):
-            trace(inner, (TensorType(float32, (1,)),))
-        seen.append(outside.tolist())
+        try:
+            trace(lambda y: inner(x, y), ONE)
+        finally:
+            seen.append(type(outside._data))
         return x
 
-    trace(outer, (TensorType(float32, (1,)),))
-    assert seen == [[1.0]]
+    with pytest.raises(ArgumentError, match="each would change a tensor from outside"):
+        trace(outer, ONE)
     assert outside.tolist() == [1.0]
+    assert seen == [np.ndarray if whose == "inner" else Value]
+
+
+def test_what_numpy_does_without_a_copy_is_not_compiled():
+    n, m = (Scope().name(text, hint=8) for text in "nm")
+    known = {
+        "a view": (lambda x: p.transpose(x, (1, 0)), True),
+        "views": (lambda x: p.flip(p.transpose(x, (1, 0)), (0,)), True),
+        "itself": (lambda x: x, True),
+        "computed": (lambda x: p.sin(x), False),
+        "computed and turned": (lambda x: p.transpose(p.sin(x), (1, 0)), False),
+    }
+    for name, (fn, is_none) in known.items():
+        found = dispatch.native_for_all(Function.build(fn, TensorType(float32, (n, m))))
+        assert (found is None) == is_none, name
 
 
 @pytest.mark.many(
@@ -200,7 +224,7 @@ def test_a_tensor_without_numbers_says_so_in_a_trace():
 
 @pytest.mark.many("text", ["plain", "nested", "settings", "parameter"])
 def test_what_an_example_prints_in_vmap_is_printed_once_with_its_numbers(text, capfd):
-    p = Parameter(Tensor([5.0]), name="p")
+    weight = Parameter(Tensor([5.0]), name="p")
 
     def fn(x):
         if text == "plain":
@@ -210,7 +234,7 @@ def test_what_an_example_prints_in_vmap_is_printed_once_with_its_numbers(text, c
         elif text == "settings":
             print(1, 2, sep="-", end="!\n")
         else:
-            print(p, 3)
+            print(weight, 3)
         return x * 2
 
     compiled = ms.jit(fn)
@@ -231,3 +255,22 @@ def test_steps_of_zero_are_refused_by_name():
         x[::0] = 1
     with pytest.raises(ArgumentError):
         ms.jit(lambda x: x[::0])(x)
+
+
+VIEWS = {
+    "transposed": lambda x: x.T, "turned": lambda x: ops.transpose(x, (1, 0)), "a part": lambda x: x[1:-1, ::2],
+    "backwards": lambda x: x[::-1], "reshaped": lambda x: x.reshape(-1), "an axis more": lambda x: x[None, :, None],
+    "broadcast": lambda x: ops.broadcast_to(x, (2, *x.shape)), "a row": lambda x: x[3],
+    "a diagonal": lambda x: x.diagonal(),
+    "swapped": lambda x: x.swapaxes(0, 1), "squeezed": lambda x: x[None].squeeze(0), "flat": lambda x: x.view(-1),
+}  # fmt: skip
+
+
+@pytest.mark.many("name", VIEWS)
+def test_a_large_tensor_is_turned_and_cut_without_a_copy(name):
+    for size in (4, 300, 301, 310):
+        x = Tensor(np.arange(size * size, dtype=np.float32).reshape(size, size))
+        y = VIEWS[name](x)
+        assert np.shares_memory(x.numbers(), y.numbers())
+        z = ops.sin(x) + 1
+        assert np.shares_memory(z.numbers(), VIEWS[name](z).numbers())
