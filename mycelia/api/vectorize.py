@@ -74,7 +74,7 @@ def _one_each(functions: tuple[Callable[..., Any], ...], in_axes: Axes, out_axes
 
     def ensemble(*args: Any) -> Any:
         leaves, structure = flatten(args)
-        axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+        axes = _matched(in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(args), structure, "in_axes")
         sizes = {x.shape[a] for x, a in zip(leaves, axes, strict=True) if a is not None}
         if not sizes <= {len(functions)}:
             raise ArgumentError(
@@ -116,7 +116,7 @@ def vmap(
 
     def mapped(*args: Any) -> Any:
         leaves, structure = flatten(args)
-        axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+        axes = _matched(in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(args), structure, "in_axes")
         plain, leaves, axes = _apart(leaves, axes)
         arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
         size = _size(arguments, axes)
@@ -188,7 +188,7 @@ def vmap(
 def _looped(fn: Callable[..., Any], args: tuple[Any, ...], in_axes: Axes, out_axes: Axes, randomness: str) -> Any:
     """What `vmap` means: one example after the other. Only where something goes wrong it is computed so."""
     leaves, structure = flatten(args)
-    axes = _matched(in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args), structure, "in_axes")
+    axes = _matched(in_axes if isinstance(in_axes, tuple | list) else (in_axes,) * len(args), structure, "in_axes")
     plain, leaves, axes = _apart(leaves, axes)
     arguments = [x if isinstance(x, Tensor) else Tensor(x) for x in leaves]
     fronts = [x if a is None else _moved(x, a, 0) for x, a in zip(arguments, axes, strict=True)]
