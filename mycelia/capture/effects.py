@@ -71,7 +71,7 @@ class Effects(Methods):
             if not all(map(is_text, items[::2])):
                 self.refuse("a dictionary with objects as keys is turned into text")
             return Nested(dict, tuple(map(self.words, items[1::2])), items[::2])
-        if is_text(x) and is_plain(x):
+        if is_text(x):
             return x
         if isinstance(x, Either):
             self.refuse("one of several values is turned into text")

@@ -4,7 +4,7 @@
 import contextlib
 import functools
 
-from mycelia import ops
+from mycelia import get_seed, initial_seed, manual_seed, ops, set_seed
 from mycelia.eager import Tensor
 from programs.rare import Alike, Has, Plain, Record, tensor
 from programs.shared import Scaler
@@ -145,3 +145,11 @@ def shifts_and_products_by_numbers(x, n):
         return x << n, x >> n, x**n, n**x
     except (TypeError, ValueError) as error:
         return type(error).__name__
+
+
+@partly()
+def seeds_that_are_set_inside(x):
+    set_seed(4)
+    a = ops.rand(2), ops.rand(2)
+    chosen = manual_seed(5).initial_seed()
+    return x, a, ops.rand(2), chosen, initial_seed(), get_seed()
