@@ -103,11 +103,13 @@ def left(kind, x):
     met = []
     time.perf_counter()
     for i in range(6):
+        time.perf_counter()
         if i == 1:
             continue
         if kind == "break" and i == 3:
             break
         while True:
+            time.perf_counter()
             met.append(i)
             if len(met) > 1:
                 break
@@ -123,11 +125,10 @@ def left(kind, x):
     else:
         met.append("else")
     y: float = 2.0
-    z: int  # noqa: F842  # is never evaluated
     met.append((lambda v: v + 1)(i))
 
     def inner():
-        for k in range(3):
+        for k in range(time.perf_counter() > 0 and 3):
             if k == 2:
                 return k
 
@@ -136,9 +137,15 @@ def left(kind, x):
             if k == 1:
                 break
 
+    if met.append(time.perf_counter() > 0) is None:
+        w: float = time.perf_counter() * 0 + 1
+        z: int  # noqa: F842  # is never evaluated
+        if kind == "bare return":
+            return
     try:
         while len(met) < 9:
-            met.append("more")
+            time.perf_counter()
+            met.append(w)
             if kind == "error" and len(met) == 8:
                 raise ValueError(kind)
     except ValueError as error:
@@ -148,16 +155,16 @@ def left(kind, x):
     return x * y, met, inner(), Inner.k
 
 
-@pytest.mark.parametrize("broken_places", [(), ("blocks",), ("blocks", "interpreting")], ids=str)
+@pytest.mark.parametrize("broken_places", [(), ("blocks",), ("pieces",), ("blocks", "pieces")], ids=str)
 def test_statements_that_run_whole_are_left_as_python_leaves_them(monkeypatch, broken_places):
     if "blocks" in broken_places:
         monkeypatch.setattr(pieces.Statement, "visit", broken)
-    if "interpreting" in broken_places:
-        monkeypatch.setattr(capturing, "_captured", broken)
+    if "pieces" in broken_places:
+        monkeypatch.setattr(pieces, "capture_piece", broken)
     fn, x = ms.jit(left), Tensor([1.0])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for kind in ("break", "return", "return inside", "error", "none", "break"):
+        for kind in ("break", "return", "return inside", "error", "bare return", "none", "break"):
             assert str(fn(kind, x)) == str(left(kind, x)), kind
 
 
