@@ -1,7 +1,11 @@
 """Words of the language that few programs say: the same under jit, down to the types, the objects and the errors."""
 
+import contextlib
+import io
+
 import pytest
 from programs.rare import WHOLE
+from programs.rare_objects import EITHER
 from programs.rare_parts import PARTLY
 
 from mycelia.api.jit import jit
@@ -14,8 +18,13 @@ def named(programs):
 
 
 def outcome(fn, args):
-    """What a call gives and what has become of its arguments, as anybody can see."""
-    return seen((fn(*args), args))
+    """What a call gives, prints or raises, and what has become of its arguments, as anybody can see."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        try:
+            found = fn(*args)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            found = type(error).__name__
+    return seen((found, args)), said.getvalue()
 
 
 def same(fn, compiled, calls):
@@ -36,3 +45,9 @@ def test_a_program_of_rare_words_that_python_runs_in_part_does_what_python_does(
     with interpreting():
         same(fn, compiled, (*calls, *calls))
     assert "runs in Python" in compiled.explain()
+
+
+@pytest.mark.many(("fn", "calls"), named(EITHER), pack=15)
+def test_a_program_about_odd_objects_does_what_python_does(fn, calls):
+    with interpreting():
+        same(fn, jit(fn), (*calls, *calls))
