@@ -10,7 +10,7 @@ from mycelia import Parameter, Tensor, ops
 from mycelia import primitives as p
 from mycelia.eager import dispatch
 from mycelia.eager.trace import trace
-from mycelia.errors import ArgumentError, CallError, MyceliaError
+from mycelia.errors import ArgumentError, CallError, MyceliaError, OutOfMemory
 from mycelia.ir import Function, Value
 from mycelia.sizes import Scope
 from mycelia.types import TensorType, float32
@@ -274,3 +274,131 @@ def test_a_large_tensor_is_turned_and_cut_without_a_copy(name):
         assert np.shares_memory(x.numbers(), y.numbers())
         z = ops.sin(x) + 1
         assert np.shares_memory(z.numbers(), VIEWS[name](z).numbers())
+
+
+def whole_weights(way, x):
+    """Losses of a weight of whole numbers, through what a graph is made of; and the same with a floating weight."""
+
+    @ms.jit
+    def called(w):
+        return w * x * 2
+
+    @ms.jit
+    def chosen(w):
+        return w * x if x.sum() > 0 else w * x * 5
+
+    @ms.jit
+    def turned(w):
+        out = w * x
+        for _ in range(3):
+            out = out * 2 + w
+        return out
+
+    @ms.jit
+    def while_(w):
+        out, n = w * x, x.sum() * 0
+        while n < 3:
+            out, n = out + w * 2, n + 1
+        return out
+
+    @ms.jit
+    def rows(w):
+        out = w.sum() * 0
+        for v in x:
+            out = out + v * w.sum()
+        return out
+
+    mapped = ms.vmap(lambda v, w: v * w.sum(), (0, None))
+    several = lambda w: ops.split(w * x, 1)[0] + ops.topk(w * 1.0, 2)[0].sum()  # noqa: E731
+    plain = {"called": called, "chosen": chosen, "turned": turned, "while": while_, "rows": rows, "several": several,
+             "mapped": lambda w: mapped(x, w), "joined": lambda w: ops.concat((w * x, w * 1.0, w * 2.0)),
+             "extremes": lambda w: ops.maximum(w * x, w * 1.0) + w.max()}  # fmt: skip
+    return plain[way]
+
+
+@pytest.mark.many("way", ["called", "chosen", "turned", "while", "rows", "several", "mapped", "joined", "extremes"])
+def test_the_gradient_of_whole_numbers_is_that_of_the_real_numbers_cut(way):
+    x, numbers = Tensor([1.0, 2.0, 4.0]), np.array([3, 1, 2])
+    found = []
+    for dtype in ("int32", "float64"):
+        weight = Parameter(Tensor(numbers.astype(dtype)), name="w")
+        fn = whole_weights(way, x)
+        gradient = ms.grad(lambda: fn(weight).sum(), None, weight)()  # noqa: B023
+        found.append(gradient.asnumpy())
+    assert found[0].dtype == np.int32
+    np.testing.assert_array_equal(found[0], np.trunc(found[1]).astype(np.int32))
+    assert found[1].any()
+
+
+INTO = [
+    (lambda a, i, v: a.__setitem__((slice(1, None), i), v), (2, 2, 3)),
+    (lambda a, i, v: a.__setitem__((slice(None, None, 2), i), v), (2, 2, 3)),
+    (lambda a, i, v: a.__setitem__((i, slice(1, 3)), v), (2, 2, 3)),
+    (lambda a, i, v: a.__setitem__((slice(0, 2), slice(None), i), v), (2, 3, 2)),
+    (lambda a, i, v: a.__setitem__((slice(2, 1), i), v), (0, 2, 3)),
+    (lambda a, i, v: a.__setitem__((slice(5, 9), slice(None)), v), (0, 3, 3)),
+    (lambda a, i, v: a.__setitem__(i[:0], v), (0, 3, 3)),
+    (lambda a, i, v: a.__setitem__(i, v), (2, 3, 3)),
+]
+
+
+@pytest.mark.many(("write", "shape"), INTO, ids=lambda case: str(case[1]))
+def test_what_only_the_program_knows_is_written_where_numpy_writes_it(write, shape):
+    array = np.arange(27, dtype=np.float32).reshape(3, 3, 3)
+    new = -np.arange(np.prod(shape), dtype=np.float32).reshape(shape) - 1
+    for places in ([0, 2], [-1, 0], [1, 1]):
+        want = array.copy()
+        write(want, np.array(places), new)
+
+        def run(x, i, v):
+            y = x * 1
+            write(y, i, v)
+            return y
+
+        given = Tensor(array), Tensor(places), Tensor(new)
+        for how in (run, ms.jit(run), lambda *a: ms.vmap(run)(*[t[None] for t in a])[0]):
+            np.testing.assert_array_equal(how(*given).asnumpy(), want)
+
+
+VIEWS_BY_NAME = {
+    "transpose": (lambda x: ops.transpose(input=x, dims=(1, 0)), lambda a: a.T),
+    "swapaxes": (lambda x: ops.swapaxes(input=x, axis0=0, axis1=1), lambda a: a.swapaxes(0, 1)),
+    "broadcast_to": (lambda x: ops.broadcast_to(x, (2, 2, 3)), lambda a: np.broadcast_to(a, (2, 2, 3))),
+    "t": (lambda x: ops.transpose(dims=(1, 0), input=x), lambda a: a.T),
+    "expand_dims": (lambda x: ops.expand_dims(x, axis=1), lambda a: a[:, None]),
+}
+
+
+@pytest.mark.many("name", VIEWS_BY_NAME)
+def test_a_view_that_is_taken_by_names_of_arguments_shares_memory(name):
+    how, wanted = VIEWS_BY_NAME[name]
+    x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    y = how(x)
+    np.testing.assert_array_equal(y.asnumpy(), wanted(x.asnumpy()))
+    x[1, 2] = 9
+    np.testing.assert_array_equal(y.asnumpy(), wanted(x.asnumpy()))
+    y[(0,) * y.ndim] = 7
+    assert x[0, 0] == 7
+
+
+def test_a_parameter_that_is_renewed_on_a_tape_is_a_new_beginning():
+    weight = Parameter(Tensor([2.0]), name="w")
+
+    def loss(x):
+        before = (weight * x).sum()
+        weight.set_data(Tensor([5.0]))
+        return before + (weight * x * x).sum()
+
+    by_x, by_w = ms.grad(loss, 0, weight)(Tensor([3.0]))
+    assert weight.asnumpy().tolist() == [5.0]
+    assert by_x.tolist() == [2.0 + 5.0 * 6.0]
+    assert by_w.tolist() in ([3.0], [3.0 + 9.0])
+    again = ms.jit(ms.grad(loss, 0, weight))
+    weight.set_data(Tensor([2.0]))
+    assert [g.tolist() for g in again(Tensor([3.0]))] == [by_x.tolist(), by_w.tolist()]
+
+
+def test_more_memory_than_there_is_is_an_error_that_says_so():
+    x = Tensor(np.ones(1, np.float32))
+    with pytest.raises(OutOfMemory, match="not enough memory"):
+        ops.tile(x, (2**45,)) + 1
