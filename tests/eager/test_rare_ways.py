@@ -308,15 +308,48 @@ def whole_weights(way, x):
             out = out + v * w.sum()
         return out
 
+    @ms.jit
+    def rolled(w):
+        out, kept = w * 0, []
+        for v in ops.arange(200).astype("float32"):
+            out = out * 0.5 + v * w
+            kept.append(out.sum())
+        return ops.stack(kept) * 0.25
+
+    @ms.jit
+    def again(w):
+        def halved(y, n):
+            return y if n == 0 else halved(y * 2 + w, n - 1)
+
+        return ms.recompute(lambda w: halved(w * x, 3), w)
+
     mapped = ms.vmap(lambda v, w: v * w.sum(), (0, None))
     several = lambda w: ops.split(w * x, 1)[0] + ops.topk(w * 1.0, 2)[0].sum()  # noqa: E731
     plain = {"called": called, "chosen": chosen, "turned": turned, "while": while_, "rows": rows, "several": several,
-             "mapped": lambda w: mapped(x, w), "joined": lambda w: ops.concat((w * x, w * 1.0, w * 2.0)),
+             "mapped": lambda w: mapped(x, w), "rolled": rolled, "again": again,
+             "many": lambda w: ops.concat([w * 1, w * 2, w + 1, w - 1, w * w, -w, w * 3, w]) * 1.5,
+             "joined": lambda w: ops.concat((w * x, w * 1.0, w * 2.0)),
              "extremes": lambda w: ops.maximum(w * x, w * 1.0) + w.max()}  # fmt: skip
     return plain[way]
 
 
-@pytest.mark.many("way", ["called", "chosen", "turned", "while", "rows", "several", "mapped", "joined", "extremes"])
+@pytest.mark.many(
+    "way",
+    [
+        "called",
+        "chosen",
+        "turned",
+        "while",
+        "rows",
+        "several",
+        "mapped",
+        "joined",
+        "extremes",
+        "rolled",
+        "again",
+        "many",
+    ],
+)
 def test_the_gradient_of_whole_numbers_is_that_of_the_real_numbers_cut(way):
     x, numbers = Tensor([1.0, 2.0, 4.0]), np.array([3, 1, 2])
     found = []

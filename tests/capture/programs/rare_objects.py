@@ -302,3 +302,117 @@ def clocks_between_blocks(x):
     else:
         with_else = 1
     return out, with_else, x
+
+
+TURNS = [lambda n=n: (tensor(1, -2, 3), Tensor(float(n))) for n in (0, 1, 2, 3, 5)]
+
+
+@program(*TURNS)
+def slots_that_take_over_from_one_another(x, n):
+    a, b, c, i = x, x * 2, x * 3, n * 0
+    while i < n:
+        a, b, c, i = b, c, a + 1, i + 1
+    return a, b, c, x, a is b, b is c
+
+
+@program(*TURNS)
+def slots_that_change_places(x, n):
+    a, b, i = x, x * 2, n * 0
+    old = older = x
+    while i < n:
+        a, b, i = b, a, i + 1
+        older, old = old, a * 2
+        if i > 3:
+            break
+    else:
+        b = b + 1
+    return a, b, old, older, x
+
+
+@program(*TURNS)
+def slots_that_are_only_sometimes_made_anew(x, n):
+    best, last, i = x, None, n * 0
+    while i < n:
+        i = i + 1
+        new = best * i - 1
+        if new.sum() > best.sum():
+            best = new
+        last = new
+    return best, last, best is x, x
+
+
+@program(*TURNS)
+def attributes_and_items_that_loops_change(x, n):
+    o, items, d, i = Ready(x), [x, x * 2], {"a": x}, n * 0
+    while i < n:
+        o.n, items[0], items[1] = items[1], o.n, items[0] + 1
+        d["a"], i = d["a"] + o.n, i + 1
+    return o, items, d, x
+
+
+@program(*TURNS)
+def loops_inside_of_loops(x, n):
+    total, i = x * 0, n * 0
+    while i < n:
+        j, i = n * 0, i + 1
+        while j < i:
+            j = j + 1
+            if j > 2:
+                break
+            total = total + x * j
+        else:
+            total = total - 1
+            continue
+        if i > 3:
+            return total, i, j
+    return total, i
+
+
+@program(*TURNS)
+def numbers_that_loops_count(x, n):
+    count, product, truth, i, low = 0, 1, False, n * 0, 5
+    while i < n:
+        count, product, truth, i, low = count + 2, product * 3 - 1, not truth, i + 1, low - 1
+    return (
+        count * x,
+        product + x,
+        (x if truth else -x),
+        x[count % 3],
+        x * low,
+        -count * x,
+        (count + 7) // 2 * x,
+        count % 4 + x,
+    )
+
+
+@program(*TURNS)
+def texts_and_things_that_loops_hand_on(x, n):
+    word, pair, i = "begin", (x, x), n * 0
+    while i < n:
+        pair, i = (pair[1] + i, pair[0]), i + 1
+    for k in range(3):
+        if i > k:
+            word = word + str(k)
+    return word, pair, i
+
+
+@program(*TURNS)
+def effects_on_the_ways_of_branches(x, n):
+    store = Parameter(x * 1, name="s")
+    if n > 0:
+        store.set_data(x * 2)
+        if n > 2:
+            print("more", store.sum())
+            store += 1
+            y = ops.rand(3) * 0 + store
+        else:
+            y = store * 2
+        print("after", y)
+    else:
+        y = store - 1
+    i = n * 0
+    while i < n:
+        print("turn", i)
+        store += 1
+        i = i + 1
+    return y, store * 1, i
