@@ -4,6 +4,7 @@ import contextlib
 import io
 
 import pytest
+from programs import rare_loops  # noqa: F401  # they put themselves among the others
 from programs.rare import WHOLE
 from programs.rare_objects import EITHER
 from programs.rare_parts import PARTLY
