@@ -267,3 +267,31 @@ def test_what_may_change_until_a_graph_runs_is_printed_at_once(capfd):
 
     trace(fn, (TensorType(float32, (2,)),))
     assert capfd.readouterr().out == "list of <class 'object'> {}\n"
+
+
+@pytest.mark.parametrize("order", ["before", "after", "twice", "beside"])
+def test_a_program_that_changes_a_weight_while_a_gradient_is_taken_does_what_python_does(order):
+    def losses(wrap):
+        weight = Parameter(Tensor([2.0, 3.0]), name="w")
+
+        @wrap
+        def step(x):
+            weight.set_data(weight * 2 + x)
+            return x * weight
+
+        @wrap
+        def counted(x):
+            weight.set_data(weight + 1)
+            return x * 2
+
+        def loss(x):
+            first = (weight * x).sum()
+            a = counted(x) if order == "beside" else step(x)
+            if order == "twice":
+                a = a + step(a)
+            return a.sum() + (first if order == "before" else (weight * x * x).sum())
+
+        found = [ms.grad(loss, 0, weight)(Tensor([1.0, -2.0])) for _ in range(2)]
+        return [[g.tolist() for g in pair] for pair in found], weight.asnumpy().tolist()
+
+    assert losses(ms.jit) == losses(lambda f: f)
