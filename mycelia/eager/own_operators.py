@@ -37,7 +37,7 @@ class OwnOperators:
         """Take what stands on the class now for ours."""
         self.names = frozenset(_special(self.members))
         self.found = itemgetter(*sorted(self.names))
-        self.ours, self.size = self.found(self.members), len(self.members)
+        self.ours, self.known = self.found(self.members), frozenset(self.members)
         self.version: bytes | None = None  # with which all stood
 
     def stand(self) -> bool:
@@ -55,10 +55,10 @@ class OwnOperators:
                 return False
         except KeyError:
             return False
-        if len(self.members) == self.size:
+        if self.members.keys() == self.known:
             return True
         if self.names == frozenset(_special(self.members)):  # methods that are loaded when they are asked for
-            self.size = len(self.members)
+            self.known = frozenset(self.members)
             return True
         return False
 

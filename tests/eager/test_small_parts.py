@@ -87,6 +87,7 @@ CHANGES = {
     "another shape": (lambda c: setattr(c, "shape", 5), False),
     "no shape": (lambda c: delattr(c, "shape"), False),
     "a method and an operator": (lambda c: (setattr(c, "other", 1), setattr(c, "__mul__", 5)), True),
+    "an operator for a method": (lambda c: (delattr(c, "plain"), setattr(c, "__mul__", abs)), False),
     "two operators": (lambda c: (setattr(c, "other", 1), setattr(c, "__mul__", abs)), False),
 }
 
