@@ -185,7 +185,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("message", MISTAKES)
+@pytest.mark.many("message", MISTAKES)
 def test_mistakes_are_told(message, tmp_path):
     with train.SummaryRecord(str(tmp_path)) as record, pytest.raises(MyceliaError, match=message):
         MISTAKES[message](record)
