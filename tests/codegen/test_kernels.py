@@ -20,7 +20,7 @@ from mycelia.types import bfloat16, bool_, float16, float32, float64, int8, int3
 from tests.lowering.programs import check, f32, launches, lowered, numbers, softmax, typed
 
 RAGGED = (1, 7, 8, 9, 15, 16, 17, 31, 33, 1003)
-ragged = pytest.mark.parametrize("n", RAGGED)
+ragged = pytest.mark.many("n", RAGGED)
 
 
 @ragged
@@ -81,7 +81,7 @@ def test_running_sums_and_scattered_ones_of_any_extent(n):
     check(lambda x, u: p.scatter_add(x, p.constant(indices), u, 1), f32(5, n), f32(5, 7), tolerance=1e-5)
 
 
-@pytest.mark.parametrize("dtype", [float16, bfloat16, float64, int8, uint8, int32, int64])
+@pytest.mark.many("dtype", [float16, bfloat16, float64, int8, uint8, int32, int64])
 @pytest.mark.parametrize("n", [1, 9, 33])
 def test_reductions_of_every_element_type(dtype, n):
     fn = Function.build(

@@ -14,7 +14,7 @@ from mycelia import primitives as p
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, interpret
 from mycelia.testing import compile
-from mycelia.types import TensorType, float64
+from mycelia.types import TensorType, float32, float64
 from tests.runtime.programs import N, S, chain, count, differences, gradient, loop, number, resident, tree, whole
 
 PROGRAMS = {
@@ -229,3 +229,32 @@ programs += [compile(chain(factor=1 / n)) for n in range(2, 12)]
 print("little" if reserved() - before < 1 << 28 else reserved() - before)
 """
     assert in_a_process_of_its_own(code) == ["little"]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 4, 7])
+def test_functions_that_call_one_another_have_library_calls_of_their_own(turns):
+    """Each multiplies matrices of other sizes, in memory of its own."""
+    v, wide = TensorType(float32, (64, 48)), TensorType(float32, (48, 96))
+    names = ("one", "two", "three")
+    calls = [p.NamedCall(name, (v,)) for name in names]
+
+    def step(at, size):
+        def deeper(x, w, n):
+            part = p.slice_(w, (0, 0), (48, size), (1, 1))
+            back = p.transpose(p.slice_(w, (0, 96 - size), (48, 96), (1, 1)), (1, 0))
+            once = p.matmul(p.matmul(x, part), back) * (1.0 / 400)
+            return (p.tanh(calls[(at + 1) % 3](once, w, n - whole(1))[0] + x),)
+
+        return deeper
+
+    bodies = []
+    for at, size in enumerate((96, 80, 64)):
+        base = Function.build(lambda x, w, n: (x,), v, wide, N)
+        further = Function.build(step(at, size), v, wide, N)
+        chosen = lambda x, w, n, base=base, further=further: p.Cond(base, further)(p.less(n, whole(1)), x, w, n)  # noqa: E731
+        bodies.append((names[at], Function.build(chosen, v, wide, N)))
+    fn = Function.build(lambda x, w, n: p.Recurse(tuple(bodies), "one")(x, w, n), v, wide, N)
+    rng = np.random.default_rng(turns)
+    inputs = rng.normal(size=(64, 48)).astype("f"), rng.normal(size=(48, 96)).astype("f"), count(turns)
+    (got,), (want,) = compile(fn)(*inputs), interpret(fn, *inputs)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)

@@ -8,7 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from mycelia.runtime.seen import FEW, PATIENCE, Seen
+from mycelia.runtime import seen as seen_module
+from mycelia.runtime.seen import FEW, PATIENCE, Seen, version
 
 
 def test_what_is_not_reported_as_changed_is_the_array_that_was_kept():
@@ -92,3 +93,12 @@ def test_a_place_is_left_out_when_it_has_changed_so_often():
         arrays = (stays, np.full(1, n))
         seen.keep(arrays, seen.changed(arrays))
     assert seen._watch.restless == (1,)
+
+
+def test_a_python_that_keeps_no_versions_of_dictionaries_is_found_out(monkeypatch):
+    assert seen_module._has_versions() == (version({}) is not None)
+    changing = count()
+    monkeypatch.setattr(seen_module, "_raw", lambda address, size: bytes(size))
+    assert not seen_module._has_versions()  # what lies there stays
+    monkeypatch.setattr(seen_module, "_raw", lambda address, size: next(changing).to_bytes(size, "little"))
+    assert not seen_module._has_versions()  # what lies there changes by itself
