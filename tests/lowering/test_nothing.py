@@ -162,6 +162,25 @@ def test_results_of_turns_may_be_arguments_or_lie_another_way():
         check(lambda x, n=size: p.Map(rows, 0, n, 1)(x), f32(size, 3, 4), tolerance=1e-5)
 
 
+def folded(x, w):
+    """What lies with its channels last, as the library likes it."""
+    return p.tanh(p.conv(x, w, (1, 1), ((1, 1), (1, 1))) * 0.05)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_loops_over_what_lies_with_its_channels_last_see_each_element(reverse):
+    v, w, e = f32(3, 16, 10, 10), f32(16, 16, 3, 3), f32(16, 10, 10)
+    each = Function.build(lambda t: (p.tanh(t * 1.5), p.reduce_sum(t, (0,))), e)
+    turn = Function.build(lambda k, c, t: (p.tanh(c * 0.5 + t) + p.reduce_sum(k, (0,)), t * c), v, e, e)
+
+    def looped(x, w):
+        y, start = folded(x, w), p.reduce_sum(x, (0,))
+        scan = p.Scan(turn, 1, 1, reverse, 3)
+        return (*p.Map(each, 0, 3, 0)(y), *p.Map(each, 0, 3, 1)(y), *scan(y, start, p.tanh(y)))
+
+    check(looped, v, w, tolerance=2e-6)
+
+
 # ---------------------------------------------------------------------------------------- what is told
 
 

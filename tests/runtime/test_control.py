@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mycelia as ms
+from mycelia import ops
 from mycelia import primitives as p
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, interpret
@@ -233,28 +235,49 @@ print("little" if reserved() - before < 1 << 28 else reserved() - before)
 
 @pytest.mark.parametrize("turns", [0, 1, 4, 7])
 def test_functions_that_call_one_another_have_library_calls_of_their_own(turns):
-    """Each multiplies matrices of other sizes, in memory of its own."""
-    v, wide = TensorType(float32, (64, 48)), TensorType(float32, (48, 96))
+    """Each folds images of other sizes, with packed weights and a room of its own for them."""
+    v, w = TensorType(float32, (2, 16, 20, 20)), TensorType(float32, (32, 16, 3, 3))
     names = ("one", "two", "three")
     calls = [p.NamedCall(name, (v,)) for name in names]
 
-    def step(at, size):
+    def step(at, channels):
         def deeper(x, w, n):
-            part = p.slice_(w, (0, 0), (48, size), (1, 1))
-            back = p.transpose(p.slice_(w, (0, 96 - size), (48, 96), (1, 1)), (1, 0))
-            once = p.matmul(p.matmul(x, part), back) * (1.0 / 400)
-            return (p.tanh(calls[(at + 1) % 3](once, w, n - whole(1))[0] + x),)
+            part = p.slice_(w, (0, 0, 0, 0), (channels, 16, 3, 3), (1, 1, 1, 1))
+            wide = p.tanh(p.conv(x, part, (1, 1), ((1, 1), (1, 1))) * 0.05)
+            back = p.slice_(wide, (0, channels - 16, 0, 0), (2, channels, 20, 20), (1, 1, 1, 1))
+            return (p.tanh(calls[(at + 1) % 3](back, w, n - whole(1))[0] + x),)
 
         return deeper
 
     bodies = []
-    for at, size in enumerate((96, 80, 64)):
-        base = Function.build(lambda x, w, n: (x,), v, wide, N)
-        further = Function.build(step(at, size), v, wide, N)
-        chosen = lambda x, w, n, base=base, further=further: p.Cond(base, further)(p.less(n, whole(1)), x, w, n)  # noqa: E731
-        bodies.append((names[at], Function.build(chosen, v, wide, N)))
-    fn = Function.build(lambda x, w, n: p.Recurse(tuple(bodies), "one")(x, w, n), v, wide, N)
+    for at, channels in enumerate((32, 24, 16)):
+        base = Function.build(lambda x, w, n: (x,), v, w, N)
+        further = Function.build(step(at, channels), v, w, N)
+        either = p.Cond(base, further)
+        body = Function.build(lambda x, w, n, either=either: either(p.less(n, whole(1)), x, w, n), v, w, N)
+        bodies.append((names[at], body))
+    fn = Function.build(lambda x, w, n: p.Recurse(tuple(bodies), "one")(x, w, n), v, w, N)
     rng = np.random.default_rng(turns)
-    inputs = rng.normal(size=(64, 48)).astype("f"), rng.normal(size=(48, 96)).astype("f"), count(turns)
+    inputs = rng.normal(size=v.shape).astype("f"), rng.normal(size=w.shape).astype("f"), count(turns)
     (got,), (want,) = compile(fn)(*inputs), interpret(fn, *inputs)
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+def test_a_function_that_calls_itself_may_give_itself_what_a_convolution_made(turns):
+    """Which lies with its channels last: whoever is called knows nothing of that."""
+    rng = np.random.default_rng(0)
+    w = ms.Tensor(rng.normal(size=(16, 16, 3, 3)).astype("f") * 0.05)
+    x = ms.Tensor(rng.normal(size=(2, 16, 9, 9)).astype("f"))
+
+    def deeper(x, n):
+        if n < 1:
+            return x
+        return ops.tanh(deeper(ops.tanh(ops.conv2d(x, w, pad_mode="same")), n - 1) + x)
+
+    def slope(x, n):
+        return ms.grad(lambda y: (deeper(y, n) ** 2).sum())(x)
+
+    for fn in (deeper, slope):
+        got, want = ms.jit(fn)(x, ms.Tensor(turns)), fn(x, turns)
+        np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), rtol=1e-4, atol=1e-5)
