@@ -14,7 +14,7 @@ from mycelia.runtime.layout import layout
 from mycelia.testing import compile
 from mycelia.transforms import value_and_grad
 from mycelia.types import TensorType, bfloat16, bool_, float16, float32, float64, int32, int64
-from tests.lowering.programs import check, f32, lowered, numbers, typed
+from tests.lowering.programs import check, f32, launches, lowered, numbers, typed
 from tests.runtime.programs import whole
 
 POOL = ((2,), (2,), ((0, 0),))
@@ -179,6 +179,28 @@ def test_loops_over_what_lies_with_its_channels_last_see_each_element(reverse):
         return (*p.Map(each, 0, 3, 0)(y), *p.Map(each, 0, 3, 1)(y), *scan(y, start, p.tanh(y)))
 
     check(looped, v, w, tolerance=2e-6)
+
+
+def test_updates_of_one_place_are_all_made():
+    for count in (1, 7, 64, 1000, 70_000):
+        where = np.random.default_rng(count).integers(0, 5, count)
+        add = lambda x, u, where=where: p.scatter_add(x, p.constant(where), u, 0)  # noqa: E731
+        fn = Function.build(add, typed(int64, 5), typed(int64, count))
+        x, u = np.arange(5), np.arange(count)
+        want = x.copy()
+        np.add.at(want, where, u)
+        np.testing.assert_array_equal(compile(fn, threads=4)(x, u)[0], want)
+
+
+def test_loops_are_split_where_indices_divide_them():
+    """A tensor that is read as one of other shape: row i // 8, column i % 8."""
+    t, other = f32(40), f32(5, 8)
+    program = lowered(lambda x, y: p.tanh(p.reshape(p.transpose(y, (1, 0)), (40,))) + x, t, other)
+    (launch,) = launches(program)
+    said = str(launch.kernel)
+    assert "//" not in said
+    assert "%" not in said
+    check(lambda x, y: p.tanh(p.reshape(p.transpose(y, (1, 0)), (40,))) + x, t, other)
 
 
 # ---------------------------------------------------------------------------------------- what is told
