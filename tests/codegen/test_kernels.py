@@ -194,3 +194,17 @@ def test_the_last_loop_of_rows_writes_in_lanes(fn):
 def test_the_next_row_is_asked_for_while_the_last_sweep_of_this_one_computes():
     assert 'call void @"llvm.prefetch' in text(softmax)
     assert "llvm.prefetch" not in text(p.tanh)  # which reads all in a row
+
+
+@pytest.mark.many("number", [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan])
+def test_constants_are_numbers_like_any_others(number):
+    x = np.array([0.0, -0.0, 1.0, -2.5, 7.0, np.inf, -np.inf, np.nan, 3.0] * 2, "f")
+    ops = (p.maximum, p.minimum, p.less, p.less_equal, p.greater, p.greater_equal, p.equal, p.not_equal, p.add,
+           p.subtract, p.multiply, p.divide)  # fmt: skip
+    for op in ops:
+        fn = Function.build(lambda x, op=op: (op(x, p.lift(number, x)), op(p.lift(number, x), x)), f32(x.size))
+        for got, want in zip(compile(fn)(x), interpret(fn, x), strict=True):
+            np.testing.assert_array_equal(got, want, err_msg=str(op))
+            if want.dtype.kind == "f":
+                there = ~np.isnan(want)
+                np.testing.assert_array_equal(np.signbit(got)[there], np.signbit(want)[there], err_msg=str(op))

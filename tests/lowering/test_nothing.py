@@ -129,6 +129,18 @@ def test_products_take_operands_wherever_they_lie(left, right):
 
 
 @pytest.mark.many(
+    "equation", ["abk,kc->acb", "kab,kc->acb", "bak,ckd->bdac", "xak,xkc->cxa", "abk,ck->cab", "ak,kbc->bac"]
+)
+def test_products_are_written_in_any_order_of_axes(equation):
+    left, right, out = equation.replace("->", ",").split(",")
+    sizes = {"a": 20, "b": 3, "c": 24, "d": 2, "k": 32, "x": 4}
+    types = ["".join(part) for part in (left, right)]
+    for dtype, exact in ((float32, 2e-5), (float64, 1e-12)):
+        operands = [typed(dtype, *(sizes[letter] for letter in part)) for part in types]
+        check(p.contract(left, right, out), *operands, tolerance=exact)
+
+
+@pytest.mark.many(
     "op", [p.scatter_add, p.scatter_max, p.scatter_min, p.scatter_mul, p.scatter_update], ids=lambda op: op.__name__
 )
 def test_updates_are_scattered_along_any_axis(op):
@@ -141,6 +153,13 @@ def scattered(op, shape, axis):
     changes = (*shape[:axis], 2, 2, *shape[axis + 1 :])
     check(lambda x, u: op(x, p.constant(where), u, axis), f32(*shape), f32(*changes))
     check(lambda x, u: op(x, p.constant(where[0]), u, axis), f32(*shape), f32(*shape[:axis], 2, *shape[axis + 1 :]))
+
+
+def test_what_lies_at_the_largest_of_a_window_is_picked():
+    for shape in ((2, 3, 6), (1, 1, 2), (2, 1, 7)):
+        check(MaxPoolPick(*POOL), f32(*shape), f32(*shape))
+        check(MaxPoolPick(*POOL), typed(float64, *shape), typed(float64, *shape))
+    check(MaxPoolPick((2, 3), (1, 2), ((1, 0), (0, 1))), f32(2, 3, 6, 7), f32(2, 3, 6, 7))
 
 
 def test_sums_over_no_axes_are_what_they_sum():

@@ -78,6 +78,19 @@ def test_attention_takes_keys_and_values_of_their_own_widths(keys, values, first
     near(weights, looked.mean(1) if average else looked, 1e-4)
 
 
+@pytest.mark.many(("first", "second"), list(product((False, True), repeat=2)))
+def test_matrices_are_multiplied_as_they_stand_or_turned(first, second):
+    for left, right in (
+        ((4, 5), (5, 3)), ((2, 4, 5), (5, 3)), ((5,), (5, 3)), ((4, 5), (5,)), ((5,), (5,)), ((3, 1, 4, 5), (2, 5, 3)),
+    ):  # fmt: skip
+        x, y = numbers(*left), numbers(*right, seed=1)
+        given = [
+            Tensor(np.ascontiguousarray(t.swapaxes(-1, -2)) if turned and t.ndim > 1 else t)
+            for t, turned in ((x, first), (y, second))
+        ]
+        near(nn.MatMul(first, second)(*given), x @ y)
+
+
 @pytest.mark.parametrize("axes", [3, 4])
 def test_a_weight_of_lines_may_have_the_axes_of_lines(axes):
     weight, x = numbers(2, 3, 4), numbers(1, 3, 9, seed=1)
@@ -401,6 +414,11 @@ def test_notes_of_a_cell():
     assert net.to("CPU").weight.dtype is ms.float32
     assert net.to("CPU", ms.float16).weight.dtype is ms.float16
     assert net.to(Tensor(1.0), True).weight.dtype is ms.float32
+    for bad in (("CPU", ms.float16, True, 1), (ms.float16, True, 1), (Tensor(1.0), True, 1), ("Moon",), (ms.int32,)):
+        with pytest.raises(MyceliaError):
+            net.to(*bad)
+    refused(lambda: net.to(ms.float16, dtype=ms.float16))
+    refused(lambda: net.to(ms.float16, non_blocking=1))
     assert net.to_empty(device="CPU").weight.tolist() == [[0.0]]
     with pytest.raises(MyceliaError):
         net.to_empty(device="Moon")
@@ -422,6 +440,23 @@ def test_a_rate_of_ones_own_may_be_a_parameter_of_one_number_or_many():
         assert w.item() == -sum(wanted)
 
 
+def test_a_cell_updates_a_parameter_of_another():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter([1.0], name="w")
+            self.update = nn.ParameterUpdate(self.w)
+
+        def construct(self, x):
+            return self.update(x) * 2.0
+
+    net = Net()
+    assert net(Tensor([2.0])).tolist() == [4.0]
+    assert net.w.tolist() == [2.0]
+    assert len(list(net.get_parameters())) == 1
+    refused(lambda: nn.ParameterUpdate(Tensor([1.0])))
+
+
 def test_the_state_of_rules_is_what_their_formulas_say():
     w = Parameter(np.ones(2, "f"), name="w")
     rule = nn.AdaMax([w], beta1=0.5)
@@ -430,6 +465,20 @@ def test_the_state_of_rules_is_what_their_formulas_say():
         rule((Tensor([1.0, -1.0]),))
     averages = nn.ASGD([w]).ax
     assert [(p.name, p.shape) for p in averages] == [("ax_.w", (2,))]
+
+
+@pytest.mark.many("kind", ["Adam", "AdamW", "AdamWeightDecay", "LazyAdam", "AdamOffload", "Lamb", "Adagrad", "RMSProp"])
+def test_whole_numbers_are_numbers_to_optimizers(kind):
+    changed = []
+    for eps, rate in ((1, 1), (1.0, 1.0)):
+        w = Parameter(np.array([1.0, -2.0], "f"), name="w")
+        word = "update_slots" if kind == "Adagrad" else "epsilon" if kind == "RMSProp" else "eps"
+        rule = getattr(nn, kind)([w], rate, **({} if kind == "Adagrad" else {word: eps}))
+        if hasattr(rule, "eps"):
+            assert type(rule.eps) is float
+        rule((Tensor([0.5, 3.0]),))
+        changed.append(w.tolist())
+    assert changed[0] == changed[1] != [1.0, -2.0]
 
 
 def test_a_momentum_of_a_checkpoint_is_taken_where_there_is_one():

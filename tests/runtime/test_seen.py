@@ -102,3 +102,14 @@ def test_a_python_that_keeps_no_versions_of_dictionaries_is_found_out(monkeypatc
     assert not seen_module._has_versions()  # what lies there stays
     monkeypatch.setattr(seen_module, "_raw", lambda address, size: next(changing).to_bytes(size, "little"))
     assert not seen_module._has_versions()  # what lies there changes by itself
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("count", [0, FEW, FEW + 1, 3 * FEW])
+def test_things_are_told_apart_wherever_python_keeps_them(monkeypatch, direct, count):
+    monkeypatch.setattr(seen_module, "_DIRECT", direct and seen_module._DIRECT)
+    things = tuple(object() for _ in range(count))
+    told = seen_module.identities(things)
+    assert isinstance(told, list) == (count <= FEW or not seen_module._DIRECT)
+    assert told == seen_module.identities(things)
+    assert count < 2 or told != seen_module.identities((*things[1:], things[0]))
