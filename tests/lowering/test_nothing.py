@@ -155,6 +155,16 @@ def scattered(op, shape, axis):
     check(lambda x, u: op(x, p.constant(where[0]), u, axis), f32(*shape), f32(*shape[:axis], 2, *shape[axis + 1 :]))
 
 
+@pytest.mark.many(
+    ("window", "stride", "before", "after", "extent"),
+    [(2, 2, 0, 0, 6), (2, 2, 0, 0, 7), (2, 2, 1, 1, 6), (3, 2, 1, 1, 7), (3, 2, 0, 0, 6), (2, 3, 0, 0, 6)],
+)
+def test_slopes_of_windows_reach_their_elements(window, stride, before, after, extent):
+    where = ((window,), (stride,), ((before, after),))
+    types = f32(2, 3, extent), f32(2, 3, (extent + before + after - window) // stride + 1)
+    check(slopes(lambda x, w: (p.max_pool(x, *where) - p.avg_pool(x, *where)) * w, *types), *types, tolerance=1e-5)
+
+
 def test_what_lies_at_the_largest_of_a_window_is_picked():
     for shape in ((2, 3, 6), (1, 1, 2), (2, 1, 7)):
         check(MaxPoolPick(*POOL), f32(*shape), f32(*shape))

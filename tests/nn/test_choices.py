@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import signal, special
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn
@@ -91,6 +91,34 @@ def test_matrices_are_multiplied_as_they_stand_or_turned(first, second):
         near(nn.MatMul(first, second)(*given), x @ y)
 
 
+@pytest.mark.many(("kind", "mode"), [
+    ("ConstantPad", "constant"), ("ZeroPad", "constant"), ("ReflectionPad", "reflect"), ("ReplicationPad", "edge"),
+])  # fmt: skip
+def test_the_last_axes_are_padded_as_by_numpy(kind, mode):
+    x, value = numbers(2, 3, 4, 5, 6), {"ConstantPad": (1.5,)}.get(kind, ())
+    for rank in (1, 2, 3):
+        if not hasattr(nn, f"{kind}{rank}d"):
+            continue
+        make = getattr(nn, f"{kind}{rank}d")
+        for given in (1, 0, (1, 2), (0, 1, 2, 1)[: 2 * rank], (1, 0, 0, 2, 1, 1)[: 2 * rank]):
+            widths = (given,) * (2 * rank) if isinstance(given, int) else given
+            pairs = [widths[2 * i : 2 * i + 2] for i in range(len(widths) // 2)][::-1]
+            fill = {"constant_values": value[0]} if value else {}
+            wanted = np.pad(x, [(0, 0)] * (5 - len(pairs)) + pairs, mode, **fill)
+            np.testing.assert_array_equal(make(given, *value)(Tensor(x)).asnumpy(), wanted)
+        for bad in (
+            (),
+            (1,),
+            (1, 2, 3)[: 2 * rank + 1],
+            (1,) * (2 * rank + 1),
+            (1,) * (2 * rank + 2),
+            "1",
+            1.0,
+            (1.0, 2),
+        ):
+            refused(lambda make=make, bad=bad: make(bad, *value))
+
+
 @pytest.mark.parametrize("axes", [3, 4])
 def test_a_weight_of_lines_may_have_the_axes_of_lines(axes):
     weight, x = numbers(2, 3, 4), numbers(1, 3, 9, seed=1)
@@ -162,6 +190,28 @@ def test_numbers_of_numpy_do_not_make_layers_wider(kind):
     assert type(step.sens) is float
     assert step(Tensor([[1.0]]), Tensor([[3.0]])).item() == 4.0
     assert (net.weight.dtype, net.weight.item()) == (ms.float32, 3.0)
+
+
+@pytest.mark.many(
+    ("most", "size", "sigma", "k1", "k2"), [(1.0, 3, 1.5, 0.01, 0.03), (255.0, 5, 0.8, 0.2, 0.1), (2, 4, 2, 1.5, 0.7)]
+)
+def test_images_are_as_like_as_the_formula_says(most, size, sigma, k1, k2):
+    rng = np.random.default_rng(size)
+    x, y = (rng.random((2, 2, 9, 8)) * most for _ in range(2))
+    at = np.arange(-size // 2 + 1, size // 2 + 1)
+    window = np.exp(-(at[:, None] ** 2 + at**2) / (2 * sigma**2))
+    window /= window.sum()
+
+    def mean(t):
+        return np.array([[signal.correlate2d(plane, window, "valid") for plane in image] for image in t])
+
+    first, second = (k1 * most) ** 2, (k2 * most) ** 2
+    mx, my = mean(x), mean(y)
+    both = mean(x * y) - mx * my
+    apart = mean(x * x) - mx**2 + mean(y * y) - my**2
+    like = (2 * mx * my + first) / (mx**2 + my**2 + first) * (2 * both + second) / (apart + second)
+    got = nn.SSIM(most, size, sigma, k1, k2)(Tensor(x.astype("f")), Tensor(y.astype("f")))
+    near(got, like.mean((1, 2, 3)), 1e-3)
 
 
 def test_shares_and_decays_at_their_borders():

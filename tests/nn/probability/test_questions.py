@@ -191,6 +191,8 @@ def test_a_bijector_tells_what_it_is():
     assert not exp.is_constant_jacobian
     assert exp.is_injective
     assert (exp.dtype, bijector.Bijector(dtype=ms.float16).dtype) == (None, ms.float16)
+    x = Tensor([-1.0, 0.5, 2.0])
+    assert bijector.PowerTransform(Tensor(0.5)).forward(x).tolist() == bijector.PowerTransform(0.5).forward(x).tolist()
     trained = ms.Parameter(np.array(3.0, "f"), name="scale")
     slope = ms.grad(lambda x: bijector.ScalarAffine(trained, 0.5).forward(x), None, [trained])(Tensor(2.0))
     assert slope[0].item() == 2.0
