@@ -56,6 +56,17 @@ def test_confusion_of_one_class_or_of_scores_from_a_threshold_on():
         np.testing.assert_array_equal(metric.eval(), wanted)
 
 
+def test_occlusion_at_the_borders_of_its_choices():
+    assert train.OcclusionSensitivity(0.0, 1, 1) is not None
+    each(
+        lambda bad: refused(lambda: train.OcclusionSensitivity(0.0, bad)), [(str(b), (b,)) for b in (0, -1, True, 1.5)]
+    )
+    each(
+        lambda bad: refused(lambda: train.OcclusionSensitivity(0.0, 1, bad)),
+        [(str(b), (b,)) for b in (0, -1, "1", True, 1.5)],
+    )
+
+
 def test_measures_of_nothing_in_common():
     bleu = train.BleuScore()
     bleu.update([["a", "b"]], [[["c", "d"]]])
