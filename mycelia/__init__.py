@@ -171,12 +171,18 @@ __all__ = [
 ]
 
 
+_LATER = (
+    "amp", "communication", "dataset", "device_context", "experimental", "log", "mindrecord", "mint", "models",
+    "numpy", "parallel", "profiler", "rewrite", "scipy",
+)  # fmt: skip
+_OTHERS = ("Profiler", "backends", "runtime", "set_recursion_limit")
+_TRAINS = [name for name in train.__all__ if name not in train.OURS]
+__dir__ = _names.offered("mycelia", _LATER, _OTHERS, _TRAINS)
+
+
 def __getattr__(name: str) -> _Any:
     """The data engine, and what trains, is loaded when it is first asked for; other names are missing."""
-    if name in (
-        "amp", "communication", "dataset", "device_context", "experimental", "log", "mindrecord", "mint", "models",
-        "numpy", "parallel", "profiler", "rewrite", "scipy",
-    ):  # fmt: skip
+    if name in _LATER:
         return _import_module(f"mycelia.{name}")
     if name == "set_recursion_limit":
         return _import_module("mycelia.api.context").set_recursion_limit

@@ -8,16 +8,13 @@ raised.
 
 from __future__ import annotations
 
-import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
-from types import FrameType
 
-from mycelia.errors import ArgumentError, CompileError, Location, is_library, is_ours
+from mycelia.errors import ArgumentError, CompileError, Location, warn_user
 from mycelia.frozen import frozen
 
 KEPT = 1000  # different degradations; older ones are let go
@@ -46,6 +43,7 @@ class Subject:
 
 
 ELSEWHERE = Subject("eager operations")
+CACHE = Subject("the cache of compiled programs")
 
 
 @frozen
@@ -127,7 +125,7 @@ def degrade(kind: Instead, why: str, at: Location | None = None, *, warn: bool =
     if kind is Instead.INTERPRETED and new.subject.strict:
         raise CompileError(f"{new.subject.name} cannot be one native program: {why}", at=at)
     if RECORD.add(new) and warn:
-        _warn(f"{new.subject.name}, {kind.value}: {why}")
+        warn_user(f"{new.subject.name}, {kind.value}: {why}", RuntimeWarning)
 
 
 def fault(what: str, error: BaseException, at: Location | None = None) -> None:
@@ -137,7 +135,7 @@ def fault(what: str, error: BaseException, at: Location | None = None) -> None:
     if _settings["faults"] == "raise" or subject().strict:
         raise error
     if RECORD.add(Degradation(Instead.FAULT, subject(), f"{what}: {type(error).__name__}: {error}", at)):
-        _warn(f"{what}, which is a fault of ours: {error!r}")
+        warn_user(f"{what}, which is a fault of ours: {error!r}", RuntimeWarning)
 
 
 _settings = {"faults": ""}
@@ -150,13 +148,18 @@ def install(faults: str) -> None:
     _settings["faults"] = faults
 
 
-def _warn(text: str) -> None:
-    """Warn at the line of the user who called us."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 2
-    while frame is not None and (is_ours(frame) or is_library(frame)):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, RuntimeWarning, stacklevel=level)
+class PlainText(str):
+    """A text of several lines that a prompt shows as it is.
+
+    >>> PlainText("one\\ntwo")
+    one
+    two
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def report() -> str:
@@ -175,4 +178,4 @@ def report() -> str:
     >>> "runs in Python: f32[] has no numbers before the program runs" in ms.report()
     True
     """
-    return str(RECORD)
+    return PlainText(RECORD)

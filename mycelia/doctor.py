@@ -66,6 +66,9 @@ def machine() -> Iterator[str]:
 def cache() -> Iterator[str]:
     """Where machine code is kept."""
     folder = cache_folder()
+    if folder is None:
+        yield "nowhere: each process compiles anew"
+        return
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise OSError(f"{folder} cannot be written to: set MYCELIA_CACHE to a folder that can")

@@ -6,6 +6,7 @@ import linecache
 import os
 import re
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -90,6 +91,15 @@ def caller() -> Location | None:
     return None if frame is None else location_of(frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
+def warn_user(text: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user who called us, once for each place as Python does."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and (is_ours(frame) or is_library(frame)):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, kind, stacklevel=level)
+
+
 def origin(error: BaseException) -> Location | None:
     """The line of the user's file that raised."""
     trace, found = error.__traceback__, None
@@ -120,6 +130,15 @@ def brief(value: object) -> str:
         return f"{type(value).__name__} of {value.dtype} and shape {tuple(value.shape)}"  # type: ignore[attr-defined]
     text = str(value)
     return text if len(text) <= 200 or isinstance(value, str) else f"{text[:197]}..."
+
+
+def a(noun: str) -> str:
+    """A noun with its article.
+
+    >>> a("Adam"), a("Dense"), a("UniformReal")
+    ('an Adam', 'a Dense', 'a UniformReal')
+    """
+    return f"{'an' if noun[:1] in 'AEIOaeio' and noun[:1] else 'a'} {noun}"
 
 
 class MyceliaError(Exception):

@@ -84,3 +84,37 @@ for package in (mycelia, *found):
             print(package.__name__, name)
 """
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == ""
+
+
+SHOWN = """
+import rlcompleter
+import mycelia as ms
+from mycelia import nn, ops, train
+def after(text):
+    found = rlcompleter.Completer(globals())
+    found.complete(text, 0)
+    return [m.rstrip("()") for m in found.matches]
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "there"),
+    [
+        ("ms.save", "ms.save_checkpoint"),
+        ("ms.data", "ms.dataset"),
+        ("ms.exp", "ms.export"),
+        ("ops.gumb", "ops.gumbel_softmax"),
+        ("nn.PRe", "nn.PReLU"),
+        ("train.Early", "train.EarlyStopping"),
+    ],
+)
+def test_a_prompt_completes_what_is_loaded_later(typed, there):
+    text = f"{SHOWN}\nprint({there!r} in after({typed!r}))"
+    assert subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_a_prompt_shows_what_there_is_and_none_of_our_parts():
+    text = f"{SHOWN}\nprint([n for m in (ms, nn, ops, train) for n in dir(m) if not hasattr(m, n)])"
+    text += "\nprint([n for n in dir(ms) if n in ('ir', 'interning', 'lowering', 'capture', 'cost')])"
+    said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["[]", "[]"]

@@ -6,13 +6,14 @@ import copy
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakKeyDictionary
 
 from mycelia.api.described import Described
 from mycelia.backends import NATIVE, Backend, usable
-from mycelia.degradations import RECORD, Subject
+from mycelia.degradations import RECORD, PlainText, Subject
 from mycelia.eager import Tensor
 from mycelia.eager.dispatch import mode
 from mycelia.errors import ArgumentError
@@ -82,7 +83,9 @@ def jit(
         "backend": backend,
     }
     check_names(passes_off)
-    wishes = Wishes(Memory(keep, memory_budget), frozenset(passes_off), verify)
+    whole = isinstance(memory_budget, Integral) and not isinstance(memory_budget, bool)
+    budget = int(memory_budget) if whole else memory_budget  # type: ignore[arg-type]  # NumPy's too
+    wishes = Wishes(Memory(keep, budget), frozenset(passes_off), verify)
     settings = {**given, **options}
     for name, value in settings.items():
         _check(name, value)
@@ -174,18 +177,21 @@ class Jitted:
         "described",
     )  # fmt: skip
 
-    def __new__(cls, fn: Any, *settings: Any) -> Jitted:
+    def __new__(cls, fn: Any, *settings: Any, **more: Any) -> Jitted:
         return object.__new__(_kind_for(type(fn)))
 
     def __init__(
-        self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED
-    ) -> None:
+        self, fn: Callable[..., Any], fallback: bool, settings: dict[str, Any], wishes: Wishes = NOTHING_ASKED,
+        strict: bool | None = None,
+    ) -> None:  # fmt: skip
         from mycelia.api.interpreted import Interpreted  # the interpreter of Python, which eager programs do without
 
         self.__captured__ = fn
         self.__fallback, self.__settings = fallback, settings
         self.__backend = _backend(settings["backend"])
-        self.__subject = Subject(getattr(fn, "__qualname__", type(fn).__name__), strict=not fallback)
+        self.__subject = Subject(
+            getattr(fn, "__qualname__", type(fn).__name__), not fallback if strict is None else strict
+        )
         self._interpreted = Interpreted(fallback, bool(settings["dynamic"]), self.__backend, self.__subject, wishes)
         self.described: Described | None = None  # see `enable_dynamic`
         if (signature := settings.get("input_signature")) is not None:
@@ -225,7 +231,7 @@ class Jitted:
         settings = ", ".join(f"{k}={v!r}" for k, v in self.__settings.items())
         lines = [f"{self.__subject.name} ({settings})", *self._interpreted.explain()]
         lines += [f"  {line}" for d in RECORD.about(self.__subject) for line in str(d).splitlines()]
-        return "\n".join(lines)
+        return PlainText("\n".join(lines))
 
     def show(self, stage: str) -> str:
         """What the function is at a stage, for each kind of arguments it was called with: "source", "graph" (what was

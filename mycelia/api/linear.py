@@ -14,7 +14,7 @@ from mycelia.api.mutable import MutableInt
 from mycelia.eager import Parameter, Recording, Tensor, derive_back, pull_back, push_forward, wrap
 from mycelia.eager.tape import after_hooks, hooked, recording, share_hooks
 from mycelia.eager.whole import NoWay, pull_back_whole
-from mycelia.errors import ArgumentError, DTypeError, NoSuchGradient, ShapeError
+from mycelia.errors import ArgumentError, DTypeError, NoSuchGradient, ShapeError, a
 from mycelia.ir import Value
 from mycelia.tree import LEAF, Structure, flatten, tree_map, unflatten
 from mycelia.types import bool_
@@ -218,7 +218,9 @@ def _differentiable(x: Any, position: int) -> Tensor:
         if isinstance(x, float | MutableInt):
             return Tensor(x)
         raise ArgumentError(
-            f"argument {position} is differentiated and holds a {type(x).__name__}, not a tensor", given={"value": x}
+            f"argument {position} is differentiated and holds {a(type(x).__name__)}, not a tensor",
+            given={"value": x},
+            hint="give a tensor, or a float such as 2.0",
         )
     return x
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -27,12 +27,12 @@ from mycelia.loops.status import Stopped
 from mycelia.options import ALL_KEPT, NOTHING_ASKED, Wishes
 from mycelia.primitives import HostCall, replaying, writing_down
 from mycelia.runtime.arena import Arena
-from mycelia.runtime.reference import interpreted
+from mycelia.runtime.reference import Foreign, interpreted
 from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.seen import Seen, taker
 from mycelia.sizes import NeedsSize
-from mycelia.transforms import Parts, depends, jvp, nothing, parted, placed, saves, vjp
-from mycelia.types import Array, Type
+from mycelia.transforms import Parts, decisions, depends, jvp, parted, placed, saves, vjp
+from mycelia.types import Array, TensorType, Type
 
 Mask = tuple[bool, ...]
 
@@ -221,12 +221,13 @@ class Recorded:
         self.live = tuple(m and t.differentiable for m, t in zip(moved, function.result_types, strict=True))
         n, m = len(function.params), len(function.results)
         joint = vjp(function, wrt, self.live)
-        save = nothing if wishes.memory.keep == "nothing" else saves
+        save = decisions if wishes.memory.keep == "nothing" else saves
         self.parts: Parts = parted(joint, n, m, save=save)
         wishes = replace(wishes, memory=ALL_KEPT)  # of the two parts together it is said what they keep
         self.first = Native(self.parts.forward, backend=backend, wishes=wishes)
         self.second = Native(self.parts.backward, backend=backend, wishes=wishes)
         self.pulled = Native(joint.with_results(joint.results[m:]), backend=backend, wishes=wishes)
+        self.leaves = any(not isinstance(t, TensorType) for t in self.parts.backward.types)  # more than tensors
         self.sized = all(map(tells_sizes, (self.parts.forward, self.parts.backward, self.pulled.function)))
         # perhaps: functions inside an op are not looked into
         self.asks_python = any(isinstance(v.op, HostCall) or inner_functions(v.op) for v in function.values())
@@ -269,8 +270,20 @@ class TapeCall:
 
     def pull(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as arrays."""
-        cts = self.step.cotangents(ct, out, np.zeros_like)
-        return placed(self.step.wrt, self.step.second.run([*self.kept, *map(np.asarray, cts)]))
+        cts = list(map(np.asarray, self.step.cotangents(ct, out, np.zeros_like)))
+        if not self.step.leaves:
+            return placed(self.step.wrt, self.step.second.run([*self.kept, *cts]))
+        return placed(self.step.wrt, self._pulled(cts, inputs))
+
+    def _pulled(self, cts: list[Any], inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The same, where the way forward has left sequences behind: if one of the two parts is machine code and the
+        other is interpreted, neither can read what the other has made, and all is computed from the inputs.
+        """
+        if all(isinstance(x, np.ndarray) for x in self.kept):
+            with suppress(Foreign):
+                return self.step.second.run([*self.kept, *cts])
+        with replaying(self.past):
+            return self.step.pulled.run([*inputs, *cts])
 
     def derive(self, needed: Mask, ct: Any, out: Any, inputs: tuple[Any, ...]) -> Sequence[Any]:
         """Cotangents of the inputs, as tensors that can be differentiated again."""

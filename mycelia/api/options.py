@@ -6,6 +6,7 @@ import os
 from functools import cache
 from pathlib import Path
 
+from mycelia.degradations import CACHE, Instead, concerning, degrade
 from mycelia.errors import ArgumentError
 from mycelia.options import NOTHING_ASKED, Options, Wishes
 from mycelia.target import Target
@@ -13,13 +14,13 @@ from mycelia.target import Target
 
 def options(wishes: Wishes = NOTHING_ASKED) -> Options:
     """How programs are compiled in this session: for the machine at hand, with OMP_NUM_THREADS threads, kept in
-    MYCELIA_CACHE and found there again unless MYCELIA_WARM is 0; MYCELIA_SHOW names stages to print, separated by
-    commas. A function has wishes of its own.
+    MYCELIA_CACHE, unless that is `off`, and found there again unless MYCELIA_WARM is 0 or `off`; MYCELIA_SHOW names
+    stages to print, separated by commas. A function has wishes of its own.
 
     >>> options().threads >= 1
     True
     """
-    warm = os.environ.get("MYCELIA_WARM") != "0"
+    warm = os.environ.get("MYCELIA_WARM") not in ("0", "off")
     return Options(
         _host(), _threads(), without=wishes.without, show=stages_to_show(), verify=wishes.verify, cache=cache_folder(),
         warm=warm, memory=wishes.memory,
@@ -28,7 +29,7 @@ def options(wishes: Wishes = NOTHING_ASKED) -> Options:
 
 def stages_to_show() -> frozenset[str]:
     """The stages that MYCELIA_SHOW names."""
-    return frozenset(filter(None, os.environ.get("MYCELIA_SHOW", "").split(",")))
+    return frozenset(filter(None, map(str.strip, os.environ.get("MYCELIA_SHOW", "").split(","))))
 
 
 @cache
@@ -51,9 +52,22 @@ def faults() -> str:
     return os.environ.get("MYCELIA_FAULTS", "")
 
 
-def cache_folder() -> Path:
-    """Where machine code is kept: MYCELIA_CACHE, else a folder of the user's cache."""
-    chosen = os.environ.get("MYCELIA_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mycelia"
+def cache_folder() -> Path | None:
+    """Where machine code is kept: MYCELIA_CACHE, else a folder of the user's cache; None for nowhere (`off`)."""
+    chosen, system = os.environ.get("MYCELIA_CACHE"), Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if chosen == "off":
+        return None
+    try:
+        if chosen:
+            return _absolute(Path(chosen).expanduser())
+        return (system if system.is_absolute() else Path.home() / ".cache") / "mycelia"
+    except RuntimeError as error:  # there is no home
+        with concerning(CACHE):
+            degrade(Instead.SLOW, f"nothing is kept: {error}; MYCELIA_CACHE names a folder, or is off", warn=True)
+        return None
+
+
+@cache
+def _absolute(folder: Path) -> Path:
+    """A folder as it is called from where the process was when it was first asked for: the process may go elsewhere."""
+    return folder.absolute()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mycelia.runtime.clocked import AboutProgram, AboutStep, ClockedCall
 
 ROUNDS, ENOUGH = 10, 10**9  # calls of a function that is measured, and nanoseconds after which two will do
+SHOWN = 30  # steps in a table
 ALONE = "(no line)"  # what no line asked for: copies, sums of gradients
 
 
@@ -143,8 +144,8 @@ def recording() -> Iterator[ProfileRecording]:
 class TimeProfile:
     """How long the steps of programs took, and the lines that they compute for; printed, it is a table.
 
-    `steps` and `lines` hold the numbers, `save("x.json")` writes a trace that chrome://tracing and Perfetto open,
-    `save("x.html")` a page that needs nothing else.
+    The table shows the slowest steps, `steps` and `lines` hold the numbers of all. `save("x.json")` writes a trace that
+    chrome://tracing and Perfetto open, `save("x.html")` a page that needs nothing else.
 
     >>> from mycelia import Tensor, jit
     >>> double = jit(lambda x: x + x)
@@ -206,13 +207,18 @@ class TimeProfile:
             f"{'time':>9} {'share':>6} {'runs':>6} {'moved':>9} {'of peak':>7}  step",
         ]
         total = sum(s.seconds for s in self.steps if s.outermost) or 1.0
-        for s in self.steps:
+        for s in self.steps[:SHOWN]:
             inside = "" if s.outermost else "  (inside)"
             told = f"{_time(s.seconds)} {s.seconds / total:6.1%} {s.runs:6} {_bytes(s.nbytes)} {s.of_peak:>7}"
             lines.append(f"{told}  {s.kind}: {_short(s.name)}{inside}")
+        rest = [s.seconds for s in self.steps[SHOWN:] if s.outermost]
+        if rest:
+            lines.append(f"{_time(sum(rest))} {sum(rest) / total:6.1%}  {len(rest)} more, which `steps` holds")
         lines += ["", f"{'time':>9} {'share':>6}  line"]
         lines += [f"{_time(line.seconds)} {line.share:6.1%}  {line.line}" for line in self.lines]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def trace(self) -> dict[str, Any]:
         """Calls, steps and waits as events, in the form that chrome://tracing and Perfetto read."""

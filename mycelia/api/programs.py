@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -281,9 +281,9 @@ class Way:
     def __str__(self) -> str:
         fn, world = self.program.ending.function, self.program.world
         outside = sum(1 for r in world.reads if isinstance(r, Read) and r.slot == DATA and not _argument(world, r))
-        changed = ", ".join(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.ending.writes))
+        changed = _few(dict.fromkeys(_words(obj, slot) for obj, slot, _ in self.program.ending.writes))
         lines = [
-            f"one native call: {self.signature}",
+            f"one native call: ({_few(fn.types)}) -> ({_few(fn.result_types)})",
             f"  values: {len(fn.values())}, guards: {len(world.reads)}, tensors from outside: {outside}",
         ]
         names = self.program.sizes
@@ -305,6 +305,14 @@ class PieceWay(Way):
         if not self.empty:
             return super().attempt(root)
         return UNFIT if self.guard(root) is None else NOT_RUN
+
+
+def _few(things: Iterable[Any], most: int = 12) -> str:
+    """A list as one reads it: a step of a large network takes and changes hundreds of tensors."""
+    words = list(map(str, things))
+    if len(words) <= most:
+        return ", ".join(words)
+    return f"{', '.join(words[: most - 4])}, ... and {len(words) - most + 4} more"
 
 
 def _argument(world: Any, read: Read) -> bool:

@@ -67,13 +67,15 @@ def computed_again(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 
 def _compiled(block: Callable[..., Any]) -> Jitted:
     """The block as a program that keeps what it is given and nothing else; made once, it lives with the block."""
-    owner, function = (block.__self__, block.__func__) if isinstance(block, MethodType) else (block, None)
-    if not hasattr(owner, "__dict__"):
+    owner, part = (block.__self__, block.__func__) if isinstance(block, MethodType) else (block, None)
+    if isinstance(owner, type):  # nothing can be put beside what a class holds
+        owner, part = part or owner, owner
+    if not isinstance(getattr(owner, "__dict__", None), dict):
         return jit(block, keep="nothing")
     mine: dict[Any, Jitted] = owner.__dict__.setdefault("_regions", {})
-    if function not in mine:
-        mine[function] = jit(block, keep="nothing")
-    return mine[function]
+    if part not in mine:
+        mine[part] = jit(block, keep="nothing")
+    return mine[part]
 
 
 def _written(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

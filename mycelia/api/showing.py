@@ -10,7 +10,7 @@ from typing import Any
 
 from mycelia.api.native import Native
 from mycelia.api.options import stages_to_show
-from mycelia.degradations import RECORD, Instead, Subject
+from mycelia.degradations import RECORD, Instead, PlainText, Subject
 from mycelia.errors import ArgumentError
 from mycelia.options import STAGES
 
@@ -20,12 +20,12 @@ def shown(stage: str, fn: Any, subject: Subject, natives: Iterable[tuple[str, Na
     if stage not in STAGES:
         raise ArgumentError(f"there is no stage {stage!r} to show", hint=f"choose one of {', '.join(STAGES)}")
     if stage == "source":
-        return source(fn, subject)
+        return PlainText(source(fn, subject))
     found = list(natives)
     if not found:
         called = f"{subject.name} has no program"
         return f"{called}: it was not called yet, or Python runs it (see explain())"
-    return "\n\n".join(f"{title}:\n{native.show(stage)}" for title, native in found)
+    return PlainText("\n\n".join(f"{title}:\n{native.show(stage)}" for title, native in found))
 
 
 def source(fn: Any, subject: Subject) -> str:

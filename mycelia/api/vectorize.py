@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mycelia import primitives as p
-from mycelia.api.jit import jit
+from mycelia.api.jit import Jitted
 from mycelia.api.native import Native
 from mycelia.eager import REFUSED, Tensor, as_value, default_generator, wrap
 from mycelia.eager.dispatch import mode, must
@@ -180,7 +180,8 @@ def vmap(
     def one_by_one(*args: Any) -> Any:
         return _looped(fn, args, in_axes, out_axes, randomness)
 
-    whole = jit(one_by_one, fallback=False)  # which the interpreter knows the meaning of
+    # the interpreter of Python knows the meaning of it; that there is machine code for it, nobody has asked for
+    whole = Jitted(one_by_one, False, {"backend": "", "dynamic": 0}, strict=False)
     return vectorized
 
 

@@ -64,6 +64,15 @@ def sizes_needed(machine: Interpreter) -> Iterator[None]:
         raise
 
 
+def _in_short(error: BaseException) -> str:
+    """What kind of error it is, and the first line of what it says: the others are for where it is raised."""
+    try:
+        lines = str(error).splitlines()
+    except Exception:  # the user's own `__str__`
+        lines = []
+    return ": ".join([type(error).__name__, *lines[:1]])
+
+
 def _captured(call: CallRoot, world: World, machine: Interpreter) -> CapturedProgram:
     with _no_collection(), set_aside(), located(None), watched(machine.regions.again), region() as around:
         fn = world.read(call, ("fn", None))
@@ -72,7 +81,7 @@ def _captured(call: CallRoot, world: World, machine: Interpreter) -> CapturedPro
         try:
             outcome = Exit("return", machine.call(fn, args, kwargs))
         except UserError as raised:
-            raise Break(f"it raises {raised.error!r}", machine.here()) from None
+            raise Break(f"it raises {_in_short(raised.error)}", machine.here()) from None
         except RecursionError:
             raise Break("a call of itself does not end", machine.here()) from None
         ending = Finisher(machine).ending(outcome, around.effects)

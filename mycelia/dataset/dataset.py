@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -499,7 +500,7 @@ class Dataset(Steered):
             return Dataset(ConcatNode(sampler, children=plan.children))
         if not isinstance(plan, SourceNode):
             raise ArgumentError("use_sampler works on a source, before any operation")
-        return Dataset(SourceNode(plan.data, sampler, plan.name, plan.exclusive, plan.arguments, workers=plan.workers))
+        return Dataset(replace(plan, sampler=sampler))
 
     def add_sampler(self, new_sampler: Sampler) -> Dataset:
         """The same source, with `new_sampler` choosing among what its sampler chose.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mycelia.backends import NATIVE, known, usable
+from mycelia.backends import NATIVE, Backend, known, usable
 from mycelia.eager.tensor import Tensor, wrap
 from mycelia.ir import Value
 from mycelia.types import Array
@@ -11,18 +11,32 @@ from mycelia.types import Array
 def is_device(name: str) -> bool:
     """Whether this is the name of a device, with or without its number.
 
-    >>> is_device("CPU:0"), is_device("float32")
-    (True, False)
+    >>> is_device("CPU:0"), is_device("cuda"), is_device("float32")
+    (True, True, False)
     """
-    return name.partition(":")[0] in {*known(), "GPU", "Ascend", "NPU"}
+    device = name.partition(":")[0]
+    return device in known() or device.lower() in ELSEWHERE
+
+
+ELSEWHERE = ("cpu", "gpu", "ascend", "npu", "cuda", "mps", "xpu")
+"""What devices are called here and elsewhere, in small letters."""
+
+
+def holder(device: str) -> Backend:
+    """The back end of a device, by its name here or, for the processor, in small letters as elsewhere.
+
+    >>> holder("cpu").name, holder("CPU:0").name
+    ('CPU', 'CPU')
+    """
+    name, _, number = device.partition(":")
+    return usable(NATIVE if name == "cpu" else name, int(number) if number.isdecimal() else 0)
 
 
 def placed(x: Tensor, device: str) -> Tensor:
     """A tensor with the numbers of `x`, whose data is on a device. In a program that is being written down nothing
     moves: it will run where it runs.
     """
-    name, _, number = device.partition(":")
-    backend = usable(name, int(number) if number.isdecimal() else 0)
+    backend = holder(device)
     if isinstance(x._data, Value):
         return x
     data: Array = x.numbers()

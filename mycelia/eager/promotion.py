@@ -46,10 +46,10 @@ def as_dtype(dtype: Any) -> DType:
         with suppress(KeyError):
             return dtype_named(str(dtype).lower())
         near = get_close_matches(str(dtype), [d.name for d in DTYPES], 1)
-        raise DTypeError(
-            f"{dtype!r} is not an element type",
-            hint=f"did you mean {near[0]}?" if near else 'write for example ms.float32, "float32" or np.float32',
-        ) from None
+        hint = f"did you mean {near[0]}?" if near else 'write for example ms.float32, "float32" or np.float32'
+        if isinstance(dtype, int):
+            hint += "; sizes are one tuple, such as (2, 3)"
+        raise DTypeError(f"{dtype!r} is not an element type", hint=hint) from None
 
 
 LONG = {d.name for d in DTYPES}

@@ -8,16 +8,17 @@ from typing import Any
 from mycelia import primitives as p
 from mycelia.capture.capturing import capture
 from mycelia.capture.holding import there
-from mycelia.capture.program import New, Result
+from mycelia.capture.program import New, Outside, Result
 from mycelia.capture.sizing import Naming
 from mycelia.capture.slots import DATA, CallRoot
 from mycelia.capture.statements import Exit
 from mycelia.capture.values import Break
-from mycelia.capture.world import Array, Read
+from mycelia.capture.world import Array, Object, Read
 from mycelia.eager import Tensor
+from mycelia.eager.tensor import Outline
 from mycelia.errors import ArgumentError
 from mycelia.frozen import frozen
-from mycelia.ir import Function
+from mycelia.ir import Function, Op
 from mycelia.types import TensorType
 
 
@@ -51,6 +52,12 @@ def described(name: str, fn: Callable[..., Any], args: Sequence[Any]) -> CFuncti
             given={"arguments": ", ".join(type(a).__name__ for a in args)},
             hint="what is no tensor is a constant of the exported function: bind it with functools.partial or a lambda",
         )
+    for a in args:
+        if isinstance(a, Outline):
+            raise ArgumentError(
+                f"{name} is exported for the sizes of its arguments, and {a.shape} leaves some open",
+                hint="give a tensor of the size to come",
+            )
     if len({id(a) for a in args}) < len(args):
         raise ArgumentError(f"{name} is exported with different tensors as arguments", hint="give each one of its own")
     return written_down(name, fn, args, args)
@@ -83,12 +90,17 @@ def written_down(
         if owner is None:
             raise ArgumentError(f"{name} reads numbers that are neither an argument nor a tensor", hint="use a Tensor")
         inputs.append(("argument", places[id(owner)]) if id(owner) in places else ("state", owner))
-    if ending.function.effects:
+    for effect in ending.function.effects:
         raise ArgumentError(
-            f"{name} calls Python or other processes, and C has none", given={"effects": len(ending.function.effects)}
+            f"{name} cannot be exported with {_told(effect.op)}",  # type: ignore[arg-type]  # no parameter has effects
+            at=effect.location,
         )
+    before = {(r.parent, r.slot): r.expect for r in world.reads if isinstance(r, Read)}
     writes = []
     for obj, slot, value in ending.writes:
+        was = before.get((obj.number, slot))
+        if isinstance(value, Outside) and isinstance(was, Object) and was.number == value.number:
+            continue  # what was put aside for a while, as `Cell.to_float` does, is there again
         tensor = there(world.objects[obj.number])
         if slot != DATA or not isinstance(value, Result) or id(tensor) in places:
             raise ArgumentError(
@@ -101,6 +113,13 @@ def written_down(
         name, ending.function, program.donated, tuple(inputs), tuple(TensorType(a.dtype, a.shape) for a in tensors),
         _results(name, ending), tuple(writes), ending.flags, ending.asking,
     )  # fmt: skip
+
+
+def _told(op: Op) -> str:
+    """What an effect is, that only a process of Python has."""
+    if op.born is not None:
+        return "sizes that come out of data, such as those of x[x > 0]"
+    return f"{op.name}, which needs Python or other processes"
 
 
 def leaves(nest: Any, own: Callable[[Any], Any] = p.stop_gradient) -> tuple[Any, ...]:

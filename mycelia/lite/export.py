@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from mycelia.lite.prepared import program
 from mycelia.lite.source import CFile, Part, constant, interface
 from mycelia.lite.weights import weights
 from mycelia.onednn.library import SONAME, _find
+from mycelia.primitives.pairing import has_complex, in_pairs
+from mycelia.primitives.pairs import paired
 from mycelia.runtime.link import workers
-from mycelia.types import Array
+from mycelia.types import Array, TensorType
 
 COMPILERS = ("cc", "gcc", "clang")
 
@@ -50,8 +53,7 @@ def export_c(folder: str | Path, name: str, /, **functions: tuple[Any, ...]) -> 
     mycelia.errors.ArgumentError: 'my model' cannot be a name in C
     ...
     """
-    if not name.isidentifier() or not name.isascii():
-        raise ArgumentError(f"{name!r} cannot be a name in C", hint="use letters, digits and _")
+    _check_names(name, functions)
     if not functions or not all(isinstance(f, tuple) and f and callable(f[0]) for f in functions.values()):
         raise ArgumentError(
             "export_c writes functions, each given with its arguments",
@@ -74,10 +76,38 @@ def export_c(folder: str | Path, name: str, /, **functions: tuple[Any, ...]) -> 
     return done
 
 
+def _check_names(name: str, functions: Iterable[str]) -> None:
+    """Complain of names that C cannot have, or that the library has for something else."""
+    for word in (name, *functions):
+        if not isinstance(word, str) or not word.isidentifier() or not word.isascii():
+            raise ArgumentError(f"{word!r} cannot be a name in C", hint="use letters, digits and _")
+    for word in set(functions) & {"open", "save", "close"}:
+        raise ArgumentError(
+            f"{name}_{word} is there in each library: it {word}s a model", hint="give the function another name"
+        )
+
+
 def _part(name: str, about: CFunction) -> Part:
+    about = _real(about)
     asking = about.asking or about.function
     session = replace(options(), asks=len(asking.results) - len(about.function.results))
     return Part(about, program(f"{name}_{about.name}_run", asking, about.donated, session))
+
+
+def _real(about: CFunction) -> CFunction:
+    """The same function where complex numbers are pairs of real ones, which is how they lie in memory in C too."""
+    if not has_complex(about.asking or about.function):
+        return about
+    for tensor in about.state:
+        if tensor.dtype.is_complex:
+            raise ArgumentError(
+                f"{about.name} keeps complex numbers between calls, and a weights file holds real ones",
+                given={"kept": tensor},
+                hint="keep the real and the imaginary part as two parameters, and ops.complex(real, imag) of them",
+            )
+    arguments = tuple(p for t in about.arguments if isinstance(p := paired(t), TensorType))
+    asking = about.asking and in_pairs(about.asking)
+    return replace(about, function=in_pairs(about.function), asking=asking, arguments=arguments)
 
 
 def _state(parts: list[Part]) -> tuple[dict[str, Array], dict[int, str]]:
@@ -116,5 +146,6 @@ def _link(compiler: str, source: CFile, done: Exported) -> None:
     if made.returncode:
         raise DependencyError(
             f"{Path(compiler).name} could not make the library", given={"it says": made.stderr.strip()[-2000:]},
-            hint="libgomp.so.1 must be where the linker looks: on Debian and Ubuntu, apt install libgomp1",
+            hint="libgomp.so.1 must be where the linker looks: on Debian and Ubuntu, apt install libgomp1"
+            if "gomp" in made.stderr else f"perhaps {source.name} means something in C: give the library another name",
         )  # fmt: skip

@@ -309,7 +309,7 @@ def _names(state: list[Tensor]) -> dict[int, str]:
 
 def _content(graph: Graph) -> bytes:
     """The file of a graph."""
-    arrays = {name: np.ascontiguousarray(a) for name, a in graph.weights.items()}
+    arrays = {name: np.asarray(a, order="C") for name, a in graph.weights.items()}
     forms = [{**{n: getattr(form, n) for n in FIELDS}, "function": show(form.function)} for form in graph.forms]
     about = {"version": VERSION, "forms": forms, "arguments": graph.arguments}
     about |= {"trained": graph.trained, "order": list(arrays)}

@@ -28,7 +28,7 @@ STATUS = {
     "NO_FILE": (2, "the weights file cannot be read or written"),
     "OTHER_WEIGHTS": (3, "the weights file is not for this library, or not whole"),
     "OTHER_MACHINE": (4, "the library was made for another processor, or another version of oneDNN"),
-    "OUT_OF_RANGE": (5, "a label or position does not exist; nothing was changed"),
+    "OUT_OF_RANGE": (5, "a label or position does not exist, or an assertion fails; nothing was changed"),
     "FAILED": (6, "a library call failed"),
 }
 
@@ -187,7 +187,8 @@ static void *room(size_t n) {{
         """The memory in which machine code reads how a call is made."""
         if call.words is not None:
             tables = [
-                f"static int64_t table{name}_{i}[] = {{{', '.join(map(str, t.tolist()))}}};" for i, t in call.tables
+                f"static int64_t table{name}_{i}[] = {{{', '.join(map(str, t.ravel().tolist()))}}};"
+                for i, t in call.tables
             ]
             return [*tables, f"static int64_t words{name}[] = {{{', '.join(map(str, call.words.tolist()))}}};"]
         count = 1 + sum(4 + 3 * len(e.memories) for e in call.executions)

@@ -121,10 +121,11 @@ class _Pairs:
         return False
 
     def _kernels(self, a: Kernel, b: Kernel) -> bool:
-        """Loop variables, folds and expressions mean something inside a kernel only."""
+        """Loop variables, folds, expressions and scratch mean something inside a kernel only."""
         outer = dict(self.forth), dict(self.back)
         found = all(self.same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
-        inner = [(x, y) for x, y in self.trail if isinstance(x, Expr | Fold | Variable) and id(x) not in outer[0]]
+        mine = (Expr, Fold, Variable)
+        inner = [(x, y) for x, y in self.trail if id(x) not in outer[0] and (isinstance(x, mine) or x in a.scratch)]
         for x, y in inner:
             self.forth.pop(id(x), None)
             self.back.pop(id(y), None)

@@ -152,7 +152,7 @@ def cifar_batches(folder: str | Path, usage: str, hundred: bool) -> Iterator[tup
         stems = [kind] if hundred else [f"data_batch_{i}" for i in range(1, 6)] if kind == "train" else ["test_batch"]
         for path in (find(folder, stem + ".bin", stem) for stem in stems):
             images, labels = _binary(path, 2 if hundred else 1) if ".bin" in path.name else _pickled(path, hundred)
-            yield images.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), labels
+            yield images.reshape(len(images), 3, 32, 32).transpose(0, 2, 3, 1), labels
 
 
 def _binary(path: Path, labels: int) -> tuple[Array, Array]:

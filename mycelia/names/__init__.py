@@ -21,6 +21,7 @@ from mycelia.names.missing import (
     missing_attribute,
     missing_in,
     nearest,
+    offered,
 )
 from mycelia.names.paths import install as know_paths
 
@@ -42,6 +43,7 @@ __all__ = [
     "missing_attribute",
     "missing_in",
     "nearest",
+    "offered",
     "renamed",
     "translated",
 ]

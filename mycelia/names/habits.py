@@ -5,6 +5,8 @@ from __future__ import annotations
 _DEVICE = "a session has one device, chosen with ms.set_device: leave this out"
 _GRADIENTS = "gradients are returned, not kept in tensors: use ms.value_and_grad(fn, None, weights), or ms.grad(fn)"
 _RECORDING = "nothing is recorded outside ms.grad and its like: leave this out, or use ops.stop_gradient inside"
+_TO_CLIP = "gradients are values: grads = ops.clip_by_global_norm(grads, 1.0)"
+_LENGTHS = "pad by dataset.padded_batch, and say the lengths: nn.LSTM(3, 4)(x, seq_length=lengths)"
 _TO_SAVE = "use ms.save_checkpoint(net, path)"
 _TO_LOAD = "use ms.load_param_into_net(net, ms.load_checkpoint(path))"
 
@@ -27,9 +29,18 @@ NAMES: dict[str, dict[str, str]] = {
         **{f"ConvTranspose{n}d": f"use nn.Conv{n}dTranspose" for n in (1, 2, 3)},
         "Sequential": "use nn.SequentialCell",
         "ModuleList": "use nn.CellList",
+        "ModuleDict": "use nn.CellDict",
         "Parameter": "use ms.Parameter",
         "functional": "functions are in mycelia.ops",
         "init": "initializers are in mycelia.common.initializer, or given by name: weight_init='normal'",
+    },
+    "mycelia.nn.utils": {
+        **dict.fromkeys(("clip_grad_norm_", "clip_grad_norm"), _TO_CLIP),
+        "rnn": _LENGTHS,
+    },
+    "mycelia.ops": {
+        **dict.fromkeys(("clip_grad_norm_", "clip_grad_norm"), _TO_CLIP),
+        **dict.fromkeys(("pad_sequence", "pack_padded_sequence"), _LENGTHS),
     },
     "mycelia.dataset": {
         "DataLoader": "a dataset is its own loader: ds.GeneratorDataset(source, columns).batch(32)",
@@ -49,12 +60,27 @@ NAMES: dict[str, dict[str, str]] = {
         "eval": "use net.set_train(False)",
         "forward": "a cell defines construct, and is called: net(x)",
         "zero_grad": _GRADIENTS,
+        "summary": "use nn.summary(net, shape)",
+        "save": _TO_SAVE,
+        "save_weights": _TO_SAVE,
+        **dict.fromkeys(("load", "load_weights"), _TO_LOAD),
+        "fit": "use train.Model(net, loss_fn, optimizer).fit(epochs, dataset)",
         "half": "use net.to_float(ms.float16)",
         **dict.fromkeys(("cuda", "cpu"), f"{_DEVICE}; net.to_float chooses a type"),
         **dict.fromkeys(("children", "modules"), "use net.cells()"),
         **dict.fromkeys(("named_children", "named_modules"), "use net.cells_and_names()"),
         "add_module": "assign it to an attribute, or use net.insert_child_to_cell(name, cell)",
         "register_parameter": "assign it to an attribute, or use net.insert_param_to_cell(name, parameter)",
+    },
+    "Model": {
+        "compile": "give the loss, the optimizer and the metrics to Model(network, loss_fn, optimizer, metrics) itself",
+        "evaluate": "use model.eval(dataset)",
+        **dict.fromkeys(("save", "save_weights"), _TO_SAVE),
+        **dict.fromkeys(("load", "load_weights"), _TO_LOAD),
+        "summary": "use nn.summary(net, shape)",
+        **dict.fromkeys(("parameters", "trainable_params", "layers"), "ask the network: net.trainable_params()"),
+        **dict.fromkeys(("train_on_batch", "train_step"), "a step is model.train_network(data, label)"),
+        "history": "give a callback: history = train.History(), and look at history.history",
     },
     "Optimizer": {
         "step": "an optimizer is called with gradients: optimizer(gradients)",

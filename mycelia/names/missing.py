@@ -11,9 +11,9 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NoReturn
 
-from mycelia.errors import PACKAGE, Location, MyceliaError, again, caller, location_of
+from mycelia.errors import PACKAGE, Location, MyceliaError, a, again, caller, location_of
 from mycelia.names.habits import NAMES
-from mycelia.names.paths import elsewhere
+from mycelia.names.paths import elsewhere, shorts
 
 LIBRARY = str(Path(dis.__file__).parent / "importlib")
 IMPORT_FROM = dis.opmap["IMPORT_FROM"]
@@ -104,6 +104,23 @@ def missing_in(module: str) -> Callable[[str], Any]:
     return __getattr__
 
 
+def offered(module: str, *later: Iterable[str]) -> Callable[[], list[str]]:
+    """The `__dir__` of a module: what it offers, with what is loaded when it is first asked for, and without the parts
+    that it is made of. A prompt completes these names.
+
+    >>> import mycelia
+    >>> "save_checkpoint" in dir(mycelia), "interning" in dir(mycelia)
+    (True, False)
+    """
+
+    def __dir__() -> list[str]:
+        held = vars(sys.modules[module])
+        public = {*held.get("__all__", ()), *shorts(module), *(name for names in later for name in names)}
+        return sorted(public | {name for name, thing in held.items() if not isinstance(thing, ModuleType)})
+
+    return __dir__
+
+
 def missing_attribute(self: Any, name: str) -> NoReturn:
     """The `__getattr__` of a class, which is asked for what an object does not have."""
     if name.startswith("_"):
@@ -128,7 +145,7 @@ def _said(place: Any, name: str) -> tuple[str, str]:
     module = isinstance(place, ModuleType)
     classes = () if module else type(place).__mro__
     habits = [NAMES.get(p, {}) for p in ([place.__name__] if module else [c.__name__ for c in classes])]
-    what = f"{place.__name__ if module else f'a {type(place).__name__}'} has no {name}"
+    what = f"{place.__name__ if module else a(type(place).__name__)} has no {name}"
     habit = next((names[name] for names in habits if name in names), None)
     if habit is not None:
         return what, habit

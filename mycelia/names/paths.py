@@ -377,6 +377,15 @@ def elsewhere(place: str, name: str) -> Any:
     return getattr(import_module(f"mycelia.{module}") if module else sys.modules["mycelia"], last)
 
 
+def shorts(place: str) -> list[str]:
+    """The names that a module has of others, which are loaded when they are asked for.
+
+    >>> "export" in shorts("mycelia"), shorts("mycelia.nowhere")
+    (True, [])
+    """
+    return [name for name in SHORT.get(place, {}) if not name.startswith("_")]
+
+
 _warned: set[tuple[str, str]] = set()
 
 

@@ -6,6 +6,7 @@ from typing import Any as _Any
 from mycelia.names import boundary as _boundary
 from mycelia.names import explaining as _explaining
 from mycelia.names import missing_in as _missing_in
+from mycelia.names import offered as _offered
 from mycelia.nn.activation import (
     ELU,
     GELU,
@@ -73,6 +74,7 @@ from mycelia.nn.wrap import DistributedGradReducer, ForwardValueAndGrad, TrainOn
 _boundary(globals())
 _explaining(*[_x for _x in globals().values() if isinstance(_x, type)])
 _missing = _missing_in(__name__)
+__dir__ = _offered(__name__, _LATER, ("probability", "wrap"))
 
 
 def __getattr__(name: str) -> _Any:

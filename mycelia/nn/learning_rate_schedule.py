@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from inspect import signature
 from typing import Any
 
 from mycelia import ops
@@ -21,6 +22,12 @@ class LearningRateSchedule(Cell):
     >>> Halves()(Tensor(2)).item()
     0.25
     """
+
+    def extend_repr(self) -> str:
+        held = {name: self.__dict__.get(name) for name in signature(type(self).__init__).parameters}
+        return ", ".join(
+            f"{name}={value!r}" for name, value in held.items() if isinstance(value, int | float) and value is not False
+        )
 
     @staticmethod
     def steps(global_step: Any) -> Tensor:

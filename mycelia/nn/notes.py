@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mycelia import checks
-from mycelia.backends import usable
 from mycelia.eager import Parameter, Tensor, as_dtype, assign, wrap
+from mycelia.eager.placement import holder
 from mycelia.errors import ArgumentError, CallError
 from mycelia.types import DType
 
@@ -310,7 +310,7 @@ class Annotated:
         [[0.0]]
         """
         if device is not None:
-            usable(device.partition(":")[0])
+            holder(device)
         chosen: list[tuple[str, Any]] = list(self.cells_and_names()) if recurse else [("", self)]  # type: ignore[attr-defined]
         for _, cell in chosen:
             for held in (*cell._params.values(), *[getattr(cell, name) for name in cell._persistent]):
@@ -339,7 +339,7 @@ def asked_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> DType | None:
     if given.get("tensor") is not None:
         given["dtype"] = given["tensor"].dtype
     if given.get("device") is not None:
-        usable(str(given["device"]).partition(":")[0])
+        holder(str(given["device"]))
     checks.truth("to", "non_blocking", given.get("non_blocking", False))
     if given.get("dtype") is None:
         return None

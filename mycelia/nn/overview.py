@@ -6,8 +6,9 @@ from typing import Any
 
 from mycelia.api.context import get_rng_state, set_rng_state
 from mycelia.eager import Tensor, assign
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, a
 from mycelia.frozen import frozen
+from mycelia.names import fits
 from mycelia.nn.cell import Cell
 from mycelia.tree import flatten
 from mycelia.types import DType, float32
@@ -28,7 +29,7 @@ class Layer:
 
 @frozen
 class Overview:
-    """The layers of a network in the order in which they ran; printed, it is a table."""
+    """The layers of a network in the order in which they ran; printed, or shown by a prompt, it is a table."""
 
     title: str
     layers: tuple[Layer, ...]
@@ -51,6 +52,8 @@ class Overview:
         held = f"{self.parameters:,} parameters, {self.trainable:,} of them trained; {2 * self.products:,} flops"
         return "\n".join([self.title, lines[0], rule, *lines[1:], rule, held, size])
 
+    __repr__ = __str__
+
 
 def summary(net: Cell, *shapes: Any, dtypes: DType | tuple[DType, ...] = float32) -> Overview:
     """The layers of `net` when it is called with zeros of these shapes, or with these tensors: shapes, parameters,
@@ -69,6 +72,11 @@ def summary(net: Cell, *shapes: Any, dtypes: DType | tuple[DType, ...] = float32
     """
     if not isinstance(net, Cell):
         raise ArgumentError(f"summary is of a Cell, not of a {type(net).__name__}")
+    if not shapes and not fits(net.construct, (), {}):
+        raise ArgumentError(
+            f"summary was not given what {a(net.cls_name)} is called with",
+            hint="give the shape of each input, such as nn.summary(net, (1, 28, 28))",
+        )
     kinds = dtypes if isinstance(dtypes, tuple) else (dtypes,) * len(shapes)
     if len(kinds) != len(shapes):
         raise ArgumentError(f"there are {len(shapes)} shapes, and {len(kinds)} dtypes for them")

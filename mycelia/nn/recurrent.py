@@ -145,7 +145,9 @@ class RecurrentLayer(Recurrent):
 class RNN(RecurrentLayer):
     """h = tanh(x W + b + h U + c), or relu, along the time axis; gives all h of the last layer, and the last of all.
 
-    `seq_length` says how many steps each example has: beyond them outputs are zero, and the state stays.
+    `x` is (time, batch, features), with `batch_first` (batch, time, features); `hx`, with which it begins (zeros if it
+    is not given), is (layers * directions, batch, hidden). `seq_length` says how many steps each example has:
+    beyond them outputs are zero, and the state stays.
 
     >>> out, last = RNN(3, 4)(Tensor([[[1.0, 2.0, 3.0]]]))
     >>> out.shape, last.shape
@@ -174,6 +176,10 @@ class RNN(RecurrentLayer):
 class GRU(RecurrentLayer):
     """Gated recurrent units: a gate decides how much of the state is replaced, another what of it enters the new one.
 
+    `x` is (time, batch, features), with `batch_first` (batch, time, features); `hx`, with which it begins (zeros if it
+    is not given), is (layers * directions, batch, hidden). `seq_length` says how many steps each example has:
+    beyond them outputs are zero, and the state stays.
+
     >>> out, last = GRU(3, 4, bidirectional=True, batch_first=True)(Tensor([[[1.0, 2.0, 3.0]]]))
     >>> out.shape, last.shape
     ((1, 1, 8), (2, 1, 4))
@@ -198,9 +204,17 @@ class GRU(RecurrentLayer):
 class LSTM(RecurrentLayer):
     """Long short-term memory: beside the state h a memory c, with gates for what enters, stays and leaves.
 
+    `x` is (time, batch, features), with `batch_first` (batch, time, features); `hx`, with which it begins (zeros if it
+    is not given), is (h, c), each (layers * directions, batch, hidden). `seq_length` says how many steps each example
+    has: beyond them outputs are zero, and the state stays.
+
     >>> out, (h, c) = LSTM(3, 4, num_layers=2)(Tensor([[[1.0, 2.0, 3.0]]]))
     >>> out.shape, h.shape, c.shape
     ((1, 1, 4), (2, 1, 4), (2, 1, 4))
+    >>> x = Tensor([[[1.0], [2.0]], [[3.0], [0.0]]])
+    >>> out, _ = LSTM(1, 4, batch_first=True)(x, seq_length=Tensor([2, 1]))
+    >>> out[1, 1].tolist()
+    [0.0, 0.0, 0.0, 0.0]
     """
 
     def __init__(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mycelia.names import missing_in
+
 __all__ = ["no_init_parameters"]
+__getattr__ = missing_in(__name__)
 
 
 @contextmanager

@@ -115,8 +115,10 @@ def axis_of(x: Tensor, axis: int, more: int = 0) -> int:
 def _whole(what: str, value: Any) -> int:
     """A whole number, also if it is NumPy's or a tensor's."""
     if isinstance(value, float | str | bytes) or (isinstance(value, Tensor) and value.size != 1):
-        told = f"a tensor of shape {value.shape}" if isinstance(value, Tensor) else repr(value)
-        raise CallError(f"{what} is a whole number, not {told}", hint="give an int, such as 0 or -1")
+        told, hint = repr(value), "give an int, such as 0 or -1"
+        if isinstance(value, Tensor):
+            told, hint = f"a tensor of shape {value.shape}", f"{hint}; several tensors are one tuple, such as (x, y)"
+        raise CallError(f"{what} is a whole number, not {told}", hint=hint)
     try:
         return int(index(value))  # True is one, and a number of a class of its own is a plain one
     except TypeError:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math as python
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from mycelia.checks import number as a_number
 from mycelia.eager import Tensor, cast, floating
 from mycelia.eager.dispatch import must
 from mycelia.eager.indexing import BoundsError
-from mycelia.errors import ArgumentError, ShapeError, caller
+from mycelia.errors import ArgumentError, ShapeError, warn_user
 from mycelia.ir import Value
 from mycelia.ops.activation import log_softmax
 from mycelia.ops.arguments import axis_of, floated, number, pair, reduced, tensor
@@ -51,6 +50,7 @@ def compared(name: str, prediction: Any, target: Any) -> tuple[Tensor, Tensor]:
     A column (n, 1) and a row (n) make n by n differences, of which n were meant: the loss would still fall, to that of
     the mean, and nothing would say so.
 
+    >>> import warnings
     >>> with warnings.catch_warnings(record=True) as told:
     ...     warnings.simplefilter("always")
     ...     found = mse_loss(Tensor([[1.0], [2.0]]), Tensor([1.0, 2.0]))
@@ -65,11 +65,7 @@ def compared(name: str, prediction: Any, target: Any) -> tuple[Tensor, Tensor]:
             return x, y  # the difference tells it better
         if python.prod(whole) > max(python.prod(x.shape), python.prod(y.shape)):
             said = f"{name} compares each of {x.shape} with each of {y.shape}, which makes {whole}"
-            place = caller()
-            warnings.warn_explicit(
-                f"{said}: give both the same shape", UserWarning,
-                place.file if place is not None else __file__, place.line if place is not None else 1,
-            )  # fmt: skip
+            warn_user(f"{said}: give both the same shape")
     return x, y
 
 

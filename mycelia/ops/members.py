@@ -14,7 +14,7 @@ from mycelia.api import given
 from mycelia.checks import truth
 from mycelia.eager import Generator, Tensor, as_dtype, assign, cast
 from mycelia.eager.dispatch import mode
-from mycelia.eager.placement import is_device
+from mycelia.eager.placement import holder, is_device
 from mycelia.eager.tape import Registered, tape_of
 from mycelia.eager.tape import hook as hook_leaf
 from mycelia.errors import ArgumentError, CallError
@@ -185,6 +185,8 @@ def to_(self: Tensor, device: str | None = None, non_blocking: bool = False) -> 
     truth("to_", "non_blocking", non_blocking)
     if device is not None and not is_device(device):
         raise ArgumentError(f"there is no device {device!r}", hint="ms.hal.devices() tells which there are")
+    if device is not None:
+        holder(device)
     return self
 
 

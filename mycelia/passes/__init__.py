@@ -84,9 +84,13 @@ def check_names(without: Iterable[str], passes: tuple[Pass, ...] = ()) -> None:
     mycelia.errors.ArgumentError: there is no pass 'flod'
     ...
     """
+    if isinstance(without, str | bytes) or not isinstance(without, Iterable):
+        raise ArgumentError(
+            f"passes that do not run are several names, not {without!r}", hint='passes_off=("simplify",) names one'
+        )
     names = [run.__name__ for run in (*(passes or CANONICAL), *NATIVE)]
     needed = [run.__name__ for run in NEEDED]
-    for name in sorted(without):
+    for name in without:
         if name not in names:
             raise ArgumentError(f"there is no pass {name!r}", hint=f"the passes are {', '.join(dict.fromkeys(names))}")
         if name in needed:

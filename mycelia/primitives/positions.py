@@ -13,7 +13,7 @@ import numpy as np
 from mycelia import primitives as p
 from mycelia.errors import DTypeError, MyceliaError
 from mycelia.frozen import frozen
-from mycelia.ir import Lowered, Op, Purity, Sample, no_gradient
+from mycelia.ir import Lowered, Mistake, Op, Purity, Sample, no_gradient
 from mycelia.primitives.family import mapping
 from mycelia.sizes import Name, Sym, born, known_equal
 from mycelia.types import Array, TensorType, bool_, int64
@@ -22,7 +22,7 @@ __all__ = ["Positions", "positions"]
 
 
 @frozen
-class Positions(Op, abstract=True):
+class Positions(Op):
     """Where a mask of one axis holds, in order: int64[count]. The count is a size of its own, so there are no two alike
     and no samples: a law would not know the type of the result.
     """
@@ -60,6 +60,14 @@ class Positions(Op, abstract=True):
     @classmethod
     def samples(cls) -> Iterable[Sample]:
         return ()
+
+    @classmethod
+    def mistakes(cls) -> Iterable[Mistake]:
+        masks = TensorType(bool_, (2, 3)), TensorType(int64, (3,))
+        yield from (
+            Mistake(lambda x=x: cls(born(6)).infer(x), DTypeError, f"a mask with one axis, not of {x}")  # type: ignore[misc]  # mypy cannot tell what x is
+            for x in masks
+        )
 
 
 def positions(mask: Any) -> Any:

@@ -32,6 +32,8 @@ __all__ = [
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 WEYL = 0x9E3779B9, 0xBB67AE85
 ROUNDS = 10
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+FEW = 16  # words
 
 
 @frozen
@@ -63,23 +65,20 @@ class RandomBits(Op):
 
     def reference(self, key: Array, counter: Array) -> Array:
         count = prod(self.shape)
+        if key.ndim == 1 and count <= FEW:  # NumPy takes longer for one operation than Python for some blocks
+            given = key.tolist(), counter.tolist()
+            words = [word for block in range((count + 3) // 4) for word in philox(block, *given)]
+            return np.array(words[:count], np.uint32).reshape(self.shape)
         blocks = np.arange((count + 3) // 4, dtype=np.uint64)
-        keys = [key[..., i : i + 1].astype(np.uint64) for i in range(2)]
-        high = [
-            np.broadcast_to(counter[..., i : i + 1], (*key.shape[:-1], blocks.size)).astype(np.uint64) for i in range(2)
-        ]
-        words = [np.broadcast_to(blocks, high[0].shape), np.zeros(high[0].shape, np.uint64), *high]
-        mask = np.uint64(0xFFFFFFFF)
+        # the words of all blocks, those that are multiplied apart from the others: (..., two of them, blocks)
+        even, odd = np.zeros((2, *key.shape, blocks.size), np.uint64)
+        even[..., 0, :], even[..., 1, :], odd[..., 1, :] = blocks, counter[..., :1], counter[..., 1:]
+        keys, weyl, multipliers = (np.array(x, np.uint64)[..., None] for x in (key, WEYL, MULTIPLIERS))
         for _ in range(ROUNDS):
-            first, second = (words[2 * i] * np.uint64(MULTIPLIERS[i]) for i in range(2))
-            words = [
-                second >> np.uint64(32) ^ words[1] ^ keys[0],
-                second & mask,
-                first >> np.uint64(32) ^ words[3] ^ keys[1],
-                first & mask,
-            ]
-            keys = [k + np.uint64(w) & mask for k, w in zip(keys, WEYL, strict=True)]
-        flat = np.stack(words, -1).reshape((*key.shape[:-1], 4 * blocks.size))[..., :count]
+            products = (even * multipliers)[..., ::-1, :]
+            even, odd = products >> HALF ^ odd ^ keys, products & LOW
+            keys = keys + weyl & LOW
+        flat = np.stack([even, odd], -1).swapaxes(-3, -2).reshape((*key.shape[:-1], 4 * blocks.size))[..., :count]
         return flat.astype(np.uint32).reshape(key.shape[:-1] + self.shape)
 
     def element(self, index: Sequence[Index], key: Reader, counter: Reader) -> Expr:
@@ -119,6 +118,21 @@ class RandomBits(Op):
         key = TensorType(uint32, (2,))
         yield Mistake(lambda: cls((3,)).infer(key, key.with_shape(())), ShapeError, "two words each")
         yield Mistake(lambda: cls((3,)).infer(key.with_dtype(int32), key), DTypeError, "random_bits needs")
+
+
+def philox(block: int, key: Sequence[int], counter: Sequence[int]) -> tuple[int, int, int, int]:
+    """The four words of a block.
+
+    >>> [hex(word) for word in philox(0, (0, 0), (0, 0))]
+    ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+    """
+    (m0, m1), (w0, w1), low = MULTIPLIERS, WEYL, 0xFFFFFFFF
+    (k0, k1), (c0, c1, c2, c3) = key, (block, 0, *counter)
+    for _ in range(ROUNDS):
+        first, second = c0 * m0, c2 * m1
+        c0, c1, c2, c3 = second >> 32 ^ c1 ^ k0, second & low, first >> 32 ^ c3 ^ k1, first & low
+        k0, k1 = k0 + w0 & low, k1 + w1 & low
+    return c0, c1, c2, c3
 
 
 def philox_round(c: Sequence[Expr], keys: Sequence[Expr]) -> list[Expr]:

@@ -1,10 +1,10 @@
 """The cache on disk: files that were written whole, by this user, and that are read only if nobody else can write them.
 
-A file has a head (what it is, the digest of what follows) and its content. It is written beside its place and then put
-there in one step, so that processes that write the same at once harm nobody. A folder, or a file in it, that belongs to
-somebody else or that others may write is not read: what lies there is run. When the folder has grown too large, what
-was not used for longest goes. Whatever is wrong with it costs time, never a result; the first such thing of a process
-is said, as a warning.
+A file has a head (what it is, the digest of its name and of what follows) and its content. It is written beside its
+place and then put there in one step, so that processes that write the same at once harm nobody. A folder, or a file in
+it, that belongs to somebody else or that others may write is not read: what lies there is run. When the folder has
+grown too large, what was not used for longest goes. Whatever is wrong with it costs time, never a result; the first
+such thing of a process is said, as a warning.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
-from mycelia.degradations import Instead, Subject, concerning, degrade
+from mycelia.degradations import CACHE, Instead, concerning, degrade
 
-HEAD = b"mycelia 1 "
+HEAD = b"mycelia 2 "
 LIMIT = 2 << 30  # bytes that a folder may hold
 KEPT = 3 / 4  # of that, when something has to go
 LARGEST = 256 << 20  # bytes of one file
@@ -27,7 +27,6 @@ ABANDONED = 3600  # seconds after which nobody finishes a file that was begun
 OFTEN = 24 * 3600  # seconds between two notes that a file is still used
 
 _begun = count()
-CACHE = Subject("the cache of compiled programs")
 
 
 class Cache:
@@ -52,7 +51,7 @@ class Cache:
             return None
         path = self.folder / name
         try:
-            with path.open("rb") as file:
+            with open(path, "rb", opener=_at_once) as file:
                 about = os.fstat(file.fileno())
                 if not _ours(about) or not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST:
                     self.complain(f"{path} may have been written by somebody else, and is not used")
@@ -61,9 +60,9 @@ class Cache:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.complain(f"{path} cannot be read: {error}")
+            self.complain(f"{path} cannot be read: {error.strerror}")
             return None
-        content = _content(found)
+        content = _content(name, found)
         if content is None:
             self.complain(f"{path} is damaged, and made again")
             return None
@@ -75,17 +74,11 @@ class Cache:
         """Put a file there, whole or not at all."""
         if len(content) > LARGEST or not self._trusted(make=True):
             return
-        written = HEAD + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
-        begun = None
+        written = _head(name, content) + content
         try:
-            begun = str(self.folder / f"begun-{os.getpid()}-{next(_begun)}")
-            with open(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(written)
-            os.replace(begun, self.folder / name)
+            self._put(name, written)
         except OSError as error:
-            self.complain(f"{self.folder} cannot be written: {error}")
-            if begun is not None:
-                _remove(begun)
+            self.complain(f"{self.folder} cannot be written: {error.strerror}")
             return
         if self._bytes is None:
             self._bytes = self._trim()
@@ -94,6 +87,25 @@ class Cache:
             if self._bytes > LIMIT:
                 self._bytes = self._trim()
 
+    def _put(self, name: str, written: bytes) -> None:
+        """Write a file beside its place, and put it there; the folder is made again if somebody has let it go."""
+        try:
+            self._replace(name, written)
+        except FileNotFoundError:
+            self._usable = None
+            if self._trusted(make=True):
+                self._replace(name, written)
+
+    def _replace(self, name: str, written: bytes) -> None:
+        begun = str(self.folder / f"begun-{os.getpid()}-{next(_begun)}")
+        try:
+            with open(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(written)
+            os.replace(begun, self.folder / name)
+        except OSError:
+            _remove(begun)
+            raise
+
     def _trusted(self, make: bool = False) -> bool:
         """Whether only this user, or the system, can have put there what lies in the folder."""
         if self._usable is None or (make and not self._usable and not self._silent):
@@ -101,17 +113,20 @@ class Cache:
                 if make:
                     self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 about = self.folder.stat()
-            except FileNotFoundError:
-                return False  # nothing is there yet
             except OSError as error:
-                self.complain(f"{self.folder} cannot be used: {error}")
+                if isinstance(error, FileNotFoundError) and not make:
+                    return False  # nothing is there yet
+                self.complain(f"{self.folder} cannot be used: {error.strerror}")
                 self._usable = False
                 return False
-            self._usable = _ours(about) and stat.S_ISDIR(about.st_mode)
-            if not self._usable:
+            folder, ours = stat.S_ISDIR(about.st_mode), _ours(about)
+            if not folder:
+                self.complain(f"{self.folder} cannot be used: it is no folder")
+            elif not ours:
                 self.complain(
                     f"{self.folder} can be written by others, and is not used: code there would be run (chmod go-w)"
                 )
+            self._usable = folder and ours
         return self._usable
 
     def _trim(self) -> int:
@@ -159,12 +174,20 @@ def _ours(about: os.stat_result) -> bool:
     return about.st_uid in (os.geteuid(), 0) and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _content(found: bytes) -> bytes | None:
+def _at_once(path: str, flags: int) -> int:
+    """Open what may be no file at all, but a pipe, which nobody need ever write to."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _head(name: str, content: bytes) -> bytes:
+    """What stands before the content of a file: another name is as wrong as another content."""
+    return HEAD + hashlib.sha256(name.encode() + b"\n" + content).hexdigest().encode() + b"\n"
+
+
+def _content(name: str, found: bytes) -> bytes | None:
     """What a file holds, if it is whole."""
-    mark = len(HEAD) + 64
-    whole = found.startswith(HEAD) and found[mark : mark + 1] == b"\n"
-    content = found[mark + 1 :]
-    return content if whole and hashlib.sha256(content).hexdigest().encode() == found[len(HEAD) : mark] else None
+    content = found[len(HEAD) + 65 :]
+    return content if found.startswith(_head(name, content)) else None
 
 
 def _used(path: Path, about: os.stat_result) -> None:

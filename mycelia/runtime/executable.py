@@ -18,17 +18,12 @@ from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.deep import DEEPEST, on_deep_stack
 from mycelia.runtime.interrupts import Poll
 from mycelia.runtime.link import RELEASE, Code
+from mycelia.runtime.reference import Handle
 from mycelia.runtime.results import address, maker
 from mycelia.runtime.seen import Seen
 from mycelia.sizes import solver
 from mycelia.threads.openmp import restricted, with_team
 from mycelia.types import Array
-
-
-class Handle(np.ndarray[Any, Any]):
-    """A sequence or a frame that a program gave back: its address, and the heap that it lies in."""
-
-    owner: Lease | None = None
 
 
 class Lease:

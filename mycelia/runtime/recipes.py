@@ -16,6 +16,7 @@ from mycelia.cost import (
     GENERAL_SIDE,
     SHARED_CALL,
 )
+from mycelia.degradations import fault
 from mycelia.frozen import frozen
 from mycelia.loops import ConvolutionCall, FourierCall, LibraryCall, Matmul, RoutineCall, Strided, Tiles
 from mycelia.onednn import DataType, Prepared
@@ -94,10 +95,15 @@ def decided(call: LibraryCall, threads: int) -> LibraryCall:
 
 
 def refused(call: LibraryCall, threads: int) -> bool:
-    """Whether the library has nothing for a call but its reference code, hundreds of times slower than ours."""
+    """Whether the library has nothing for a call but its reference code, hundreds of times slower than ours; or cannot
+    prepare it, which is a fault.
+    """
     try:
         (made,) = prepared([decided(call, threads)], threads)
     except onednn.Refused:
+        return True
+    except onednn.OneDnnError as error:
+        fault(f"a {type(call).__name__} is computed by code of ours, because the library could not prepare it", error)
         return True
     return isinstance(made, PreparedCall) and any(primitive.reference for primitive, _ in made.primitives)
 

@@ -1,4 +1,7 @@
-"""Routines that run: compiled when first called, kept on disk, called without holding the interpreter."""
+"""Routines that run: compiled when first called, kept on disk, called without holding the interpreter.
+
+Where LLVM fails, Python runs them, which is slow and right.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,12 @@ from weakref import WeakSet
 import numpy as np
 from llvmlite import binding
 
+from mycelia.degradations import Instead, Subject, concerning, degrade
 from mycelia.errors import ArgumentError, CompileError, MyceliaError
 from mycelia.options import Options
 from mycelia.routines.emit import emit
 from mycelia.routines.source import Source, reached
-from mycelia.routines.words import KINDS
+from mycelia.routines.words import KINDS, MASK
 from mycelia.runtime.link import machine_code
 from mycelia.runtime.results import address
 from mycelia.types import Array
@@ -47,6 +51,25 @@ def _anew() -> None:
 os.register_at_fork(before=_llvm.__enter__, after_in_parent=_apart, after_in_child=_anew)
 
 
+class Unbounded:
+    """An array as a routine in Python sees it: whole numbers, one after the other, that have room for all bits.
+
+    >>> x = Unbounded(np.array([[250, 1]], np.uint8))
+    >>> x[1] = x[0] << 4 | 3
+    >>> x[0], x[1]
+    (250, 163)
+    """
+
+    def __init__(self, array: Array) -> None:
+        self.flat = array.reshape(-1)
+
+    def __getitem__(self, i: int) -> int:
+        return int(self.flat[i])
+
+    def __setitem__(self, i: int, value: int) -> None:
+        self.flat[i : i + 1] = np.array([value & MASK], np.uint64)  # the lowest bits, as machine code stores them
+
+
 class Routine:
     """A function of numbers and arrays as machine code; `python` is the same, interpreted. See routines/emit.py.
 
@@ -59,8 +82,10 @@ class Routine:
 
     def __init__(self, python: Callable[..., int], options: Callable[[], Options]) -> None:
         self.python, self._options = python, options
+        self._subject = Subject(python.__name__)
         self._code: Any = None
         self._call: Any = None
+        self._failure: CompileError | None = None  # why there is no code
         self._sizes: tuple[int, ...] = ()
         # now, and not by the thread that compiles: Python 3.11 cannot make syntax trees in two threads at once, and the
         # one that makes another may be the user's
@@ -80,7 +105,18 @@ class Routine:
         call = self._call or self._made()
         if len(args) != len(self._sizes):
             raise ArgumentError(f"{self.python.__name__} takes {len(self._sizes)} arguments, and got {len(args)}")
-        return int(call(*map(self._passed, args, self._sizes)))
+        given = list(map(self._passed, args, self._sizes))
+        return int(call(*given)) if self._failure is None else self._interpreted(args)
+
+    def _interpreted(self, args: Sequence[Array | int]) -> int:
+        """The result, by Python."""
+        self._told(warn=True)
+        found = self.python(*[Unbounded(x) if isinstance(x, np.ndarray) else x for x in args])
+        return (found + EDGE & MASK) - EDGE
+
+    def _told(self, warn: bool) -> None:
+        with concerning(self._subject):
+            degrade(Instead.INTERPRETED, f"it runs without machine code, which is slow: {self._failure}", warn=warn)
 
     def _passed(self, x: Any, size: int) -> int:
         """An argument as machine code takes it: a number, or where an array with elements of `size` bytes lies."""
@@ -106,13 +142,19 @@ class Routine:
             self._made()
         except MyceliaError:
             return  # whoever calls it will hear of it
+        if self._failure is not None:
+            self._told(warn=False)  # a library does the work
 
     def _made(self) -> Any:
         with self._lock:
-            if self._call is None:
+            if self._call is None and self._failure is None:
                 options = self._options()
                 sources = self._sources or reached(self.python)
-                self._code = machine_code([emit(sources, options.target.triple)], options, ("run",))
+                text = emit(sources, options.target.triple)
                 self._sizes = tuple(KINDS.get(kind, 0) for kind in sources[-1].kinds.values())
-                self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
+                try:
+                    self._code = machine_code([text], options, ("run",))
+                    self._call = self._code.function("run", ctypes.c_int64, *[ctypes.c_int64] * len(self._sizes))
+                except CompileError as failure:
+                    self._failure = failure
         return self._call

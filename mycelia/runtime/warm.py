@@ -18,7 +18,7 @@ from typing import Any
 import llvmlite
 from llvmlite import binding as llvm
 
-from mycelia.degradations import Instead, degrade
+from mycelia.degradations import RECORD, Instead, degrade, subject
 from mycelia.errors import ArgumentError, CompileError
 from mycelia.ir import Function, digest, names_of
 from mycelia.loops import Binding, parse_binding, show_binding
@@ -70,7 +70,8 @@ def _real(fn: Function, donated: Mapping[int, int], options: Options) -> Executa
     from mycelia.runtime import stages  # the compiler, which is not loaded before it is needed
 
     made = stages.compiled(fn, donated, options)
-    if key is not None and isinstance(made, Executable) and not made.binding.callbacks:
+    faulty = RECORD.about(subject(), Instead.FAULT)  # what went wrong today may go well tomorrow
+    if key is not None and isinstance(made, Executable) and not made.binding.callbacks and not faulty:
         keep(key, fn, made, options)
     return made
 
@@ -136,16 +137,7 @@ def find(key: str, fn: Function, options: Options) -> Executable | None:
             return None  # an object went first
         code = linked([i for i in images if i is not None], objects, options.target, entries(binding))
         made = Executable(code, Bound(binding, {}))
-    except (
-        ArgumentError,
-        ValueError,
-        AssertionError,
-        KeyError,
-        IndexError,
-        TypeError,
-        CompileError,
-        OneDnnError,
-    ) as error:
+    except UNUSABLE as error:
         files.complain(f"{files.folder / key}.unit cannot be used, and is made again: {error}")
         return None
     _rely(binding, fn)

@@ -83,9 +83,11 @@ POLICIES: dict[str, Callable[[Program, Target, Room], Program]] = {
 
 def _within(starts: Sequence[Program], budget: int, target: Target, room: Room) -> Program:
     """A program that needs no more than `budget` bytes; an error that tells the least that was found."""
-    least = arena_bytes(starts[0], room)
-    if least <= budget:
-        return starts[0]
+    needed = [arena_bytes(start, room) for start in starts]
+    for start, least in zip(starts, needed, strict=True):
+        if least <= budget:
+            return start
+    least = min(needed)
     for start in starts:
         made = _shrunk(start, budget, target, room)
         if isinstance(made, Program):
@@ -111,8 +113,11 @@ def _shrunk(start: Program, budget: int, target: Target, room: Room) -> Program 
                     return made
         found.sort(key=lambda r: r.highest)
         for r in found:
-            if r.highest < least:
-                least = min(least, arena_bytes(r.program(start), room))
+            if r.highest < least:  # the arena may be smaller: of a branch, only one side lives
+                made = r.program(start)
+                least = min(least, arena_bytes(made, room))
+                if least <= budget:
+                    return made
         best = next(iter(found), None)
         if best is None or best.highest >= at.highest:
             break

@@ -4,6 +4,7 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 from mycelia.names import missing_in as _missing_in
+from mycelia.names import offered as _offered
 
 _LATER = {
     "amp": (),
@@ -42,6 +43,7 @@ _MODULE |= dict.fromkeys(_AMP, "mycelia.amp")
 _missing = _missing_in("mycelia.train")
 
 __all__ = sorted(_MODULE)
+__dir__ = _offered("mycelia.train", ("callback", "metrics", "summary"))
 
 
 def __getattr__(name: str) -> _Any:

@@ -7,9 +7,8 @@ one compiled program: forward, loss, backward and update.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from mycelia.api.context import GRAPH_MODE, get_context
 from mycelia.api.jit import Jitted, jit
 from mycelia.dataset import Dataset
 from mycelia.eager import Tensor
-from mycelia.errors import ArgumentError
-from mycelia.names import asking_methods, fits, meant
+from mycelia.errors import ArgumentError, warn_user
+from mycelia.names import asking_methods, fits, meant, missing_attribute
 from mycelia.nn import Cell, Optimizer, WithEvalCell, WithLossCell
 from mycelia.train.callback.base import MOMENTS, Callback, CallbackManager, InternalCallbackParam, RunContext
 from mycelia.train.feeding import Feed, Row, check_dataset, check_sink_size
@@ -55,6 +54,9 @@ class Model:
     array([[6.]], dtype=float32)
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(
         self,
         network: Cell,
@@ -85,10 +87,9 @@ class Model:
         if optimizer is not None:
             held = {id(p) for part in (network, loss_fn) if isinstance(part, Cell) for p in part.get_parameters()}
             if not any(id(p) in held for p in optimizer.parameters):
-                warnings.warn(
+                warn_user(
                     "none of the optimizer's parameters is in the network: training would not change the network; "
-                    "make the optimizer of net.trainable_params() of this network",
-                    stacklevel=2,
+                    "make the optimizer of net.trainable_params() of this network"
                 )
 
     @staticmethod
@@ -102,11 +103,13 @@ class Model:
         if network is None:
             raise ArgumentError("a Model needs a network")
         if loss_fn is not None and not callable(loss_fn):
-            raise ArgumentError(f"loss_fn is a function or a Cell, not a {type(loss_fn).__name__}")
+            hint = "for example nn.CrossEntropyLoss() or nn.MSELoss()"
+            raise ArgumentError(f"loss_fn is a function or a Cell, not a {type(loss_fn).__name__}", hint=hint)
         if isinstance(loss_fn, type):
             raise ArgumentError(f"loss_fn is the class {loss_fn.__name__}", hint=f"make it first: {loss_fn.__name__}()")
         if optimizer is not None and not isinstance(optimizer, Optimizer):
-            hint = f"make it first: {optimizer.__name__}(net.trainable_params())" if isinstance(optimizer, type) else ""
+            kind = optimizer.__name__ if isinstance(optimizer, type) else "for example nn.Adam"
+            hint = f"make it first: {kind}(net.trainable_params())"
             raise ArgumentError(f"optimizer is an Optimizer, not a {type(optimizer).__name__}", hint=hint)
         if indexes is not None and (len(indexes) != 3 or not all(type(i) is int for i in indexes)):
             raise ArgumentError(f"eval_indexes are the places of loss, prediction and label, not {indexes!r}")
@@ -226,7 +229,7 @@ class Model:
         check_sink_size(sink_size)
         if self._optimizer is None and self._loss_fn is not None:
             told = "there is no optimizer: training changes nothing; give one: Model(network, loss_fn, optimizer)"
-            warnings.warn(told, stacklevel=2)
+            warn_user(told)
         size = sink_size if sinks else -1
         with CallbackManager(callbacks) as manager:
             keep = any(getattr(c, "keeps_place", False) for c in manager.callbacks)
@@ -301,6 +304,12 @@ class Model:
             raise ArgumentError(
                 f"with a loss_fn a row is data and label, and these rows have {len(row)} columns",
                 hint="project the dataset on two columns, or compute the loss in the network and leave out loss_fn",
+            )
+        training = getattr(step, "__captured__", step) is self._train_network is self._network
+        if training and not fits(self._network.construct, row, {}):
+            raise ArgumentError(
+                f"there is no loss_fn, and the network does not take the {len(row)} columns of a row",
+                hint="give the loss: Model(network, nn.CrossEntropyLoss(), optimizer)",
             )
         return step(*row)
 
@@ -498,7 +507,8 @@ def _steps_of(dataset: Dataset) -> int:
 
 def _check_run(epoch: int, initial_epoch: int, sinks: bool) -> None:
     if type(epoch) is not int or epoch < 1:
-        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}", hint="give an int, such as 1")
+        hint = "the number of epochs is first: model.train(2, dataset)" if isinstance(epoch, Dataset) else ""
+        raise ArgumentError(f"epoch is a whole number from 1, not {epoch!r}", hint=hint or "give an int, such as 1")
     if type(initial_epoch) is not int or initial_epoch < 0:
         raise ArgumentError(f"initial_epoch is a whole number from 0, not {initial_epoch!r}", hint="give an int")
     if initial_epoch >= epoch:

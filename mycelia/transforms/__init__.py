@@ -3,7 +3,7 @@
 from mycelia.transforms.activity import depends, reaches
 from mycelia.transforms.by_rule import by_rule
 from mycelia.transforms.jvp import jvp
-from mycelia.transforms.parting import Parts, nothing, parted, saves
+from mycelia.transforms.parting import Parts, decisions, parted, saves
 from mycelia.transforms.structured import Structured, chosen, placed
 from mycelia.transforms.vjp import value_and_grad, vjp
 from mycelia.transforms.vmap import batch, in_step, lockstep, ragged, repeated, vmap
@@ -14,11 +14,11 @@ __all__ = [
     "batch",
     "by_rule",
     "chosen",
+    "decisions",
     "depends",
     "in_step",
     "jvp",
     "lockstep",
-    "nothing",
     "parted",
     "placed",
     "ragged",

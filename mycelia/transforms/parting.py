@@ -95,15 +95,18 @@ def saves(v: Value) -> bool:
     return not v.op.cheap
 
 
-def nothing(v: Value) -> bool:
-    """The policy that saves nothing: all is computed again on the way back.
+def decisions(v: Value) -> bool:
+    """The policy that saves what decides, by which a branch or an element is chosen: single truths and whole numbers.
+    All else is computed again, perhaps with other last bits, which must not lead another way than the first time.
 
     >>> from mycelia import primitives as p
     >>> from mycelia.types import float32
-    >>> nothing(p.exp(p.zeros(float32, ())))
-    False
+    >>> x = p.zeros(float32, ())
+    >>> decisions(p.exp(x)), decisions(p.less(x, p.exp(x))), decisions(p.less(x, p.zeros(float32, (2,))))
+    (False, True, False)
     """
-    return False
+    t = v.type
+    return isinstance(t, TensorType) and not t.differentiable and t.rank == 0
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mycelia as ms
-from mycelia import Tensor, degradations, nn, ops
+from mycelia import Tensor, degradations, nn, onednn, ops
 from mycelia.api.options import options
 from mycelia.degradations import RECORD, Instead
 from mycelia.errors import CompileError, LibraryFailed
@@ -95,6 +95,48 @@ def test_a_compiler_that_dies_once_is_asked_again_and_nothing_is_lost(monkeypatc
     assert ms.report().startswith("nothing")
 
 
+def test_vmap_of_control_flow_needs_no_machine_code(monkeypatch):
+    def folded(x):
+        return x * 2 if x.sum() > 0 else x - 1
+
+    monkeypatch.setattr(workers.Worker, "compile", refuses)
+    x, mapped = np.float32([[1, 2], [-3, 1]]), ms.vmap(folded)
+    out, said = with_warnings(lambda: mapped(Tensor(x)))
+    np.testing.assert_array_equal(out.asnumpy(), [[2, 4], [-4, 0]])
+    assert len([s for s in said if "one_by_one, is interpreted" in s]) == 1
+
+
+def newton(a):
+    x = a
+    while ops.abs(x * x - a) > 1e-3:
+        print("a turn")
+        x = 0.5 * (x + a / x)
+    return x
+
+
+def nested(a):
+    return a if a < 0.1 else ops.sin(nested(a / 2)) + a
+
+
+@pytest.mark.parametrize("fails", [(0,), (1,), (0, 1)], ids=["forward", "backward", "both"])
+@pytest.mark.parametrize("fn", [newton, nested])
+def test_a_gradient_of_which_one_half_is_interpreted_is_right(monkeypatch, capsys, fn, fails):
+    """What turns leave behind is a list to the interpreter, and memory of its own kind to machine code."""
+    want, usual, asked = ms.grad(fn)(Tensor(3.0)).item(), stages.machine_code, itertools.count()
+    printed = capsys.readouterr().out
+
+    def machine_code(*given):
+        if next(asked) in fails:
+            raise CompileError("the compiler process died with status -6")
+        return usual(*given)
+
+    monkeypatch.setattr(stages, "machine_code", machine_code)
+    compiled = ms.jit(fn)
+    got, _ = with_warnings(lambda: ms.grad(compiled)(Tensor(3.0)).item())  # three times
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert capsys.readouterr().out == 3 * printed
+
+
 @pytest.mark.parametrize("strict", [{"fullgraph": True}, {"fallback": False}])
 def test_where_one_native_program_was_asked_for_it_is_an_error(monkeypatch, strict):
     monkeypatch.setattr(workers.Worker, "compile", refuses)
@@ -166,6 +208,31 @@ def test_a_library_call_that_fails_while_a_program_runs_is_a_fault_and_python_ru
     np.testing.assert_allclose(out.asnumpy(), (x @ x).sum(), rtol=1e-3)
     assert "invoke Matmul" in f.show("program")
     told(f, Instead.FAULT, "Python runs a call, because its program has failed: LibraryFailed")
+
+
+def test_a_library_call_that_cannot_be_prepared_is_computed_by_ours_and_that_is_not_kept(monkeypatch, tmp_path):
+    def short(*_, **__):
+        raise onednn.OneDnnError("oneDNN: dnnl_primitive_create failed: out of memory")
+
+    monkeypatch.setenv("MYCELIA_WARM", "1")
+    n = next(sizes) + 64
+    x = np.random.default_rng(0).standard_normal((n, n)).astype("f")
+
+    def product(x, y):
+        return x @ y + 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(onednn, "matmul", short)
+        patch.setattr(onednn, "matmul_of_any_size", short)
+        f = ms.jit(product)
+        out, said = with_warnings(lambda: f(Tensor(x), Tensor(x)))
+    np.testing.assert_allclose(out.asnumpy(), x @ x + 1, rtol=1e-3, atol=1e-3)
+    assert len([s for s in said if "out of memory" in s]) == 1
+    told(f, Instead.FAULT, "a Matmul is computed by code of ours, because the library could not prepare it")
+    assert not list(tmp_path.glob("*.unit"))
+    again = ms.jit(product)
+    again(Tensor(x), Tensor(x))
+    assert not RECORD.about(again._interpreted.subject)
 
 
 def test_parameters_that_a_failed_step_may_have_overwritten_are_not_used_again(failing):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mycelia
+from mycelia import doctor
 from mycelia import primitives as p
 from mycelia.api.options import cache_folder, options
 from mycelia.codegen.driver import emit_program
@@ -113,7 +114,7 @@ def test_stages_are_shown_on_request(capfd):
 
 
 def test_the_environment_says_what_is_shown(monkeypatch):
-    monkeypatch.setenv("MYCELIA_SHOW", "graph,llvm")
+    monkeypatch.setenv("MYCELIA_SHOW", "graph, llvm,")
     assert options().show == {"graph", "llvm"}
     monkeypatch.setenv("MYCELIA_SHOW", "grahp")
     with pytest.raises(ArgumentError, match="there is no stage 'grahp'"):
@@ -173,3 +174,28 @@ def test_machine_code_is_kept_where_the_user_keeps_such_things(monkeypatch, tmp_
     assert cache_folder() == tmp_path / "home" / ".cache" / "mycelia"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == tmp_path / "home" / ".cache" / "mycelia"
+    monkeypatch.setenv("XDG_CACHE_HOME", "system")  # which its specification calls invalid
+    assert cache_folder() == tmp_path / "home" / ".cache" / "mycelia"
+
+
+def test_the_folder_of_machine_code_is_written_as_in_a_shell_and_stays_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MYCELIA_CACHE", "~/kept")
+    assert cache_folder() == tmp_path / "home" / "kept"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MYCELIA_CACHE", f"near-{tmp_path.name}")
+    here = cache_folder()
+    monkeypatch.chdir("/")
+    assert cache_folder() == here == tmp_path / f"near-{tmp_path.name}"
+
+
+def test_machine_code_is_kept_nowhere_where_that_is_wanted_or_there_is_no_home(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MYCELIA_CACHE", "off")
+    fn = Function.build(lambda x: x * 3.75, V)
+    assert (compile(fn)(np.ones(8, "f"))[0] == 3.75).all()
+    assert not list(tmp_path.iterdir())
+    assert list(doctor.cache()) == ["nowhere: each process compiles anew"]
+    monkeypatch.setenv("MYCELIA_CACHE", "~nobody-of-this-name/kept")
+    with pytest.warns(RuntimeWarning, match="nothing is kept: .* MYCELIA_CACHE names a folder, or is off"):
+        assert cache_folder() is None

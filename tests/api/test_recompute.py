@@ -174,6 +174,26 @@ def test_control_flow_inside(call):
         np.testing.assert_allclose(gradient(Tensor(x)).asnumpy(), expected, rtol=1e-5)
 
 
+class Scaled:
+    factor = 3.0
+
+    @classmethod
+    def of_class(cls, x):
+        return ops.sin(x) * cls.factor
+
+
+class Smaller(Scaled):
+    factor = 2.0
+
+
+@calls
+def test_a_method_of_a_class_is_one_for_each_class(call):
+    x = np.float32([0.2, 0.7])
+    for cls in (Scaled, Smaller, Scaled):
+        gradient = call(ms.grad(lambda x, cls=cls: ms.recompute(cls.of_class, x).sum()))
+        np.testing.assert_allclose(gradient(Tensor(x)).asnumpy(), np.cos(x) * cls.factor, rtol=1e-5)
+
+
 def test_without_a_gradient_it_is_a_call():
     assert ms.recompute(lambda x, y=1: (x, y), 3, y=4) == (3, 4)
 
@@ -234,3 +254,9 @@ def test_mistakes_are_explained():
     with pytest.raises(ArgumentError, match="recompute has no option much"):
         Block().recompute(much=True)
     Block().recompute(mp_comm_recompute=False)
+
+
+def test_a_budget_is_a_whole_number_of_numpy_too():
+    assert ms.jit(lambda x: x * 2, memory_budget=np.int64(2**20))(X).shape == X.shape
+    with pytest.raises(ArgumentError, match="a number of bytes, not True"):
+        ms.jit(lambda x: x * 2, memory_budget=True)

@@ -229,3 +229,9 @@ def test_passes_that_cannot_be_switched_off_are_an_error_with_the_list(name, mes
     with pytest.raises(ArgumentError, match=message) as error:
         ms.jit(lambda x: x, passes_off=(name,))
     assert "shape_products, simplify" in str(error.value)
+
+
+@pytest.mark.parametrize("given", ["simplify", b"fold", None, 3])
+def test_passes_are_switched_off_by_a_sequence_of_names(given):
+    with pytest.raises(ArgumentError, match=f"several names, not {given!r}"):
+        ms.jit(lambda x: x, passes_off=given)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -378,6 +379,32 @@ def test_a_daemonic_process_is_told_that_it_may_use_threads():
     assert child.exitcode == 0
     queue.close()
     queue.join_thread()
+
+
+@pytest.mark.parametrize("who", ["workers", "the user"])
+def test_a_child_can_use_opencv_after_its_parent_did_so_with_threads(who):
+    """OpenCV 5 waits for threads that were not copied, in every second fork or so, when it is told to have none."""
+    cv2 = pytest.importorskip("cv2")
+    before = cv2.getNumThreads()
+    image = np.random.default_rng(0).integers(0, 255, (512, 512, 3), np.uint8)
+    cv2.setNumThreads(2)
+    try:
+        for _ in range(16):
+            cv2.resize(image, (700, 700), interpolation=cv2.INTER_CUBIC)
+            time.sleep(0.01)  # its threads fall asleep
+            if who == "workers":
+                rows = ds.NumpySlicesDataset([1, 2], shuffle=False)
+                rows = rows.map(lambda x: x + cv2.getNumThreads(), python_multiprocessing=True, num_parallel_workers=1)
+                assert [int(x) for (x,) in rows.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [2, 3]
+            else:
+                child = multiprocessing.get_context("fork").Process(target=cv2.setNumThreads, args=(1,))
+                child.start()
+                child.join(30)
+                child.kill()
+                assert child.exitcode == 0
+            assert cv2.getNumThreads() == 2
+    finally:
+        cv2.setNumThreads(before)
 
 
 def test_a_forked_child_leaves_the_workers_of_its_parent_alone():

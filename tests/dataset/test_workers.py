@@ -13,6 +13,7 @@ import pytest
 import mycelia.dataset as ds
 from mycelia.dataset.flow.request import Literal
 from mycelia.dataset.flow.workers import Blueprint, ThreadWorkers
+from mycelia.errors import MyceliaError
 from tests.each import each
 
 
@@ -180,3 +181,23 @@ def test_processes_that_wait_for_work_end_when_they_are_told(monkeypatch):
     next(iterator)
     iterator.stop()
     assert forced == []
+
+
+def test_a_pool_that_shrinks_ends_its_last_threads_and_grows_again():
+    workers = ThreadWorkers(Blueprint([], [], 0, False), 4)
+    for count in (2, 3, 1, 4):
+        before = dict(workers.threads)
+        workers.resize(count)
+        for number, thread in before.items():
+            if number >= count:
+                thread.join(60)
+                assert not thread.is_alive()
+        alive = [number for number, thread in workers.threads.items() if thread.is_alive()]
+        assert sorted(alive) == list(range(count)) == [*range(workers.count)]
+        tickets = [workers.submit(Literal(((i,),))) for i in range(9)]
+        assert [ticket.wait().outcomes for ticket in tickets] == [[(i,)] for i in range(9)]
+        assert all(ticket.done() for ticket in tickets)
+    workers.close()
+    assert workers.threads == {}
+    with pytest.raises(MyceliaError, match="was closed"):
+        workers.submit(Literal(((7,),)))

@@ -19,7 +19,7 @@ SGD = nn.SGD(NET.trainable_params(), 0.1)
 
 
 def place(name):
-    objects = {"Tensor": X, "Cell": NET, "Optimizer": SGD}
+    objects = {"Tensor": X, "Cell": NET, "Optimizer": SGD, "Model": ms.Model(NET)}
     return objects[name] if name in objects else importlib.import_module(name)
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from mycelia import primitives as p
 from mycelia.errors import ArgumentError, GradientError
-from mycelia.ir import Function, registry
+from mycelia.ir import Function, digest, interpret, registry
 from mycelia.ir.text import parse, show
 from mycelia.testing import all_samples, function_of
 from mycelia.testing.samples import names_of
 from mycelia.transforms import vjp, vmap
-from mycelia.types import DTYPES, TensorType, float32, float64
+from mycelia.types import DTYPES, TensorType, float32, float64, int64
 from tests.each import each
 
 f32_3 = TensorType(float32, (3,))
@@ -71,6 +71,25 @@ def test_data_survives_in_full(dtype, shape):
 def test_special_data_survives_to_the_bit():
     bits = np.array([0x7FC00001, 0xFFC12345, 0x80000000, 0x00000001, 0x7F800000], np.uint32)
     same(Function.build(lambda: p.constant(bits.view(np.float32))))
+
+
+def test_sizes_that_come_out_of_data_survive():
+    """Their names are new each time, so it is the texts that are equal, and what is known of the function elsewhere."""
+
+    def chosen(x):
+        first = p.positions(p.greater(x, p.zeros(float32, ())))
+        return first, p.positions(p.greater(first, p.full(3, int64, ())))
+
+    fn = Function.build(chosen, TensorType(float32, (9,)))
+    again = parse(show(fn))
+    assert show(again) == show(fn)
+    assert digest(again) == digest(fn)
+    x = np.arange(9, dtype="f") - 2
+    assert (
+        [r.tolist() for r in interpret(again, x)]
+        == [r.tolist() for r in interpret(fn, x)]
+        == [[3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 5]]
+    )
 
 
 def test_functions_among_attributes_stand_before():

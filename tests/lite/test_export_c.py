@@ -105,6 +105,16 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+def spectrum(x):
+    return ops.abs(ops.fft(x)), ops.irfft(ops.rfft(x), 12)
+
+
+FUNCTIONS["transforms of Fourier, complex inside"] = (spectrum, [(4, 12)], np.float32)
+FUNCTIONS["a gradient through them"] = (ms.grad(lambda x: ops.abs(ops.fft(x)).sum()), [(9,)], np.float64)
+FUNCTIONS["a cell in another type"] = (nn.Dense(4, 3).to_float(ms.float16), [(2, 4)], np.float32)
+FUNCTIONS["complex"] = (lambda x, y: (ops.exp(x) * y, ops.abs(y), x), [(3, 2), (2,)], np.complex64)
+
+
 def newton(a):
     x = a
     while ops.abs(x * x - a) > 1e-3:
@@ -187,10 +197,37 @@ def test_what_c_cannot_do_is_told(fn, args, words, tmp_path):
         export_c(tmp_path, "m", f=(fn, *args))
 
 
+@needs_c
+def test_an_assertion_that_fails_is_a_status_and_changes_nothing(tmp_path):
+    count = Parameter(Tensor([0.0]), name="count")
+
+    def counted(x):
+        ops.assign(count, count + 1)
+        assert x.sum() > 0
+        return count + x
+
+    library = Library(export_c(tmp_path, "m", f=(counted, Tensor([1.0]))), "m")
+    given, out = np.ones(1, "f"), np.zeros(1, "f")
+    assert [library.call("f", sign * given, out) for sign in (1, -1, -1, 1)] == [0, 5, 5, 0]
+    assert out.tolist() == [3]
+
+
 def test_mistakes_are_told(tmp_path, monkeypatch):
     x = Tensor([1.0])
-    with pytest.raises(ArgumentError, match="cannot be a name in C"):
-        export_c(tmp_path, "my model", f=(ops.relu, x))
+    for name in ("my model", "fü", 3):
+        with pytest.raises(ArgumentError, match="cannot be a name in C"):
+            export_c(tmp_path, name, f=(ops.relu, x))
+    with pytest.raises(ArgumentError, match="'a b' cannot be a name in C"):
+        export_c(tmp_path, "m", **{"a b": (ops.relu, x)})
+    with pytest.raises(ArgumentError, match="m_open is there in each library"):
+        export_c(tmp_path, "m", open=(ops.relu, x))
+    with pytest.raises(ArgumentError, match="leaves some open"):
+        export_c(tmp_path, "m", f=(ops.relu, Tensor(shape=(None, 3), dtype=ms.float32)))
+    with pytest.raises(ArgumentError, match="sizes that come out of data"):
+        export_c(tmp_path, "m", f=(lambda x: x[x > 0].sum(), x))
+    kept = Parameter(Tensor(np.ones(1, "complex64")), name="kept")
+    with pytest.raises(ArgumentError, match="keeps complex numbers between calls"):
+        export_c(tmp_path, "m", f=(lambda x: kept * x, x))
     with pytest.raises(ArgumentError, match="each given with its arguments"):
         export_c(tmp_path, "m", f=ops.relu)
     with pytest.raises(ArgumentError, match="different tensors"):

@@ -48,6 +48,27 @@ def test_values_and_gradients_are_those_of_the_network(tmp_path: Path) -> None:
         close(a, b)
 
 
+class Counted(nn.Cell):
+    """How often it was called is a parameter without axes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = Parameter(Tensor(0.0), name="turns", requires_grad=False)
+        self.dense = nn.Dense(4, 3).to_float(ms.float16)
+
+    def construct(self, x: Tensor) -> Tensor:
+        self.turns += 1.0
+        return self.dense(x).astype(ms.float32) * self.turns
+
+
+def test_numbers_are_parameters_and_cells_compute_in_another_type(tmp_path: Path) -> None:
+    net, x = Counted(), drawn(5, 4)
+    same = again(tmp_path, net, x)
+    for _ in range(3):
+        close(same(x), net(x))
+    assert [(p.name, p.shape, p.item()) for p in same.get_parameters() if p.ndim == 0] == [("turns", (), 3.0)]
+
+
 def test_open_dimensions_take_every_size_and_nothing_else(tmp_path: Path) -> None:
     def net(x: Tensor, y: Tensor) -> Tensor:
         return ops.softmax(x @ y, -1).reshape(-1)

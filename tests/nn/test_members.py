@@ -113,6 +113,10 @@ def test_types_and_memory_of_a_network():
     assert net.seen.dtype is ms.float16
     assert net.to(ms.Tensor([1.0])).dense.weight.dtype is ms.float32
     assert net.to("CPU", ms.float16).dense.bias.dtype is ms.float16
+    assert net.to("cpu").dense.bias.dtype is ms.float16
+    assert ms.Tensor([1.0]).to("cpu").device == "CPU:0"
+    with pytest.raises(ms.errors.ArgumentError, match="no back end for it"):
+        ms.Tensor([1.0]).to_("cuda")
     net.to_empty()
     assert not any(p.asnumpy().any() for p in net.get_parameters())
 

@@ -257,3 +257,16 @@ def test_adam_says_which_wishes_exclude_each_other():
             nn.Adam([w], 0.5, use_amsgrad=True, **{wish: True})
     with pytest.raises(ArgumentError):
         nn.Adam([w], use_lazy=True, use_offload=True)
+
+
+def test_an_optimizer_shows_how_it_changes_weights():
+    net = nn.Dense(3, 4)
+    both = net.trainable_params()
+    assert repr(nn.Adam(both, 0.01)) == (
+        "Adam(2 parameters, learning_rate=0.01, beta1=0.9, beta2=0.999, eps=1e-08, loss_scale=1.0)"
+    )
+    cosine = nn.SGD(both, nn.CosineDecayLR(0.0, 0.1, 100), weight_decay=1e-4)
+    assert "learning_rate=CosineDecayLR(min_lr=0.0, max_lr=0.1, decay_steps=100), weight_decay=0.0001" in repr(cosine)
+    assert "learning_rate=0.1 ... 0.3 in 3 steps" in repr(nn.Momentum(both, [0.1, 0.2, 0.3], 0.9))
+    groups = [{"params": [net.weight], "lr": 0.5}, {"params": [net.bias], "weight_decay": 0.1}]
+    assert "learning_rate=[0.001, 0.5], weight_decay=[0.0, 0.1]" in repr(nn.Adam(groups))

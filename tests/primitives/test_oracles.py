@@ -120,6 +120,14 @@ def test_philox_agrees_with_a_scalar_version():
     assert p.RandomBits((20,)).reference(KEY, COUNTER).tolist() == want
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 15, 16, 17, 63])
+def test_few_words_are_the_first_of_many(count):
+    many = p.RandomBits((64,)).reference(KEY, COUNTER)
+    few = p.RandomBits((count,)).reference(KEY, COUNTER)
+    assert few.dtype == np.uint32
+    np.testing.assert_array_equal(few, many[:count])
+
+
 @pytest.mark.parametrize("dtype", [float16, bfloat16, float32, float64])
 def test_uniform_numbers_are_uniform(dtype):
     numbers = run(lambda k, c: p.uniform(k, c, (20000,), dtype), KEY, COUNTER).astype(np.float64)

@@ -8,12 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 from llvmlite import binding
 
 from mycelia.api.options import options
+from mycelia.degradations import RECORD, Instead
 from mycelia.errors import ArgumentError, CompileError
 from mycelia.routines.words import (
     Bytes,
@@ -582,6 +584,37 @@ def test_files_are_read_and_their_words_taken_as_python_does(tmp_path):
         assert got.tobytes() == told.tobytes()
     os.close(file)
     assert native(file, np.zeros(1, np.int64), 1, 8, np.zeros(8, np.uint8)) == -1
+
+
+def packed(data: Bytes, out: Words, n: int) -> int:
+    """Numbers of 7 bits to a byte, put together, and sums that go over the edge of their elements."""
+    value = 0
+    for i in range(n):
+        value = value | (data[i] & 127) << 7 * i
+        out[i & 3] = out[i & 3] * 1000003 + data[i]
+    return dropped(value, 1) + value
+
+
+def test_where_llvm_fails_python_gives_the_same(monkeypatch):
+    def failing(*_):
+        raise CompileError("the compiler process died with status -6")
+
+    data, rooms = np.random.default_rng(0).integers(0, 256, 9, np.uint8), [np.ones((2, 2), np.int32) for _ in "ab"]
+    want = Routine(packed, options)(data, rooms[0], 9)
+    monkeypatch.setattr("mycelia.runtime.routine.machine_code", failing)
+    slow = Routine(packed, options)
+    assert not slow.ready()
+    with pytest.raises(ArgumentError, match="needs a number"):
+        slow(data, rooms[1], "nine")
+    with pytest.raises(ArgumentError, match="takes 3 arguments"):
+        slow(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is told once, now or when it was prepared
+        assert [slow(data, rooms[1], n) for n in (0, 9)] == [0, want]
+    assert rooms[0].tobytes() == rooms[1].tobytes()
+    (told,) = RECORD.about(slow._subject)
+    assert told.kind is Instead.INTERPRETED
+    assert "the compiler process died" in told.why
 
 
 def test_division_rounds_down_as_python_does():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,7 @@ import pytest
 from mycelia import Tensor, jit, ops
 from mycelia import primitives as p
 from mycelia.api.options import options
+from mycelia.degradations import RECORD
 from mycelia.ir import Function
 from mycelia.passes import PassCount
 from mycelia.runtime import cache as cache_module
@@ -99,10 +101,11 @@ def test_a_program_with_several_sizes_out_of_data_is_found_again(cache):
     assert passes_of(lambda: np.testing.assert_array_equal(jit(chosen)(x), [2.0, 3.0, 3.0])) == 0
 
 
-def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts):
+@pytest.mark.parametrize("off", ["0", "off"])
+def test_a_program_is_compiled_anew_where_that_is_wanted(cache, monkeypatch, compiled_texts, off):
     right()
     compiled_texts.clear()
-    monkeypatch.setenv("MYCELIA_WARM", "0")
+    monkeypatch.setenv("MYCELIA_WARM", off)
     assert passes_of(right) > 0
     assert not compiled_texts  # objects are still found
 
@@ -268,6 +271,58 @@ def test_what_is_made_belongs_to_this_user_alone(cache):
     right()
     assert cache.stat().st_mode & 0o777 == 0o700
     assert {f.stat().st_mode & 0o077 for f in cache.iterdir()} == {0}
+
+
+def test_a_file_under_the_name_of_another_is_made_again(cache):
+    """Each is whole, and would compute something else."""
+    twice()
+    one, other = files(cache, ".unit")
+    held = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(held)
+    another_process()
+    with pytest.warns(RuntimeWarning, match="is damaged") as said:
+        twice()
+    assert len(said) == 1
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(cache):
+    right()
+    for f in list(cache.iterdir()):
+        f.unlink()
+        os.mkfifo(f, 0o600)
+    another_process()
+    with pytest.warns(RuntimeWarning, match="is not used") as said:
+        right()
+    assert len(said) == 1
+
+
+def test_a_folder_that_goes_while_we_run_is_made_again(cache):
+    right()
+    shutil.rmtree(cache)
+    right(3.0)
+    assert files(cache, ".unit")
+    another_process()
+    assert passes_of(lambda: right(3.0)) == 0
+
+
+def test_what_is_no_folder_is_told_as_such(tmp_path, cache, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setenv("MYCELIA_CACHE", str(file))
+    with pytest.warns(RuntimeWarning, match="cannot be used: it is no folder") as said:
+        twice()
+    assert len(said) == 1
+
+
+def test_a_folder_that_takes_nothing_is_one_line_of_the_report(cache, monkeypatch):
+    def full(*_, **__):
+        raise OSError(ENOSPC, "No space left on device", "begun-1-1")
+
+    monkeypatch.setattr(cache_module.os, "replace", full)
+    with pytest.warns(RuntimeWarning, match="No space left"):
+        twice()
+    assert len([d for d in RECORD.times if str(cache) in d.why]) == 1
 
 
 # ------------------------------------------------------------------------------------------------ size and company

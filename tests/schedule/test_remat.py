@@ -7,17 +7,21 @@ import re
 import numpy as np
 import pytest
 
+from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.errors import ArgumentError, OutOfMemory
 from mycelia.ir import Function
-from mycelia.loops import Invoke, Program
+from mycelia.loops import Invoke, Program, parse_program, show
+from mycelia.loops import equal as equal_programs
 from mycelia.options import KEEPING, Memory, Wishes
 from mycelia.runtime.stages import room_for, scheduled, written
 from mycelia.schedule import POLICIES, arena_bytes, in_good_order, memory_report, plan_memory
 from mycelia.schedule.lives import lives
 from mycelia.testing import compile, lower, optimise
+from mycelia.transforms import value_and_grad
+from mycelia.types import TensorType, float32
 from tests.fuzz.programs import pulled_back, random_case, training_case
-from tests.schedule.networks import inputs_of, training_step
+from tests.schedule.networks import inputs_of, norm, training_step
 from tests.schedule.shadow import Shadow
 
 room = room_for(options())
@@ -86,6 +90,21 @@ def test_a_budget_is_kept_and_changes_no_bit(seed):
         assert equal(results(fn, donated, inputs, Memory(budget=budget), 2), unrestricted)
 
 
+@pytest.mark.parametrize("keep", KEEPING)
+def test_what_is_made_again_is_written_down_and_read(keep):
+    """Rows wait in scratch, of which a kernel that is run twice has one."""
+    w = TensorType(float32, (16, 16))
+
+    def loss(x, *weights):
+        for each in weights:
+            x = norm(p.tanh(p.matmul(x, each)))
+        return p.reduce_sum(x * x)
+
+    fn = value_and_grad(Function.build(loss, TensorType(float32, (8, 16)), *[w] * 6), (False, *[True] * 6))
+    program = program_of(fn, {}, Memory(keep))
+    assert equal_programs(parse_program(show(program)), program)
+
+
 def test_the_arena_of_a_compiled_program_is_what_was_planned():
     fn, donated = training_step(3, 20)
     whole = arena_bytes(program_of(fn, donated, Memory()), room)
@@ -94,9 +113,13 @@ def test_the_arena_of_a_compiled_program_is_what_was_planned():
         assert run.binding.arena == arena_bytes(program_of(fn, donated, memory), room)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_budget_that_is_too_small_says_which_would_do(seed):
-    fn, donated = training_step(seed, 10)
+# random programs with branches, of which both sides seem to live
+TOO_SMALL = [training_step(seed, 10) for seed in range(4)]
+TOO_SMALL += [(case.fn, donated) for case, donated in (training_case(seed, steps=20) for seed in (47, 59, 66))]
+
+
+@pytest.mark.parametrize(("fn", "donated"), TOO_SMALL, ids=range(len(TOO_SMALL)))
+def test_a_budget_that_is_too_small_says_which_would_do(fn, donated):
     with pytest.raises(OutOfMemory, match="bytes at least") as told:
         program_of(fn, donated, Memory(budget=1))
     least = int(re.search("needs ([0-9,]+) bytes", str(told.value))[1].replace(",", ""))

@@ -56,9 +56,26 @@ def test_a_training_that_is_refused_leaves_the_network_as_it_was(tmp_path):
     assert net.weight.tolist() == [[1.0, 1.0]]
 
 
+def test_callbacks_that_know_nothing_may_come_and_go(tmp_path):
+    whole = interrupted.state(*interrupted.training(tmp_path / "whole"))
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.training(tmp_path / "cut", extra=[Fails(20)])
+    equal(interrupted.state(*interrupted.training(tmp_path / "cut", extra=[train.TimeMonitor()])), whole)
+
+
+def test_losses_are_told_at_the_same_steps_after_an_interruption(tmp_path, capsys):
+    interrupted.training(tmp_path / "whole", extra=[train.LossMonitor(4)])
+    whole = capsys.readouterr().out.splitlines()
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.training(tmp_path / "cut", extra=[train.LossMonitor(4), Fails(22)])
+    first = capsys.readouterr().out.splitlines()
+    interrupted.training(tmp_path / "cut", extra=[train.LossMonitor(4)])
+    assert first + capsys.readouterr().out.splitlines() == whole
+
+
 def test_other_callbacks_or_another_network_are_told(tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        interrupted.training(tmp_path, extra=[Fails(3)])
+        interrupted.training(tmp_path, extra=[train.History(), Fails(3)])
     with pytest.raises(ArgumentError, match="saved with other callbacks"):
         interrupted.training(tmp_path)
     with pytest.raises(ArgumentError, match="was saved by another training"):

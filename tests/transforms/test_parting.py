@@ -10,7 +10,7 @@ from mycelia.errors import GradientError, Location
 from mycelia.ir import Function, interpret, located, registry, toposort, verify
 from mycelia.schedule.memory import plan_memory
 from mycelia.testing import compile, lower, optimise
-from mycelia.transforms import parted, value_and_grad, vjp
+from mycelia.transforms import decisions, parted, value_and_grad, vjp
 from mycelia.types import TensorType, float64
 from tests.transforms.programs import EXAMPLES, M, S, V, build, mutual, number, rnn
 
@@ -49,6 +49,20 @@ def test_what_cannot_be_passed_again_is_stored():
     fn = build(lambda x, y: p.exp(x * y), S, S)
     parts = parts_of(fn, visible=(True, False, False))
     assert parts.forward.results[1:] == (fn.params[1], fn.results[0])
+
+
+def test_what_is_computed_again_takes_the_branch_that_was_taken():
+    """The last bits of a sum may be others the second time: what was decided by them is kept."""
+
+    def program(x):
+        total = p.reduce_sum(p.tanh(x), (0,))
+        square, other = Function.build(lambda t: t * t, S), Function.build(lambda t: -t, S)
+        return p.Cond(square, other)(p.greater(total, p.lift(0.0, total)), total)[0]
+
+    parts = parts_of(build(program, V), visible=(True, False), save=decisions)
+    assert [r.op.name for r in parts.forward.results[1:]] == ["greater"]
+    assert "greater" not in {v.op.name for v in parts.backward.values()}
+    assert "tanh" in {v.op.name for v in parts.backward.values()}
 
 
 def test_a_constant_is_made_again():

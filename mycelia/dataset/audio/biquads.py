@@ -344,8 +344,8 @@ class RiaaBiquad(BiquadOperation):
     def coefficients(self) -> Coefficients:
         """Normalised to leave 1 kHz as it is."""
         b, a = (np.poly(roots) for roots in RIAA[self.sample_rate])
-        z = np.exp(-2j * math.pi * 1000 / self.sample_rate)
-        b = b * abs(np.polyval(a[::-1], z) / np.polyval(b[::-1], z))
+        z = np.exp(2j * math.pi * 1000 / self.sample_rate)
+        b = b * abs(np.polyval(a, z) / np.polyval(b, z))
         return tuple(b.tolist()), tuple(a.tolist())
 
 

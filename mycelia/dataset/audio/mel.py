@@ -162,6 +162,7 @@ class MelScale(AudioOperation):
     mel_type: MelType = MelType.HTK
 
     def __post_init__(self) -> None:
+        whole(self, "sample_rate", self.sample_rate, 1)
         self.bank()
 
     def bank(self) -> Array:
@@ -271,6 +272,7 @@ class MelSpectrogram(AudioOperation):
 
     def __post_init__(self) -> None:
         number(self, "power", self.power, above=0)
+        member(self, "mel_scale", self.mel_scale, MelType)
         self.parts()
 
     def parts(self) -> tuple[Spectrogram, MelScale]:

@@ -19,14 +19,14 @@ from mycelia.errors import DTypeError, ShapeError
 from mycelia.frozen import frozen
 
 
-def check_frames(owner: Any, n_fft: Any, win_length: Any, hop_length: Any, kind: Any) -> None:
+def check_frames(owner: Any, n_fft: Any, win_length: Any, hop_length: Any, kind: Any, name: str = "window") -> None:
     """Raise unless frames can be made of these."""
     whole(owner, "n_fft", n_fft, 1)
-    for name, value in {"win_length": win_length, "hop_length": hop_length}.items():
+    for length, value in {"win_length": win_length, "hop_length": hop_length}.items():
         if value is not None:
-            whole(owner, name, value, 1)
+            whole(owner, length, value, 1)
     frame_sizes(n_fft, win_length, hop_length)
-    member(owner, "window", kind, WindowType)
+    member(owner, name, kind, WindowType)
 
 
 @frozen
@@ -136,7 +136,7 @@ class GriffinLim(AudioOperation):
     rand_init: bool = True
 
     def __post_init__(self) -> None:
-        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window_type)
+        check_frames(self, self.n_fft, self.win_length, self.hop_length, self.window_type, "window_type")
         whole(self, "n_iter", self.n_iter, 1)
         number(self, "power", self.power, above=0)
         number(self, "momentum", self.momentum, 0)

@@ -74,7 +74,8 @@ def _array(value: Any, within: tuple[int, ...]) -> Parts:
 
 def _code(code: CodeType, within: tuple[int, ...]) -> Parts:
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_flags, code.co_argcount)
-    constants = [c for c in code.co_consts if c != code.co_consts[0] or not isinstance(c, str)]  # not its docstring
+    read = {i.arg for i in dis.get_instructions(code) if i.opcode in dis.hasconst}
+    constants = [c for k, c in enumerate(code.co_consts) if k in read or not isinstance(c, str)]  # not its docstring
     return [code.co_code, repr(names).encode(), code.co_exceptiontable, *_listed(constants, within)]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -14,6 +13,7 @@ from typing import Any
 
 from mycelia.dataset.errors import DataError, Failure
 from mycelia.dataset.flow.line import Line, Standing
+from mycelia.dataset.flow.opencv import calm
 from mycelia.dataset.flow.request import Outcome, Request, Run
 from mycelia.frozen import frozen
 
@@ -42,18 +42,6 @@ class Answer:
     failures: list[Failure] = field(default_factory=list)
     seconds: dict[int, float] = field(default_factory=dict)
     worked: float = 0.0  # seconds of the processor, without those of waiting for others
-
-
-def calm() -> None:
-    """Keep OpenCV to one thread: the pipeline's workers are the parallelism, and its own pool gets in their way.
-
-    >>> calm()
-    >>> getattr(sys.modules.get("cv2"), "getNumThreads", lambda: 1)()
-    1
-    """
-    count = getattr(sys.modules.get("cv2"), "getNumThreads", None)  # another thread may be importing it
-    if count is not None and count() != 1:
-        sys.modules["cv2"].setNumThreads(1)
 
 
 def fulfil(request: Request, run: Run) -> Answer:

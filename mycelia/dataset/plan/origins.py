@@ -119,6 +119,14 @@ class SourceNode(Node):
         s = self.sampler
         return type(s) is SequentialSampler and not s.start_index and s.num_samples is None and s.child is None
 
+    def labels(self, column: str) -> Array:
+        """All values of a column, which need not be one of those that are read."""
+        try:
+            return self.data.labels(column)
+        except (KeyError, ValueError):
+            self.index_of([column], "the sampler")
+            raise
+
     def table(self, c: Compiler) -> Table | None:
         number = c.number(self)
         if self.whole and isinstance(self.data, Gradual) and not c.apart():
@@ -126,7 +134,7 @@ class SourceNode(Node):
         count = len(self.data)
         if self.whole:
             return SourceTable(number, count, None)
-        order = c.order(self, self.sampler, count, self.data.labels)
+        order = c.order(self, self.sampler, count, self.labels)
         return SourceTable(number, len(order.of(0)), order)
 
     def stream(self, c: Compiler, epoch: int, state: State) -> RowStream:

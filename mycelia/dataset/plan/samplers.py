@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mycelia.checks import choice, truth, whole
+from mycelia.checks import choice, text, truth, whole
 from mycelia.dataset.errors import DataError
 from mycelia.dataset.flow.indices import LARGE, Indices, Ordered, drawn, mixed_within, permutation, up_to
 from mycelia.dataset.lazy import lazy
@@ -255,8 +255,8 @@ class DistributedSampler(Sampler):
     ) -> None:
         super().__init__(num_samples)
         self.num_shards = whole(self, "num_shards", num_shards, 1)
-        self.shard_id, self.shuffle = whole(self, "shard_id", shard_id, 0, self.num_shards - 1), shuffle
-        self.equal_rows = equal_rows
+        self.shard_id = whole(self, "shard_id", shard_id, 0, self.num_shards - 1)
+        self.shuffle, self.equal_rows = truth(self, "shuffle", shuffle), truth(self, "equal_rows", equal_rows)
         self.read: tuple[tuple[int, ...], ...] = ()  # what others had read when the epoch was shared anew, in turn
         self.set_offset(offset)
 
@@ -350,10 +350,10 @@ class PKSampler(Sampler):
         class_column: str = "label",
         num_samples: int | None = None,
     ) -> None:
-        if num_val < 1:
-            raise ArgumentError(f"num_val must be at least 1, and is {num_val}")
         super().__init__(num_samples)
-        self.num_val, self.num_class, self.shuffle, self.class_column = num_val, num_class, shuffle, class_column
+        self.num_val, self.shuffle = whole(self, "num_val", num_val, 1), truth(self, "shuffle", shuffle)
+        self.num_class = None if num_class is None else whole(self, "num_class", num_class, 1)
+        self.class_column = text(self, "class_column", class_column)
 
     @property
     def shuffled(self) -> bool:  # type: ignore[override]  # a class constant in its siblings
@@ -412,8 +412,8 @@ class WeightedRandomSampler(Sampler):
     def __init__(self, weights: Iterable[float], num_samples: int | None = None, replacement: bool = True) -> None:
         self.weights = np.asarray(list(weights), np.float64)
         super().__init__(num_samples)
-        self.replacement = replacement
-        if not len(self.weights) or (self.weights < 0).any() or not self.weights.sum() > 0:
+        self.replacement = truth(self, "replacement", replacement)
+        if not len(self.weights) or (self.weights < 0).any() or not 0 < self.weights.sum() < np.inf:
             raise ArgumentError(f"weights must not be negative, and one must be positive; got {self.weights[:10]}")
 
     def pick(self, count: int, rng: Generator, labels: Labels) -> Ordered:
@@ -444,7 +444,8 @@ class IterSampler(Sampler):
         return islice(map(given.__getitem__, range(len(given))) if sized else given, self.num_samples)
 
     def describe(self) -> dict[str, Any]:
-        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self]}
+        below = {} if self.child is None else {"child": self.child.describe()}
+        return {"sampler": "IterSampler", "sampler_indices": [int(i) for i in self], **below}
 
 
 class FileSampler(Sampler):

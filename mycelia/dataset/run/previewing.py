@@ -19,7 +19,7 @@ from mycelia.types import Array
 
 WIDE = 24  # characters of a picture or a sound in a terminal
 BLOCKS = " ▁▂▃▄▅▆▇█"
-SIGNATURES = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8", b"BM", b"RIFF")
+SIGNATURES = (b"\x89PNG", b"GIF8", b"BM", b"RIFF")  # of pictures; the last is that of sounds, too
 
 
 def picture_of(value: Any) -> Array | None:
@@ -31,7 +31,7 @@ def picture_of(value: Any) -> Array | None:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "uif":
         return None
     if value.ndim == 1 and value.dtype == np.uint8:
-        known = is_jpeg(value) or any(value[:4].tobytes().startswith(s) for s in SIGNATURES[1:4])
+        known = is_jpeg(value) or value[:4].tobytes().startswith(SIGNATURES)
         try:
             return decode(np.ascontiguousarray(value)) if known else None
         except MyceliaError:

@@ -89,7 +89,7 @@ def find_files(data: Bytes, begin: int, size: int, found: int, files: Longs, tol
                     mark = ((mark * FACTOR) ^ byte) & KEEP
                 end += 1
             if dot < 0:
-                dot, stem, mark = end, mark, 7
+                dot, stem, mark = end - 1, mark, 7  # an empty ending: what lies behind the name is no part of it
             number = 0
             while number < known[0] and known[1 + number] != mark:
                 number += 1

@@ -270,7 +270,7 @@ class RandomColorAdjust(RandomImageOperation):
         for name in ("brightness", "contrast", "saturation"):
             value = getattr(self, name)
             if isinstance(value, numbers.Real):
-                value = (max(0.0, 1 - number(self, name, value, 0, LARGEST)), 1.0 + float(value))
+                value = (max(0.0, 1 - number(self, name, value, 0, LARGEST - 1)), 1.0 + float(value))
             result.append(span(self, name, value, 0, LARGEST))
         turn = self.hue
         if isinstance(turn, numbers.Real):

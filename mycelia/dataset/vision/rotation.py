@@ -133,7 +133,7 @@ class Affine(ImageOperation):
     def shears(self) -> tuple[float, float]:
         """Shear along x and along y."""
         if isinstance(self.shear, numbers.Real):
-            return float(self.shear), 0.0
+            return number(self, "shear", self.shear), 0.0
         along_x, along_y = sequence(self, "shear", self.shear, 2)
         return along_x, along_y
 

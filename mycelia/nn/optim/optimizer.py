@@ -168,6 +168,21 @@ class Optimizer(Cell):
         )
         self.exec_weight_decay = any(self.decay_flags)
 
+    def __repr__(self) -> str:
+        if "rates" not in self.__dict__:  # it was not made whole
+            return f"{self.cls_name}()"
+        rates = [repr(rate) for rate in self.rates]
+        decays = [repr(decay) for decay in self.decays]
+        told = {"learning_rate": rates, "weight_decay": decays if any(self.decays) else []}
+        shown = [
+            f"{n}={each[0] if len(each) == 1 else '[' + ', '.join(each) + ']'}" for n, each in told.items() if each
+        ]
+        held = {name: self.__dict__.get(name) for name in signature(type(self).__init__).parameters if name not in told}
+        shown += [
+            f"{name}={value!r}" for name, value in held.items() if isinstance(value, int | float) and value is not False
+        ]
+        return f"{self.cls_name}({len(self.parameters)} parameters, {', '.join(shown)})"
+
     # ------------------------------------------------------------------------------------------------------ the step
 
     def construct(self, gradients: Sequence[Tensor]) -> bool:

@@ -31,6 +31,10 @@ class Fixed(Rate):
         assert isinstance(self.source, Parameter), "a fixed rate is held by a parameter"
         return self.source.value()
 
+    def __repr__(self) -> str:
+        assert isinstance(self.source, Parameter), "a fixed rate is held by a parameter"
+        return f"{self.source.asnumpy():.6g}"
+
 
 class Listed(Fixed):
     """A rate for each step; the last one stays."""
@@ -39,6 +43,11 @@ class Listed(Fixed):
         assert isinstance(self.source, Parameter), "listed rates are held by a parameter"
         return ops.gather(self.source, ops.minimum(global_step, self.source.shape[0] - 1), 0)
 
+    def __repr__(self) -> str:
+        assert isinstance(self.source, Parameter), "listed rates are held by a parameter"
+        rates = self.source.asnumpy()
+        return f"{rates[0]:.6g} ... {rates[-1]:.6g} in {len(rates)} steps"
+
 
 class Scheduled(Rate):
     """The rate that another cell computes."""
@@ -46,6 +55,9 @@ class Scheduled(Rate):
     def __init__(self, schedule: Cell) -> None:
         super().__init__(auto_prefix=False)
         self.source = schedule
+
+    def __repr__(self) -> str:
+        return repr(self.source)
 
     def construct(self, global_step: Tensor) -> Tensor:
         return self.source(global_step)  # type: ignore[operator,no-any-return]  # a schedule is a cell

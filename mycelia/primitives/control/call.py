@@ -12,7 +12,7 @@ from mycelia.errors import BranchError
 from mycelia.frozen import frozen
 from mycelia.ir import Back, Function, Lowered, Mistake, Purity, Sample, Value, interpret
 from mycelia.primitives.control.map import zeros_for
-from mycelia.transforms import Structured, batch, chosen, depends, jvp, nothing, parted, placed, saves, vjp
+from mycelia.transforms import Structured, batch, chosen, decisions, depends, jvp, parted, placed, saves, vjp
 from mycelia.types import TensorType, TupleType, Type, float64
 
 
@@ -48,7 +48,7 @@ class Call(Structured):
         fn = self.fn
         visible = (*[True] * len(fn.params), *[not self.recompute] * len(fn.results))
         joint = vjp(fn, tuple(wanted), tuple(live))
-        parts = parted(joint, len(fn.params), len(fn.results), visible, nothing if self.recompute else saves)
+        parts = parted(joint, len(fn.params), len(fn.results), visible, decisions if self.recompute else saves)
         outs = Call(parts.forward, self.recompute)(*inputs)
         shown = outs[: len(fn.results)]
         kept = parts.kept(inputs, outs)

@@ -164,10 +164,11 @@ class CallbackManager:
         if not isinstance(listed, list | tuple) or not all(isinstance(c, Callback) for c in listed):
             odd = (
                 next((c for c in listed if not isinstance(c, Callback)), listed)
-                if isinstance(listed, Iterable)
+                if isinstance(listed, Iterable) and not isinstance(listed, str)
                 else listed
             )
             hint = f"make it first: {odd.__name__}()" if isinstance(odd, type) else "derive it from train.Callback"
+            hint = "for example train.LossMonitor()" if isinstance(odd, str) else hint
             raise ArgumentError("callbacks are a Callback or a list of them", given={"callback": odd}, hint=hint)
         self.callbacks: list[Callback] = list(listed)
         self.stack = ExitStack()

@@ -49,33 +49,32 @@ class BackupAndRestore(Callback):
         self.save_freq = 1 if save_freq == "epoch" else int(save_freq)
         self.delete_checkpoint, self.save_steps = delete_checkpoint, save_steps
         self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.waiting: list[tuple[Callback, dict[str, Any]]] = []  # what callbacks knew, until all have begun
 
     def on_train_begin(self, run_context: RunContext) -> None:
         now = run_context.original_args()
         if not self.file.exists():
             return
         state = load_training(self.file, now.train_network)
-        others = self._others(now)
-        known = state["callbacks"]
-        if [c["kind"] for c in known] != [type(c).__name__ for c in others]:
+        others, known = self._knowing(now), state["callbacks"]
+        then, here = [c["kind"] for c in known], [type(c).__name__ for c in others]
+        if then != here:
             raise ArgumentError(
-                "the training was saved with other callbacks", given={"then": [c["kind"] for c in known]},
-                hint=f"give the same ones in the same order, or remove {self.file}",
+                "the training was saved with other callbacks", given={"then": then, "now": here},
+                hint=f"give those that have a state_dict again, in the same order, or remove {self.file}",
             )  # fmt: skip
         now.feed.start_at(state["place"], over=state["over"])
         now.cur_step_num = state["step"]
         outputs = [Tensor(a) for a in state["outputs"]]
         now.net_outputs = tuple(outputs) if state["several"] else outputs[0]
         now.resumed = {"epoch": state["epoch"], "begun": not state["over"]}
-        self.waiting = [c["state"] for c in known]
+        self.waiting = [(callback, c["state"]) for callback, c in zip(others, known, strict=True)]
         # those that come later in the list begin after this: what they knew is given back when all have begun
-        for callback, told in zip(others, self.waiting, strict=True):
+        for callback, told in self.waiting:
             callback.load_state_dict(told)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        for callback, told in zip(
-            self._others(run_context.original_args()), getattr(self, "waiting", []), strict=False
-        ):
+        for callback, told in self.waiting:
             callback.load_state_dict(told)
         self.waiting = []
 
@@ -93,13 +92,14 @@ class BackupAndRestore(Callback):
         if self.delete_checkpoint:
             self.file.unlink(missing_ok=True)
 
-    def _others(self, now: Any) -> list[Callback]:
-        return [c for c in now.list_callback.callbacks if not isinstance(c, BackupAndRestore)]
+    def _knowing(self, now: Any) -> list[Callback]:
+        """The callbacks that must know, when it goes on, what they knew; others may come and go."""
+        return [c for c in now.list_callback.callbacks if type(c).state_dict is not Callback.state_dict]
 
     def _save(self, now: Any, over: bool) -> None:
         if now.feed.place is None:
             return  # no row was read yet
-        known = [{"kind": type(c).__name__, "state": c.state_dict()} for c in self._others(now)]
+        known = [{"kind": type(c).__name__, "state": c.state_dict()} for c in self._knowing(now)]
         epoch = now.cur_epoch_num if over else now.cur_epoch_num - 1
         several = isinstance(now.net_outputs, tuple | list)
         outputs = list(now.net_outputs) if several else [now.net_outputs]

@@ -29,7 +29,7 @@ class LossMonitor(Callback):
             raise ArgumentError(
                 f"per_print_times is a whole number from 0, not {per_print_times!r}", hint="0 prints nothing"
             )
-        self.every, self.last = per_print_times, 0
+        self.every, self.last, self.begun = per_print_times, 0, False
 
     def step_end(self, run_context: RunContext) -> None:
         now = run_context.original_args()
@@ -52,7 +52,12 @@ class LossMonitor(Callback):
         """Nothing: an evaluation is told of when it is over."""
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        self.last = run_context.original_args().cur_step_num
+        self.last, self.begun = run_context.original_args().cur_step_num, False
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        if self.every and not self.begun:  # after an interruption at the same steps as if there had been none
+            self.last = run_context.original_args().cur_step_num // self.every * self.every
+        self.begun = True
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         now = run_context.original_args()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mycelia.eager import Parameter, Tensor, assign
-from mycelia.errors import ArgumentError
+from mycelia.errors import ArgumentError, warn_user
 from mycelia.train.callback.base import Callback, RunContext, loss_of
 from mycelia.types import Array, float32
 
@@ -54,7 +53,7 @@ class _Watching(Callback):
             if not found and now.get("validates") and self.monitor != "loss":
                 return None  # this epoch is not evaluated
             known = ", ".join(["loss", *found])
-            warnings.warn(f"{type(self).__name__} watches {self.monitor}, and there are {known}", stacklevel=2)
+            warn_user(f"{type(self).__name__} watches {self.monitor}, and there are {known}")
             return None
         if np.ndim(value):
             raise ArgumentError(f"{type(self).__name__} watches one number, and {self.monitor} has {np.size(value)}")
@@ -114,7 +113,7 @@ class EarlyStopping(_Watching):
         if self.wait >= self.patience:
             if not self.wait and now.cur_epoch_num < now.get("epoch_num", 0):
                 told = "EarlyStopping with patience=0 ends a training after its first epoch, as in MindSpore, though it"
-                warnings.warn(f"{told} became better; patience=1 waits for the first epoch that does not", stacklevel=2)
+                warn_user(f"{told} became better; patience=1 waits for the first epoch that does not")
             self.stopped_epoch = now.cur_epoch_num
             run_context.request_stop()
             if self.weights:

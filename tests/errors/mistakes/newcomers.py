@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 
 import mycelia as ms
-from mycelia import Parameter, Tensor, nn, ops
+from mycelia import Parameter, Tensor, nn, ops, train
 from mycelia import dataset as ds
 from tests.errors.collect import mistake
 
@@ -17,6 +17,10 @@ NET = nn.Dense(3, 4)
 SGD = nn.SGD(NET.trainable_params(), 0.1)
 DATA = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
 FOLDER = tempfile.mkdtemp()
+MODEL = train.Model(NET, nn.MSELoss(), SGD)
+ROWS = ds.NumpySlicesDataset({"x": np.ones((4, 3), np.float32), "y": np.ones((4, 4), np.float32)}, shuffle=False).batch(
+    2
+)
 
 
 class Silent(nn.Cell):
@@ -366,3 +370,78 @@ def a_data_loader_imported_as_in_pytorch():
 @mistake(X, I + 1)
 def an_index_of_one_of_many_examples(x, y):
     return ms.vmap(lambda row, i: row[i])(x, y)
+
+
+@mistake()
+def a_shape_that_is_no_tuple():
+    return ops.zeros(2, 3)
+
+
+@mistake(jit=False)
+def a_network_saved_as_in_keras():
+    NET.save("net.ckpt")
+
+
+@mistake(jit=False)
+def a_summary_as_in_keras():
+    NET.summary()
+
+
+@mistake(jit=False)
+def a_model_compiled_as_in_keras():
+    MODEL.compile("adam", "mse")
+
+
+@mistake(jit=False)
+def a_model_evaluated_as_in_keras():
+    MODEL.evaluate(ROWS)
+
+
+@mistake(jit=False)
+def a_misspelt_method_of_a_model():
+    MODEL.pedict(X)
+
+
+@mistake(jit=False)
+def a_dataset_before_the_number_of_epochs():
+    MODEL.fit(ROWS, 2)
+
+
+@mistake(jit=False)
+def callbacks_by_name():
+    MODEL.train(1, ROWS, callbacks="loss")
+
+
+@mistake(jit=False)
+def a_loss_by_name():
+    train.Model(NET, "mse")
+
+
+@mistake(jit=False)
+def an_optimizer_by_name():
+    train.Model(NET, nn.MSELoss(), "adam")
+
+
+@mistake(jit=False)
+def a_model_without_a_loss():
+    train.Model(NET).train(1, ROWS)
+
+
+@mistake()
+def a_gradient_by_a_whole_number():
+    return ms.grad(lambda x: x**3)(2)
+
+
+@mistake(jit=False)
+def gradients_clipped_as_in_pytorch():
+    nn.utils.clip_grad_norm_(NET.trainable_params(), 1.0)
+
+
+@mistake(jit=False)
+def sequences_padded_as_in_pytorch():
+    ops.pad_sequence([V, V])
+
+
+@mistake(jit=False)
+def a_summary_without_a_shape():
+    nn.summary(NET)
