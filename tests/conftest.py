@@ -45,7 +45,7 @@ LEFT_OUT = "not slow and not peer"  # the choice of pyproject.toml
 
 import mycelia  # noqa: E402  # now, or pytest would load the first module that it collects for doctests twice
 from mycelia.runtime.arena import Arena  # noqa: E402
-from tests.each import each, named, packed  # noqa: E402
+from tests.each import called, each, named, packed  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -67,7 +67,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for mark in metafunc.definition.iter_markers("many"):
         names, packs = named(mark.args[0]), packed(*mark.args, **mark.kwargs, apart=metafunc.config.option.apart)
         rows = [(pack, *[None] * (len(names) - 1)) for pack in packs]
-        metafunc.parametrize(names, rows, ids=[pack[0][0] for pack in packs])
+        metafunc.parametrize(names, rows, ids=list(map(called, packs)))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -53,7 +53,7 @@ def packed(
     *,
     apart: bool = False,
 ) -> list[list[Case]]:
-    """Cases with their names, a pack for each test; a pack is named as its first case.
+    """Cases with their names, a pack for each test.
 
     >>> packed("x", [1, 2, 3], 2)
     [[('1', (1,)), ('2', (2,))], [('3', (3,))]]
@@ -68,3 +68,12 @@ def packed(
             found.append((str(ids(case)), (case,) if isinstance(names, str) else tuple(case)))
     size = 1 if apart else pack
     return [found[start : start + size] for start in range(0, len(found), size)]
+
+
+def called(pack: list[Case]) -> str:
+    """What a pack is called: by its first case, and how many there are beside it.
+
+    >>> called([("a", (1,))]), called([("a", (1,)), ("b", (2,))])
+    ('a', 'a and 1 more')
+    """
+    return pack[0][0] if len(pack) == 1 else f"{pack[0][0]} and {len(pack) - 1} more"

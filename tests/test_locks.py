@@ -99,9 +99,7 @@ def names(owner: ast.ClassDef) -> set[str]:
     return functions | {n.attr for n in inner if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"}
 
 
-@pytest.mark.parametrize(
-    ("file", "name"), [(file, c.name) for file, c in with_locks()], ids=[c.name for _, c in with_locks()]
-)
+@pytest.mark.many(("file", "name"), [(file, c.name) for file, c in with_locks()], pack=100, ids=lambda case: case[1])
 def test_what_a_lock_guards_is_touched_under_it(file, name):
     owner = next(c for c in classes(file) if c.name == name)  # as it stands there now
     found = [g for g in GUARDED if names(owner) >= {g.lock, *g.what, *g.but}]
@@ -112,7 +110,7 @@ def test_what_a_lock_guards_is_touched_under_it(file, name):
                 assert f"self.{guarded.lock}" in held, f"{function} touches {touched}, and another thread may, too"
 
 
-@pytest.mark.parametrize("guarded", GUARDED, ids=lambda g: "-".join((g.lock, *g.what)))
+@pytest.mark.many("guarded", GUARDED, pack=100, ids=lambda g: "-".join((g.lock, *g.what)))
 def test_every_line_of_the_table_is_about_a_class(guarded):
     assert any(names(owner) >= {guarded.lock, *guarded.what, *guarded.but} for _, owner in with_locks())
 

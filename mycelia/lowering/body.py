@@ -339,6 +339,10 @@ class Body:
         """`x` in memory of its own."""
         return self.memory[x] if x in self.memory else self.dense(x)
 
+    def handed(self, x: Value) -> Buffer:
+        """`x` for whoever knows its type alone: a tensor row by row, wherever it comes from."""
+        return self.dense(x) if isinstance(x.type, TensorType) else self.operand(x)
+
     def fill(self, x: Value, out: Buffer) -> None:
         """Bring `x` into `out`."""
         if x in self.memory and self.memory[x].type.dtype is out.type.dtype:

@@ -121,7 +121,7 @@ def _(op: Scan, v: Value, body: Body) -> None:
         body.fill(x, c)
     carried = out[: op.carries]
     items = [body.shared.buffer(t) for t in op.parts.x_types]
-    reading = _streams([body.operand(x) for x in xs], items, [x.type for x in xs])
+    reading = _streams([body.handed(x) for x in xs], items, [x.type for x in xs])
     block, ys = _loop_body(op.body, [*fixed, *carried, *items], op.constants, op.carries, body)
     made = v.type.elements[op.carries :]  # type: ignore[attr-defined]
     writing = _streams(out[op.carries :], ys, made)
@@ -140,7 +140,7 @@ def _(op: Map, v: Value, body: Body) -> None:
     fixed = [body.operand(x) for x in constants]
     out = outputs(v, body)
     items = [body.shared.buffer(t) for t in op.body.types[op.constants :]]
-    reading = _streams([body.operand(x) for x in xs], items, [x.type for x in xs])
+    reading = _streams([body.handed(x) for x in xs], items, [x.type for x in xs])
     inside = Body(op.body, [*fixed, *items], body.shared, body.scope)
     steps, results = inside.run({})
     streamed = []
@@ -173,7 +173,7 @@ def _(op: Recurse, v: Value, body: Body) -> None:
         if (key, name) not in body.shared.procedures:
             body.shared.procedures[key, name] = None
             body.shared.procedures[key, name] = _procedure(scope[name], fn, body, scope)
-    inputs = tuple(body.operand(x) for x in v.inputs)
+    inputs = tuple(body.handed(x) for x in v.inputs)
     body.steps.append(Enter(scope[op.entry], inputs, tuple(outputs(v, body))))
 
 
@@ -193,7 +193,7 @@ def _procedure(name: str, fn: Function, body: Body, scope: dict[str, str]) -> Pr
 
 @lower_step.register
 def _(op: NamedCall, v: Value, body: Body) -> None:
-    inputs = tuple(body.operand(x) for x in v.inputs)
+    inputs = tuple(body.handed(x) for x in v.inputs)
     body.steps.append(Enter(body.scope[op.callee], inputs, tuple(outputs(v, body))))
 
 
@@ -216,7 +216,7 @@ def called_outside(op: OfMatrices, v: Value, body: Body) -> None:
 
 @lower_step.register
 def _(op: MakeFrame, v: Value, body: Body) -> None:
-    inputs = tuple(body.operand(x) for x in v.inputs)
+    inputs = tuple(body.handed(x) for x in v.inputs)
     types = tuple(x.type for x in v.inputs)
     body.steps.append(Runtime("make_frame", inputs, (body.memory[v],), types))
 

@@ -20,7 +20,7 @@ from mycelia.types import bfloat16, bool_, float16, float32, float64, int8, int3
 from tests.lowering.programs import check, f32, launches, lowered, numbers, softmax, typed
 
 RAGGED = (1, 7, 8, 9, 15, 16, 17, 31, 33, 1003)
-ragged = pytest.mark.parametrize("n", RAGGED)
+ragged = pytest.mark.many("n", RAGGED)
 
 
 @ragged
@@ -81,7 +81,7 @@ def test_running_sums_and_scattered_ones_of_any_extent(n):
     check(lambda x, u: p.scatter_add(x, p.constant(indices), u, 1), f32(5, n), f32(5, 7), tolerance=1e-5)
 
 
-@pytest.mark.parametrize("dtype", [float16, bfloat16, float64, int8, uint8, int32, int64])
+@pytest.mark.many("dtype", [float16, bfloat16, float64, int8, uint8, int32, int64])
 @pytest.mark.parametrize("n", [1, 9, 33])
 def test_reductions_of_every_element_type(dtype, n):
     fn = Function.build(
@@ -194,3 +194,17 @@ def test_the_last_loop_of_rows_writes_in_lanes(fn):
 def test_the_next_row_is_asked_for_while_the_last_sweep_of_this_one_computes():
     assert 'call void @"llvm.prefetch' in text(softmax)
     assert "llvm.prefetch" not in text(p.tanh)  # which reads all in a row
+
+
+@pytest.mark.many("number", [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan])
+def test_constants_are_numbers_like_any_others(number):
+    x = np.array([0.0, -0.0, 1.0, -2.5, 7.0, np.inf, -np.inf, np.nan, 3.0] * 2, "f")
+    ops = (p.maximum, p.minimum, p.less, p.less_equal, p.greater, p.greater_equal, p.equal, p.not_equal, p.add,
+           p.subtract, p.multiply, p.divide)  # fmt: skip
+    for op in ops:
+        fn = Function.build(lambda x, op=op: (op(x, p.lift(number, x)), op(p.lift(number, x), x)), f32(x.size))
+        for got, want in zip(compile(fn)(x), interpret(fn, x), strict=True):
+            np.testing.assert_array_equal(got, want, err_msg=str(op))
+            if want.dtype.kind == "f":
+                there = ~np.isnan(want)
+                np.testing.assert_array_equal(np.signbit(got)[there], np.signbit(want)[there], err_msg=str(op))

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from llvmlite import ir
 
 from mycelia import primitives as p
 from mycelia.api import options
 from mycelia.codegen.driver import emit_program
 from mycelia.codegen.lanes import pairs_of
+from mycelia.codegen.scalar import lanes_of, splat
 from mycelia.ir import Function, interpret
 from mycelia.loops import Buffer, Store, Variable, const, index
 from mycelia.lowering import lower
@@ -18,7 +20,7 @@ from mycelia.runtime.warm import compile
 from mycelia.types import TensorType, float32, type_of
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 7, 16, 17, 33])
+@pytest.mark.many("width", [1, 2, 3, 7, 16, 17, 33])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
 def test_pooling_and_its_gradient_give_what_numpy_gives(width, dtype):
     rng = np.random.default_rng(width)
@@ -30,7 +32,7 @@ def test_pooling_and_its_gradient_give_what_numpy_gives(width, dtype):
         np.testing.assert_array_equal(compile(fn, {}, options())(*inputs)[0], interpret(fn, *inputs)[0])
 
 
-@pytest.mark.parametrize("length", [1, 2, 15, 16, 31, 64, 65])
+@pytest.mark.many("length", [1, 2, 15, 16, 31, 64, 65])
 @pytest.mark.parametrize("first", [0, 1])
 def test_every_other_element_is_read(length, first):
     x = np.arange(2 * length + first - 1, dtype="f") if length > 1 or first else np.zeros(1, "f")
@@ -57,3 +59,13 @@ def test_stores_that_might_meet_are_no_pairs():
     assert pairs_of(stores(0, 1, 8, 9), v) == []  # the second pair writes over what the first has written
     assert pairs_of(stores(0, 1, 2), v) == []
     assert pairs_of(stores(0), v) == []
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_number_goes_to_every_lane_and_a_vector_stays(lanes):
+    function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [ir.FloatType()]), "f")
+    b = ir.IRBuilder(function.append_basic_block())
+    for number in (function.args[0], ir.FloatType()(2.5)):
+        wide = splat(b, number, lanes)
+        assert lanes_of(wide) == lanes
+        assert splat(b, wide, lanes) is wide

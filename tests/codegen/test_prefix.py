@@ -26,7 +26,7 @@ def drawn(dtype, shape):
     return (np.random.default_rng(0).standard_normal(shape) * 3).astype(dtype.numpy)
 
 
-@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+@pytest.mark.many("dtype", NUMBERS)
 def test_they_are_numpy_s_for_every_type_along_any_axis_of_any_size(dtype):
     scope = Scope()
     sizes = tuple(scope.name(n, low=0, hint=9) for n in "abc")

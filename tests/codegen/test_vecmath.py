@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -15,6 +16,7 @@ from llvmlite import binding, ir
 
 from mycelia.codegen import vecmath
 from mycelia.codegen.processor import host, machine
+from mycelia.codegen.vecmath.trigonometry import nearly_whole_turns
 
 binding.initialize_native_target()
 binding.initialize_native_asmprinter()
@@ -213,3 +215,28 @@ def test_an_unknown_function_is_refused_with_the_known_ones() -> None:
     builder = ir.IRBuilder(ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), []), "f").append_basic_block())
     with pytest.raises(AssertionError, match="vecmath has no gamma; it has acos"):
         vecmath.emit(builder, "gamma", ir.Constant(ir.FloatType(), 1.0))
+
+
+# ------------------------------------------------------------------------------------------------ whole turns
+
+
+def arctangent(over: int, unit: int) -> int:
+    """`unit` times the angle whose tangent is 1 / over, by its series."""
+    total, power, n = 0, unit // over, 1
+    while power:
+        total += power // n if n % 4 == 1 else -(power // n)
+        power, n = power // over**2, n + 2
+    return total
+
+
+def test_nearly_whole_turns_and_their_rests_are_whole_turns():
+    one = 1 << 600
+    turn = Fraction(8 * (4 * arctangent(5, one) - arctangent(239, one)), one)  # 2 pi, as Machin has found it
+    for unit in (-40, -21, -5, -2, -1, 0, 1, 2, 5, 40, 60):
+        found = nearly_whole_turns(unit)
+        length, scale = Fraction(found.length), Fraction(2) ** unit
+        assert (length / scale).denominator == 1
+        assert 0 < length < scale * 2**52
+        away = turn * round(length / turn) - length
+        assert found.rest == pytest.approx(float(away), rel=1e-12)
+        assert abs(away) < scale

@@ -26,7 +26,7 @@ def transposition(rows: int, columns: int, dtype=float32, action=Store) -> Kerne
     return Kernel((i,), (Sweep((j,), (), (write,)),))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.many(
     ("shape", "dtype"),
     [(s, "float32") for s in SIZES] + [((33, 600), d) for d in ("float64", "float16", "bfloat16", "int8", "bool_")],
 )

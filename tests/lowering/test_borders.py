@@ -1,5 +1,7 @@
 """A tensor that is put together of parts is computed part by part: the same numbers, and nothing twice."""
 
+from math import prod
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,11 @@ from mycelia.api import options
 from mycelia.ir import Function, interpret
 from mycelia.loops import Buffer, Kernel, Store, Sweep, Variable, const, index, position
 from mycelia.loops.expr import binary, select
+from mycelia.loops.interpret import run
 from mycelia.lowering import lower
 from mycelia.lowering.borders import at_borders
 from mycelia.lowering.kernels import _block
+from mycelia.lowering.plain import offset_of
 from mycelia.passes import optimise
 from mycelia.runtime.warm import compile
 from mycelia.types import TensorType, float32, int32
@@ -84,6 +88,23 @@ def test_a_loop_that_may_be_cut_short_is_not_parted():
         value = select(asks, const(1.0, float32), const(2.0, float32))
         sweep = Sweep((column,), (), (Store(out, index(block) * 8 + index(column), value),))
         assert len(at_borders(Kernel((block,), (sweep,))).sweeps) == parts
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_the_parts_of_a_sweep_write_each_element_once(rank):
+    shape = (2, *(3, 4, 20)[-rank:])
+    out = Buffer.dense("out", TensorType(float32, shape))
+    row, *columns = map(Variable, shape)
+    at = offset_of(tuple(map(index, (row, *columns))), out.strides)
+    near = binary("lt", position(index(columns[-1]), int32), const(13, int32))
+    store = Store(out, at, select(near, const(1.0, float32), const(2.0, float32)))
+    parts = at_borders(Kernel((row,), (Sweep(tuple(columns), (), (store,)),)))
+    turns = [prod(v.extent for v in sweep.columns) for sweep in parts.sweeps]
+    assert turns == [n * prod(shape[1:-1]) for n in (13, 7)]
+    memory = {out: np.zeros(prod(shape), "f")}
+    run(parts, memory)
+    wanted = np.where(np.arange(20) < 13, np.float32(1), np.float32(2))
+    np.testing.assert_array_equal(memory[out].reshape(shape), np.broadcast_to(wanted, shape))
 
 
 def test_blocks_of_columns_leave_no_column_out():

@@ -43,7 +43,7 @@ def matrices(batch: tuple[int, ...], n: int, columns: int, dtype: str) -> Any:
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("batch", BATCHES, ids=str)
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.many("n", SIZES)
 def test_they_are_numpy_s(n: int, batch: tuple[int, ...], dtype: str) -> None:
     x, near = matrices(batch, n, n, dtype), TOLERANCE[dtype]
     exact = x.astype(np.float64)

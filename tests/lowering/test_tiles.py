@@ -44,7 +44,7 @@ def check(fn, *inputs):
 
 
 @pytest.mark.parametrize("short", TYPES)
-@pytest.mark.parametrize(
+@pytest.mark.many(
     ("equation", "sizes"),
     [
         ("mk,kn->mn", {"m": 37, "k": 300, "n": 29}),
@@ -99,7 +99,7 @@ def random_convolution(rng, small=False):
             return op, x, w
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.many("seed", range(40), pack=10)
 def test_convolutions_and_their_gradients(seed):
     rng = np.random.default_rng(seed)
     op, x, w = random_convolution(rng)

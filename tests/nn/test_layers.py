@@ -155,7 +155,7 @@ def test_initializers_go_by_name(name):
 # ---------------------------------------------------------------------------------------- mistakes
 
 
-@pytest.mark.parametrize(
+@pytest.mark.many(
     ("wrong", "words"),
     [
         (lambda: init.initializer("zero_point", (2,)), "no initializer is called 'zero_point'"),
@@ -177,6 +177,7 @@ def test_initializers_go_by_name(name):
         (lambda: nn.CosineDecayLR(0.2, 0.1, 3), "from max_lr down to min_lr"),
         (lambda: nn.piecewise_constant_lr([3, 2], [0.1, 0.2]), "milestones must rise"),
     ],
+    ids=lambda case: case[1],
 )
 def test_mistakes_are_told_in_words(wrong, words):
     with pytest.raises((ArgumentError, ShapeError), match=words):
@@ -226,7 +227,7 @@ ACTIVATIONS = [
 ]
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.many("name", ACTIVATIONS)
 @pytest.mark.parametrize("training", [False, True])
 def test_activations_keep_element_types(name, training):
     cell = getattr(nn, name)(*{"Threshold": (0.1, 3.0)}.get(name, ())).set_train(training)

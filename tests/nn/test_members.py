@@ -23,7 +23,7 @@ finally:
 TOLD = json.loads((HERE / "members.json").read_text())
 
 
-@pytest.mark.parametrize("name", members.CASES)
+@pytest.mark.many("name", members.CASES)
 def test_members_mean_what_mindspores_mean(name):
     assert json.loads(json.dumps(members.CASES[name](ms))) == TOLD[name]
 
@@ -156,7 +156,7 @@ def gradient_of_two():
     return ms.grad(net)(ms.Tensor([1.0]))
 
 
-@pytest.mark.parametrize("message", MISTAKES)
+@pytest.mark.many("message", MISTAKES)
 def test_mistakes_are_told(message):
     with pytest.raises((MyceliaError, AttributeError), match=message):
         MISTAKES[message]()

@@ -137,7 +137,7 @@ def test_a_network_with_its_loss_shows_both_to_an_evaluation():
     assert (loss.item(), out.item(), labels.item()) == (4.0, 1.0, 3.0)
 
 
-@pytest.mark.parametrize(
+@pytest.mark.many(
     ("wrong", "words"),
     [
         (lambda: nn.SGD([], 0.1), "needs parameters"),
@@ -154,6 +154,7 @@ def test_a_network_with_its_loss_shows_both_to_an_evaluation():
         (lambda: nn.Adam([weight(1.0)])(gradients(1.0, 2.0)), "has 1 parameters and was given 2"),
         (lambda: nn.Adam([weight(1.0)])((ms.Tensor([1.0, 2.0]),)), r"of shape \(1,\) was given a gradient"),
     ],
+    ids=lambda case: case[1],
 )
 def test_mistakes_are_told_in_words(wrong, words):
     with pytest.raises((ArgumentError, ShapeError), match=words):

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mycelia as ms
+from mycelia import ops
 from mycelia import primitives as p
 from mycelia.errors import MyceliaError
 from mycelia.ir import Function, interpret
 from mycelia.testing import compile
-from mycelia.types import TensorType, float64
+from mycelia.types import TensorType, float32, float64
 from tests.runtime.programs import N, S, chain, count, differences, gradient, loop, number, resident, tree, whole
 
 PROGRAMS = {
@@ -229,3 +231,53 @@ programs += [compile(chain(factor=1 / n)) for n in range(2, 12)]
 print("little" if reserved() - before < 1 << 28 else reserved() - before)
 """
     assert in_a_process_of_its_own(code) == ["little"]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 4, 7])
+def test_functions_that_call_one_another_have_library_calls_of_their_own(turns):
+    """Each folds images of other sizes, with packed weights and a room of its own for them."""
+    v, w = TensorType(float32, (2, 16, 20, 20)), TensorType(float32, (32, 16, 3, 3))
+    names = ("one", "two", "three")
+    calls = [p.NamedCall(name, (v,)) for name in names]
+
+    def step(at, channels):
+        def deeper(x, w, n):
+            part = p.slice_(w, (0, 0, 0, 0), (channels, 16, 3, 3), (1, 1, 1, 1))
+            wide = p.tanh(p.conv(x, part, (1, 1), ((1, 1), (1, 1))) * 0.05)
+            back = p.slice_(wide, (0, channels - 16, 0, 0), (2, channels, 20, 20), (1, 1, 1, 1))
+            return (p.tanh(calls[(at + 1) % 3](back, w, n - whole(1))[0] + x),)
+
+        return deeper
+
+    bodies = []
+    for at, channels in enumerate((32, 24, 16)):
+        base = Function.build(lambda x, w, n: (x,), v, w, N)
+        further = Function.build(step(at, channels), v, w, N)
+        either = p.Cond(base, further)
+        body = Function.build(lambda x, w, n, either=either: either(p.less(n, whole(1)), x, w, n), v, w, N)
+        bodies.append((names[at], body))
+    fn = Function.build(lambda x, w, n: p.Recurse(tuple(bodies), "one")(x, w, n), v, w, N)
+    rng = np.random.default_rng(turns)
+    inputs = rng.normal(size=v.shape).astype("f"), rng.normal(size=w.shape).astype("f"), count(turns)
+    (got,), (want,) = compile(fn)(*inputs), interpret(fn, *inputs)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+def test_a_function_that_calls_itself_may_give_itself_what_a_convolution_made(turns):
+    """Which lies with its channels last: whoever is called knows nothing of that."""
+    rng = np.random.default_rng(0)
+    w = ms.Tensor(rng.normal(size=(16, 16, 3, 3)).astype("f") * 0.05)
+    x = ms.Tensor(rng.normal(size=(2, 16, 9, 9)).astype("f"))
+
+    def deeper(x, n):
+        if n < 1:
+            return x
+        return ops.tanh(deeper(ops.tanh(ops.conv2d(x, w, pad_mode="same")), n - 1) + x)
+
+    def slope(x, n):
+        return ms.grad(lambda y: (deeper(y, n) ** 2).sum())(x)
+
+    for fn in (deeper, slope):
+        got, want = ms.jit(fn)(x, ms.Tensor(turns)), fn(x, turns)
+        np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), rtol=1e-4, atol=1e-5)

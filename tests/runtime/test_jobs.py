@@ -11,7 +11,7 @@ KIND = TileKind(float64, float64, float64, 6, 2, 4)
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("batch", [1, 2, 3, 5, 12])
-@pytest.mark.parametrize("columns", [512, 1024, 2048, 3000, 9000])
+@pytest.mark.many("columns", [512, 1024, 2048, 3000, 9000])
 def test_threads_have_as_many_jobs_or_many(batch, columns, threads):
     rows = 600
     job_rows, job_columns = _jobs(batch, rows, columns, KIND, threads)

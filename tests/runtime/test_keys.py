@@ -52,7 +52,7 @@ def other(name: str, value: Any) -> Any:
 DEPENDS = [path for path in leaves(BASE) if path[0] not in warm.UNIMPORTANT]
 
 
-@pytest.mark.parametrize("path", DEPENDS, ids=".".join)
+@pytest.mark.many("path", DEPENDS, ids=".".join)
 def test_each_option_is_part_of_the_name(path):
     assert key(given=changed(BASE, path)) != key()
 

@@ -8,7 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from mycelia.runtime.seen import FEW, PATIENCE, Seen
+from mycelia.runtime import seen as seen_module
+from mycelia.runtime.seen import FEW, PATIENCE, Seen, version
 
 
 def test_what_is_not_reported_as_changed_is_the_array_that_was_kept():
@@ -92,3 +93,23 @@ def test_a_place_is_left_out_when_it_has_changed_so_often():
         arrays = (stays, np.full(1, n))
         seen.keep(arrays, seen.changed(arrays))
     assert seen._watch.restless == (1,)
+
+
+def test_a_python_that_keeps_no_versions_of_dictionaries_is_found_out(monkeypatch):
+    assert seen_module._has_versions() == (version({}) is not None)
+    changing = count()
+    monkeypatch.setattr(seen_module, "_raw", lambda address, size: bytes(size))
+    assert not seen_module._has_versions()  # what lies there stays
+    monkeypatch.setattr(seen_module, "_raw", lambda address, size: next(changing).to_bytes(size, "little"))
+    assert not seen_module._has_versions()  # what lies there changes by itself
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("count", [0, FEW, FEW + 1, 3 * FEW])
+def test_things_are_told_apart_wherever_python_keeps_them(monkeypatch, direct, count):
+    monkeypatch.setattr(seen_module, "_DIRECT", direct and seen_module._DIRECT)
+    things = tuple(object() for _ in range(count))
+    told = seen_module.identities(things)
+    assert isinstance(told, list) == (count <= FEW or not seen_module._DIRECT)
+    assert told == seen_module.identities(things)
+    assert count < 2 or told != seen_module.identities((*things[1:], things[0]))

@@ -37,7 +37,7 @@ def folded(t: TensorType) -> Function:
 
 ELEMENTS = {"numbers": (), "odd rows": (5,), "tables": (2, 3)}
 each_element = pytest.mark.parametrize("shape", ELEMENTS.values(), ids=ELEMENTS)
-each_length = pytest.mark.parametrize("n", [0, 1, 6, 200])
+each_length = pytest.mark.many("n", [0, 1, 6, 200])
 both_types = pytest.mark.parametrize("dtype", [float32, float64])
 
 

@@ -16,7 +16,9 @@ import pytest
 from mycelia import primitives as p
 from mycelia.api.options import options
 from mycelia.degradations import RECORD, Instead
+from mycelia.errors import Location
 from mycelia.ir import Function, digest, registry
+from mycelia.ir.value import located
 from mycelia.passes import PassCount
 from mycelia.primitives import Callee, HostCall
 from mycelia.runtime import stages
@@ -25,7 +27,7 @@ from mycelia.runtime.resizable import Resizable
 from mycelia.runtime.warm import key_of
 from mycelia.sizes import Scope
 from mycelia.testing import compile
-from mycelia.types import TensorType, float32, float64, int64
+from mycelia.types import TensorType, float16, float32, float64, int64
 from tests.fuzz.programs import pulled_back, random_case
 from tests.runtime.programs import chain, gradient, loop, tree
 
@@ -211,28 +213,29 @@ def test_options_that_show_or_verify_compile():
 # ------------------------------------------------------------------------------------------------ lines and processes
 
 
-def test_a_note_is_about_the_line_where_the_code_stands_now(tmp_path):
-    """Whole numbers have no library: that is a note, with the line of the product."""
-    program = "import mycelia as ms\n{}f = ms.jit(lambda x: x @ x)\n"
-    notes = []
-    for lines in ("", "\n# moved\n\n"):
-        path = tmp_path / "program.py"
-        path.write_text(program.format(lines))
-        script = (
-            f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-            "import numpy as np, program, mycelia as ms\n"
-            "from mycelia.passes import PassCount\n"
-            "program.f(ms.Tensor(np.ones((300, 300), 'int64')))\n"
-            "print(PassCount.count); print(ms.report())\n"
-        )
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
-        notes.append(done.stdout)
-    (first, *told), (second, *told_again) = (n.splitlines() for n in notes)
-    assert int(first) > 0
-    assert int(second) == 0
-    assert len(told) == len(told_again)
-    assert [line.replace("program.py:2", "program.py:5") for line in told] == told_again
+def test_a_note_is_about_the_line_where_the_code_stands_now():
+    """Products of short numbers that no pass has made longer are computed by loops: a note, with the line of each."""
+    plain, short = replace(options().target, short_units=frozenset()), TensorType(float16, (300, 300))
+    times = p.Contract("ab", "bc", "ac", float16)
+
+    def told(first: int, second: int) -> list[tuple[str, int]]:
+        def squares(x, y):
+            with located(Location("program.py", first)):
+                once = times(x, y)
+            with located(Location("program.py", second)):
+                return p.tanh(once), times(y, y)
+
+        cache_in.cache_clear()
+        RECORD.times.clear()
+        compile(Function.build(squares, short, short), target=plain, without=frozenset({"shape_products"}))
+        return sorted((d.why, d.at.line) for d in RECORD.times if d.kind is Instead.SLOW)
+
+    before = told(2, 3)
+    assert [line for _, line in before] == [2, 3]
+    assert all(why.startswith("plain loops compute") for why, _ in before)
+    passes = PassCount.count
+    assert [line for _, line in told(50, 40)] == [40, 50]
+    assert PassCount.count == passes, "a pass has run"
 
 
 def test_a_train_step_of_another_process_runs_no_pass(tmp_path):

@@ -26,7 +26,7 @@ ARRAYS = np.load(HERE / "metrics.npz")
 ZERO_BY_ZERO = {"precision_recall_of_several_labels"}  # where nothing was said MindSpore divides by nothing: NaN
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.many("name", PROGRAMS)
 def test_metrics_are_those_of_mindspore(name):
     recorded = [ARRAYS[key] for key in sorted(ARRAYS.files) if key.rpartition(".")[0] == name]
     got = PROGRAMS[name](ms)
@@ -143,7 +143,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("message", MISTAKES)
+@pytest.mark.many("message", MISTAKES)
 def test_mistakes_are_told(message):
     with pytest.raises(ms.errors.MyceliaError, match=message):
         MISTAKES[message]()

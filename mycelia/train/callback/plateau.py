@@ -142,7 +142,7 @@ def rate_of(optimizer: Any, who: str) -> Parameter:
     0.5
     """
     rate = getattr(optimizer, "learning_rate", None)
-    if not isinstance(rate, Parameter) or rate.ndim or len(getattr(optimizer, "rates", (0,))) > 1:
+    if not isinstance(rate, Parameter) or rate.ndim:  # groups with rates of their own have a tuple of them
         raise ArgumentError(
             f"{who} changes a learning rate that is one number for all parameters",
             hint="give the optimizer a number, not a list, a schedule or groups",

@@ -40,7 +40,7 @@ def near(mine, theirs, exact=1e-9):
     np.testing.assert_allclose(mine.asnumpy(), theirs, rtol=exact, atol=exact)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES)
 def test_densities_shares_and_moments_are_those_of_scipy(name):
     given, _, oracle, x = CASES[name]
     mine, theirs = made(name), oracle(*given)
@@ -59,7 +59,7 @@ def test_densities_shares_and_moments_are_those_of_scipy(name):
         near(mine.entropy(), theirs.entropy())
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n not in DISCRETE | {"Uniform"}])
+@pytest.mark.many("name", [n for n in CASES if n not in DISCRETE | {"Uniform"}])
 def test_the_density_is_largest_at_the_mode(name):
     d = made(name)
     at, step = d.mode().item(), 1e-3
@@ -67,7 +67,7 @@ def test_the_density_is_largest_at_the_mode(name):
     assert around.asnumpy().argmax() == (0 if name in {"HalfNormal", "Exponential"} else 1)
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if CASES[n][1]])
+@pytest.mark.many("name", [n for n in CASES if CASES[n][1]])
 def test_divergences_are_means_of_differences(name):
     ours, theirs, oracle, _ = CASES[name]
     p, q = oracle(*ours), oracle(*theirs)
@@ -86,7 +86,7 @@ def test_divergences_are_means_of_differences(name):
         near(made(name).cross_entropy(name, *theirs), want + p.entropy(), 1e-6)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.many("name", CASES)
 def test_samples_have_the_distribution(name):
     given, _, oracle, _ = CASES[name]
     drawn = made(name, seed=11).sample((1000,)).asnumpy().astype(float)
@@ -99,7 +99,7 @@ def test_samples_have_the_distribution(name):
         assert stats.kstest(drawn, oracle(*given).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n not in DISCRETE])
+@pytest.mark.many("name", [n for n in CASES if n not in DISCRETE])
 def test_samples_are_functions_of_their_parameters(name):
     """With the same noise, their slope along each parameter is that of the quantile at which they lie."""
     given, _, oracle, _ = CASES[name]

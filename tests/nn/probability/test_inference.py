@@ -18,7 +18,7 @@ BIJECTORS = {
 }
 
 
-@pytest.mark.parametrize("name", BIJECTORS)
+@pytest.mark.many("name", BIJECTORS)
 def test_a_bijector_is_inverted_and_tells_its_slope(name):
     b, x = BIJECTORS[name]
     x = Tensor(x)
