@@ -7,6 +7,7 @@ from mycelia.errors import ArgumentError
 from mycelia.ir import Function, verify
 from mycelia.options import Options
 from mycelia.passes.accumulate import accumulate
+from mycelia.passes.branches import join_branches
 from mycelia.passes.epilogue import epilogues_from, fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
@@ -17,7 +18,7 @@ from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them a back end would meet ops that it has no rule for
-CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify)
+CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify, join_branches)
 NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # what machine code of our own is better for
 PIPELINE = (*CANONICAL, *NATIVE)
 
@@ -122,6 +123,7 @@ __all__ = [
     "fold",
     "fuse_epilogues",
     "inline",
+    "join_branches",
     "native_passes",
     "optimise",
     "pass_by_pass",
