@@ -116,7 +116,7 @@ def _as_one(branches: dict[Value, Cond], inputs: dict[Value, Results]) -> dict[V
     return {v: tuple(next(results) for _ in op.then.results) for v, op in branches.items()}
 
 
-# ---------------------------------------------------------------------------------------------------- what is there anyway
+# --------------------------------------------------------------------------------------------- what is there anyway
 
 
 def _handed_in(fn: Function) -> Function:
