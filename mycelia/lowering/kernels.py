@@ -37,6 +37,7 @@ from mycelia.types import TensorType, accumulator
 BLOCK = 256  # columns that one row of a column reduction takes
 ROWS = 4  # rows that are added to the totals of columns at a time
 SHORT = 24  # expressions of a row: beside more of them reading and writing the totals takes no time
+VECTOR = 16  # columns of whole vectors of every type
 NARROW = 64  # columns that some vectors take side by side: additions to one wait for one another
 
 
@@ -246,11 +247,13 @@ def _several_rows(sweep: Sweep, scratch: Sequence[Buffer]) -> list[Sweep]:
 
 def in_blocks(loop: Variable, widest: int) -> tuple[Variable, Variable, int]:
     """A loop as blocks of columns: the loop over blocks, the loop over one block, and its width. The width divides
-    the extent if there is such a width; the last block of a size that is not known yet is cut short.
+    the extent if there is such a width; else the last block is cut short, as it is where sizes are not known yet.
     """
     if isinstance(loop.extent, int):
         width = _block(loop.extent, widest)
-        return Variable(loop.extent // width), Variable(width), width
+        if width < loop.extent or loop.extent <= widest:
+            return Variable(loop.extent // width), Variable(width), width
+        widest = VECTOR * -(-loop.extent // (-(-loop.extent // widest) * VECTOR))  # as many for each block
     block = Variable((loop.extent + (widest - 1)) // widest)
     return block, Variable(widest, within=(block, loop.extent)), widest
 
@@ -262,4 +265,4 @@ def _block(columns: int, widest: int) -> int:
             break
         if columns % width == 0 and columns > width:
             return width
-    return columns if columns <= 4096 else next((w for w in range(4096, 7, -1) if columns % w == 0), columns)
+    return columns

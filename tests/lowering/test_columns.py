@@ -35,7 +35,18 @@ def test_folds_of_columns_are_those_of_the_rows_in_turn_to_the_bit(two):
         x = np.random.default_rng(rows).normal(size=(rows, columns)).astype("f")
         np.testing.assert_array_equal(compile(fn)(x)[0], reduce(two, x))
 
-    each(same, [(f"{n} rows of {m}", (n, m)) for n in (*range(2, 14), 103) for m in (3, 64, 80, 130)])
+    each(same, [(f"{n} rows of {m}", (n, m)) for n in (*range(2, 14), 103) for m in (3, 64, 80, 130, 300, 1000)])
+
+
+@pytest.mark.parametrize("columns", [1000, 1040, 4100, 257])
+def test_columns_that_no_width_divides_are_shared_all_the_same(columns):
+    def blocks(fn, *types):
+        (launch,) = launches(lowered(fn, *types))
+        return launch.kernel.rows[-1].extent
+
+    assert blocks(lambda x: p.reduce_sum(x, (0,)), f32(40, columns)) > 1
+    check(lambda x: p.reduce_sum(x, (0,)), f32(40, columns), tolerance=1e-5)
+    check(lambda x, y: p.matmul(x, y), f32(40), f32(40, columns), tolerance=1e-5)
 
 
 def test_folds_over_several_axes_and_of_long_expressions_are_right():
