@@ -133,6 +133,16 @@ def compiled_from(vector_bytes: int) -> int:
     return _bound(FROM_PYTHON * added(vector_bytes))
 
 
+def chosen_up_to(vector_bytes: int) -> int:
+    """Additions for an element that are made for all elements of 32 bits in the time of asking each whether it is one
+    of those that a mask chooses: a question is an addition that no vector makes.
+
+    >>> chosen_up_to(64)
+    16
+    """
+    return vector_bytes // 4
+
+
 def kept_aside(target: Target) -> int:
     """Bytes of one row that a kernel may keep aside: with what it reads, it stays in the cache of a core."""
     return min(target.l2 // 2, STACK)

@@ -1,4 +1,4 @@
-"""Running sums along an axis: one function for all sizes, over numbers of a given type.
+"""Running sums along an axis, or extremes: one function for all sizes, over numbers of a given type.
 
     void prefix(ptr operands[3], i64 sizes[], i64 phase, i64 me, i64 all)
 
@@ -6,7 +6,7 @@ Operands are the numbers, their running sums and room, see `own_routines.py`. Nu
 in squares: every lane of a vector walks along a piece of its own, and then begins where the lane before it has ended.
 Squares make chunks of a fixed length, each added up from 0 and then begun where the chunk before it has ended. So a sum
 is the same on any number of threads, and sums of numbers that are not negative never fall: a piece begins with the very
-number that the one before it ends with. Along other axes vectors of columns walk side by side.
+number that the one before it ends with. Along other axes vectors of columns walk side by side. Extremes alike.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from collections.abc import Callable, Sequence
 from llvmlite import ir
 
 from mycelia.codegen.loop_writer import LoopWriter, pointer
-from mycelia.codegen.scalar import constant, from_memory, i32, i64, memory_type, register_type, splat, to_memory
-from mycelia.loops import PrefixCall
+from mycelia.codegen.scalar import constant, emit, from_memory, i32, i64, memory_type, register_type, splat, to_memory
+from mycelia.loops import PrefixCall, neutral
 from mycelia.loops.prefix import CHUNK, INNER, LENGTH, OUTER, TOGETHER
+from mycelia.types import accumulator
 
 VECTORS = 4  # vectors of columns that walk side by side
 
 
 def prefix_name(call: PrefixCall) -> str:
     """The name of the function for calls of this kind."""
-    return f"prefix.{call.dtype.short}.{call.lanes}"
+    return f"prefix.{call.combine}.{call.dtype.short}.{call.lanes}"
 
 
 def emit_prefix(call: PrefixCall, kind: ir.FunctionType, triple: str) -> str:
@@ -45,7 +46,10 @@ class _Prefix(LoopWriter):
         super().__init__(ir.IRBuilder(function.append_basic_block("entry")))
         self.dtype, self.lanes, self.function = call.dtype, call.lanes, function
         self.element, self.single = memory_type(call.dtype), register_type(call.dtype)
-        self.nothing = -0.0 if call.dtype.is_float else 0  # what changes no number: 0.0 + -0.0 is 0.0
+        self.combine, wide = call.combine, accumulator(call.dtype)
+        self.nothing = neutral(call.combine, wide)  # what changes no number
+        if call.combine == "add" and wide.is_float:
+            self.nothing = -0.0  # 0.0 + -0.0 is 0.0
         self.zero = constant(self.nothing, call.dtype, 1)
 
     def run(self) -> None:
@@ -72,7 +76,10 @@ class _Prefix(LoopWriter):
         return first, last
 
     def _sum(self, x: ir.Value, y: ir.Value) -> ir.Value:
-        return self.b.fadd(x, y) if self.dtype.is_float else self.b.add(x, y)
+        if self.combine == "add":
+            return self.b.fadd(x, y) if self.dtype.is_float else self.b.add(x, y)
+        wide = accumulator(self.dtype)
+        return emit(self.b, self.combine, wide, wide, [x, y])
 
     def _read(self, place: ir.Value, lanes: int) -> ir.Value:
         kind = memory_type(self.dtype, lanes)

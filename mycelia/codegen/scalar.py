@@ -184,8 +184,8 @@ def _extreme_float(sign: str) -> Callable[..., ir.Value]:
             opposite = {">": "<", "<": ">"}[sign]
             same = "" if first or not _is_zero(y) else "="  # only zeros are equal and yet different
             return b.select(b.fcmp_ordered(opposite + same, x, y), y, x)
-        wins = b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x))
-        return b.select(wins, x, y)
+        larger = b.select(b.fcmp_ordered(sign, x, y), x, y)  # one instruction, which gives y if there is a nan
+        return b.select(b.fcmp_unordered("uno", x, x), x, larger)
 
     return extreme
 

@@ -3,8 +3,8 @@
     void sparse(ptr operands[6], i64 sizes[], i64 phase, i64 me, i64 all)
 
 Operands are where rows begin, columns, numbers, the dense matrix, the result and room, see `own_routines.py`. Threads
-share rows. If the dense matrix is one column, a vector adds up a row, and gathers what its columns say; else vectors of
-columns are added up side by side. So a sum is the same on any number of threads.
+share rows. If the dense matrix is one column, the sum of a row has several parts side by side; else vectors of columns
+are added up side by side. So a sum is the same on any number of threads.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mycelia.codegen.scalar import constant, from_memory, i32, i64, memory_type,
 from mycelia.loops import SparseCall
 from mycelia.loops.sparse import COUNT, HEIGHT, ROWS, WIDTH
 
+PARTS = 4  # of the sum of a row
 VECTORS = 4  # of columns, added up side by side
 
 
@@ -91,50 +92,42 @@ class _Sparse(LoopWriter):
     # ----------------------------------------------------------------------------------------------- of one column
 
     def _number(self, row: ir.Value) -> None:
-        """The sum of a row: every lane adds up what is its own, the last turn with some lanes left out."""
-        begin, end = self._ends(row)
-        zero = constant(0, self.dtype, self.lanes)
+        """The sum of a row: several parts side by side, what is left one by one behind their sum."""
+        b, (begin, end) = self.b, self._ends(row)
+        whole = b.sub(end, i64(PARTS - 1))
 
-        def turn(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
-            there = self._there(i, end)
-            values = self._some(self.values, i, self.element, there)
-            places = self._some(self.columns, i, self.index, there)
-            numbers = self._gathered(self.dense, self._within(places), there)
-            return [self._plus(held[0], self._times(values, numbers))]
+        def several(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
+            return [self._plus(held[0], self._times(self._read(self.values, i, PARTS), self._chosen(i, PARTS)))]
 
-        found = self.carried(begin, end, i64(self.lanes), [zero], turn)[0]
-        self._write(self._added(found), row)
+        def one(i: ir.Value, held: Sequence[ir.Value]) -> list[ir.Value]:
+            number = self._read(self.dense, self._place(i))
+            return [self._plus(held[0], self._times(self._read(self.values, i), number))]
 
-    def _there(self, first: ir.Value, end: ir.Value) -> ir.Value:
-        """Which lanes are before the end."""
+        (parts,) = self.carried(begin, whole, i64(PARTS), [constant(0, self.dtype, PARTS)], several)
+        count = b.select(b.icmp_signed("<", begin, end), b.sub(end, begin), i64(0))
+        left = b.sub(end, b.and_(count, i64(PARTS - 1)))
+        (total,) = self.carried(left, end, i64(1), [self._added(parts)], one)
+        self._write(total, row)
+
+    def _place(self, i: ir.Value) -> ir.Value:
+        """What a column says, or the last place there is: no other is beyond it if it is read as positive."""
         b = self.b
-        places = b.add(splat(b, first, self.lanes), ir.Constant(ir.VectorType(i64, self.lanes), [*range(self.lanes)]))
-        return b.icmp_signed("<", places, splat(b, end, self.lanes))
+        place = self.load(self.columns, i, self.index)
+        place = b.zext(place, i64) if self.index is i32 else place
+        return b.select(b.icmp_unsigned("<", place, self.last), place, self.last)
 
-    def _some(self, base: ir.Value, first: ir.Value, kind: ir.Type, there: ir.Value) -> ir.Value:
-        """Elements side by side, and zeros where a lane is not there."""
-        vector = ir.VectorType(kind, self.lanes)
-        loaded = masked(self.b, "load", vector, self.at(base, first, kind), there)
-        return loaded if kind is self.index else from_memory(self.b, loaded, self.dtype)
-
-    def _within(self, places: ir.Value) -> ir.Value:
-        """Positions of the data, from 0 to the last."""
-        b, most = self.b, self.last
-        if self.index is i32:
-            most = b.trunc(self.least(most, i64(2**31 - 1)), i32)
-        most = splat(b, most, self.lanes)
-        places = b.select(b.icmp_signed("<", places, most), places, most)
-        return b.select(b.icmp_signed("<", places, zeros := ir.Constant(places.type, None)), zeros, places)
-
-    def _gathered(self, base: ir.Value, places: ir.Value, there: ir.Value) -> ir.Value:
-        addresses = self.at(base, places, self.element)
-        addresses.type = ir.VectorType(pointer, self.lanes)
-        loaded = masked(self.b, "gather", ir.VectorType(self.element, self.lanes), addresses, there)
-        return from_memory(self.b, loaded, self.dtype)
+    def _chosen(self, first: ir.Value, lanes: int) -> ir.Value:
+        """The numbers that columns side by side say; by single loads, because gathers take twice as long on Zen."""
+        found = ir.Constant(memory_type(self.dtype, lanes), None)
+        for n in range(lanes):
+            place = self._place(self.b.add(first, i64(n)))
+            number = self.b.load(self.at(self.dense, place, self.element), typ=self.element)
+            found = self.b.insert_element(found, number, i32(n))
+        return from_memory(self.b, found, self.dtype)
 
     def _added(self, lanes: ir.Value) -> ir.Value:
         """The sum of the lanes, by halves."""
-        count = self.lanes
+        count = PARTS
         while count > 1:
             count //= 2
             halves = (self.shuffled(lanes, lanes, range(n, n + count)) for n in (0, count))
@@ -171,14 +164,3 @@ class _Sparse(LoopWriter):
         found = self.carried(*ends, i64(1), [constant(0, self.dtype, lanes)] * vectors, turn)
         for n, total in enumerate(found):
             self._write(total, b.add(b.add(place, column), i64(n * lanes)))
-
-
-def masked(b: ir.IRBuilder, name: str, kind: ir.VectorType, address: ir.Value, there: ir.Value) -> ir.Value:
-    """What lies at an address, or at one for each lane (`name`: "load" or "gather"); zero for lanes left out."""
-    element = kind.element
-    letter = f"i{element.width}" if isinstance(element, ir.IntType) else element.intrinsic_name
-    places = f"v{kind.count}p0" if isinstance(address.type, ir.VectorType) else "p0"
-    full = f"llvm.masked.{name}.v{kind.count}{letter}.{places}"
-    types = [address.type, there.type, kind]
-    function = b.module.globals.get(full) or ir.Function(b.module, ir.FunctionType(kind, types), full)
-    return b.call(function, [address, there, ir.Constant(kind, None)])

@@ -233,6 +233,19 @@ def _counted(mask: Tensor, data: Value) -> Tensor:
     return p.positions(mask)  # type: ignore[no-any-return]
 
 
+def _masked(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Tensor] | None:
+    """What one mask chooses from, along a first axis, and the positions there, if an index is such a mask: they need no
+    axis each, and none is beyond the end.
+    """
+    mask = parts[0]
+    if len(parts) != 1 or not isinstance(mask, Tensor) or mask.dtype is not bool_ or mask._data.__class__ is not Value:
+        return None
+    rank = mask.ndim
+    if not rank or rank > x.ndim or not all(map(known_equal, mask.shape, x.shape)):
+        return None
+    return p.reshape(x, (prod(mask.shape), *x.shape[rank:])), _counted(mask, mask._data)
+
+
 def within(i: Any, x: Tensor, axis: int) -> Tensor:
     """Positions counted from the front, and known to exist where they are known."""
     extent = x.shape[axis]
@@ -265,6 +278,8 @@ def _read(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     for n, i in enumerate(parts):
         if isinstance(i, Tensor) and i.dtype is bool_ and not i.ndim and i._data.__class__ is not Value:
             return _read(*_with_axis(x, parts, n))
+    if (masked := _masked(x, parts)) is not None:
+        return p.gather(*masked, 0)
     axes = _spread(x, parts)
     y = _sliced(x, axes.slices)
     gathered, front = _gathered(y, axes)
@@ -501,6 +516,10 @@ def _written(parts: tuple[Any, ...], x: Tensor, new: Tensor) -> Tensor:
 
 def _written_at(x: Tensor, parts: tuple[Any, ...], new: Tensor) -> Tensor:
     """Writing where only the running program knows: where slices are written too, into what they take."""
+    if (masked := _masked(x, parts)) is not None:
+        table, places = masked
+        shape = (*places.shape, *table.shape[1:])
+        return p.reshape(p.scatter_update(table, places, p.broadcast(_fitted(new, shape), shape), 0), x.shape)
     axes = _spread(x, parts)
     if any(s != FULL for s in axes.slices):
         whole = tuple([FULL if isinstance(i, slice) else i for i in parts])

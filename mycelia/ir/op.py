@@ -256,6 +256,10 @@ class Op(metaclass=OpClass):
     def mistakes(cls) -> Iterable[Mistake]:
         return ()
 
+    def held(self) -> list[Any]:
+        """The values of its attributes."""
+        return [getattr(self, name) for name in _names(type(self))]
+
     def attributes(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _names(type(self))}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mycelia.ir.function import Function
+from mycelia.ir.op import Op
 from mycelia.ir.purity import may_repeat
 from mycelia.ir.value import Param, Value
 
@@ -31,8 +32,9 @@ def verify(fn: Function) -> None:
 def inner_functions(op: object) -> list[Function]:
     """The functions among the attributes of an op."""
     found: list[Function] = []
-    attributes = getattr(op, "attributes", None)
-    stack = [] if attributes is None else list(attributes().values())
+    if not isinstance(op, Op):
+        return found
+    stack = [a for a in op.held() if a.__class__ is Function or a.__class__ is tuple]  # of most ops there is none
     while stack:
         a = stack.pop()
         if isinstance(a, Function):

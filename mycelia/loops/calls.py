@@ -208,8 +208,11 @@ class SearchCall:
 @described
 @frozen
 class PrefixCall:
-    """The running sums along the axis in the middle of a dense (outer, length, inner), by vectors of so many lanes."""
+    """The running sums ("add"), or extremes ("max", "min"), along the axis in the middle of a dense (outer, length,
+    inner), by vectors of so many lanes.
+    """
 
+    combine: str
     dtype: DType
     lanes: int
     outer: Dim

@@ -189,7 +189,8 @@ def _(call: SearchCall, operands: Sequence[Array]) -> None:
 def _(call: PrefixCall, operands: Sequence[Array]) -> None:
     size = call.outer * call.length * call.inner
     x, out = (memory[:size].reshape(call.outer, call.length, call.inner) for memory in operands)
-    out[...] = np.cumsum(x, 1, accumulator(call.dtype).numpy)
+    fold = {"add": np.add, "max": np.maximum, "min": np.minimum}[call.combine]
+    out[...] = fold.accumulate(x, 1, accumulator(call.dtype).numpy)
 
 
 @called.register

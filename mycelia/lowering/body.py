@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mycelia.cost import kept_aside
 from mycelia.frozen import frozen
 from mycelia.ir import Function, Param, Project, Value, may_repeat, names_in
-from mycelia.loops import Buffer, Expr, Index, Launch, Origin, Step, cast, load
+from mycelia.loops import Buffer, Expr, Index, Launch, Operand, Origin, Step, cast, load
 from mycelia.lowering.anchors import anchors
 from mycelia.lowering.empty import without_empty
 from mycelia.lowering.group import Group
@@ -22,7 +22,7 @@ from mycelia.lowering.takeover import Takeovers, share, takeovers
 from mycelia.lowering.toposort import in_sequence
 from mycelia.lowering.values import base, full_index, in_order, is_expression, is_reduction, is_step, is_view, op_of
 from mycelia.primitives import Constant, Positions
-from mycelia.sizes import Dim, hint, same
+from mycelia.sizes import Dim, hint, known_equal, same
 from mycelia.types import TensorType, TupleType, row_major
 
 
@@ -306,17 +306,23 @@ class Body:
 
     def view(self, x: Value) -> View:
         """`x` as a strided part of memory; computed into memory of its own where that is impossible."""
-        variables, at = full_index(x.shape)
+        if (part := self._part(x)) is not None:
+            return part
+        fresh = self.dense(x)
+        return View(fresh, 0, x.shape, fresh.strides)
+
+    def _part(self, x: Value) -> View | None:
+        """`x` as a strided part of memory, if it is one."""
         if x in self.memory:
             buffer = self.memory[x]
             return View(buffer, 0, x.shape, buffer.strides)
+        variables, at = full_index(x.shape)
         e = self.element(x, at)
         if e.kind == "load":
             buffer, where = e.attribute
             if all(a in variables for a, _ in where.terms):
                 return View(buffer, where.constant, x.shape, tuple(where.coefficient(v) for v in variables))
-        fresh = self.dense(x)
-        return View(fresh, 0, x.shape, fresh.strides)
+        return None
 
     def dense(self, x: Value, strides: tuple[Dim, ...] | None = None) -> Buffer:
         """`x` in row-major order, or with the given strides, computed or copied where it is not."""
@@ -327,6 +333,14 @@ class Body:
         self._note(x, out)
         self._compute(x, out)
         return out
+
+    def lying(self, x: Value, strides: tuple[Dim, ...] | None = None) -> Operand:
+        """`x` in row-major order, or with the given strides, as a call sees it: where it is, if it lies so there."""
+        part, want = self._part(x), strides or row_major(x.shape)
+        long = [axis for axis, n in enumerate(x.shape) if not known_equal(n, 1)]  # along one element nothing goes on
+        if part is not None and all(known_equal(part.strides[axis], want[axis]) for axis in long):
+            return Operand(part.buffer, part.offset)
+        return Operand(self.dense(x, strides))
 
     def element(self, x: Value, at: Sequence[Index]) -> Expr:
         """One element of `x`, read from memory or computed from what is there."""

@@ -34,7 +34,7 @@ from mycelia.loops import (
 from mycelia.loops.expr import Expr
 from mycelia.loops.index import Atom
 from mycelia.lowering.body import Body, View
-from mycelia.lowering.kernels import in_blocks
+from mycelia.lowering.kernels import down_several_rows, in_blocks
 from mycelia.lowering.plain import copy
 from mycelia.lowering.steps import lower_step
 from mycelia.lowering.tiles import in_library, is_refused, slow, tile_kind, tiled_contraction
@@ -246,7 +246,7 @@ def _loops(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View, out: Bu
         Sweep((*summed, column), (), (Update(total, index(column), "add", product),)),
         Sweep((column,), (), (Store(out, target.substitute(here), result),)),
     )
-    return Launch(Kernel((*rows, block), sweeps, (total,)), prod(size.values()))
+    return Launch(down_several_rows(Kernel((*rows, block), sweeps, (total,))), prod(size.values()))
 
 
 def _turned_is_better(op: Contract, axes: _Axes, size: Sizes, lhs: View, rhs: View) -> bool:

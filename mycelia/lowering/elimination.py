@@ -37,7 +37,7 @@ def _(op: OfMatrices, v: Value, body: Body) -> None:
     if any(known_equal(n, 0) for n in batch):
         return
     call = EliminationCall(KINDS[type(op)], x.dtype, prod(batch), size, columns)
-    given = tuple(Operand(body.dense(y)) for y in v.inputs)
+    given = tuple(body.lying(y) for y in v.inputs)
     body.steps.append(Invoke(call, given, tuple(map(Operand, results))))
 
 

@@ -24,8 +24,8 @@ def _(op: Fourier, v: Value, body: Body) -> None:
     n = (x if isinstance(op, Rfft) else v).shape[op.axis]
     lines = prod(d for i, d in enumerate(_without_pairs(x.shape, op.takes)) if i != op.axis)
     call = FourierCall(kind, sorts[type(op)], lines, n, isinstance(op, Fft) and op.inverse)
-    read = body.dense(x, _along(op, x.shape, op.takes))
-    body.steps.append(Invoke(call, (Operand(read),), (Operand(out),)))
+    read = body.lying(x, _along(op, x.shape, op.takes))
+    body.steps.append(Invoke(call, (read,), (Operand(out),)))
 
 
 @layout_of.register

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from mycelia.ir import Value
@@ -17,6 +18,7 @@ from mycelia.loops import (
     Sweep,
     Update,
     Variable,
+    binary,
     cast,
     const,
     index,
@@ -33,6 +35,10 @@ from mycelia.sizes import known_equal, same
 from mycelia.types import TensorType, accumulator
 
 BLOCK = 256  # columns that one row of a column reduction takes
+ROWS = 4  # rows that are added to the totals of columns at a time
+SHORT = 24  # expressions of a row: beside more of them reading and writing the totals takes no time
+VECTOR = 16  # columns of whole vectors of every type
+NARROW = 64  # columns that some vectors take side by side: additions to one wait for one another
 
 
 def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int) -> Launch:
@@ -42,7 +48,7 @@ def kernel_of(group: Group, stored: Callable[[Value], Buffer | None], aside: int
     kernel = _columns(group, stored) if group.is_column else _rows(group, stored, aside)
     if not kernel.sweeps:  # nobody needs what the group computes
         return Launch(kernel, 0)
-    kernel = at_borders(in_tiles(_with_rows(shape_loops(kernel))))
+    kernel = down_several_rows(at_borders(in_tiles(_with_rows(shape_loops(kernel)))))
     work = prod(group.domain) * (2 + weigh([group.expression(m) for m in group.members]))
     return Launch(kernel, work if _has_parts(kernel) else 0)
 
@@ -199,20 +205,64 @@ def _columns(group: Group, stored: Callable[[Value], Buffer | None]) -> Kernel:
     return Kernel((*rows, block), sweeps, tuple(scratch))
 
 
+def down_several_rows(kernel: Kernel) -> Kernel:
+    """The kernel where totals of columns, which lie in scratch, take several rows at a time, in their order: each time
+    all totals are read and written.
+    """
+    sweeps = tuple(part for sweep in kernel.sweeps for part in _several_rows(sweep, kernel.scratch))
+    return kernel if sweeps == kernel.sweeps else replace(kernel, sweeps=sweeps)
+
+
+def _several_rows(sweep: Sweep, scratch: Sequence[Buffer]) -> list[Sweep]:
+    if len(sweep.columns) < 2 or sweep.folds or sweep.after:
+        return [sweep]
+    *outer, rows, column = sweep.columns
+    extent, here = rows.extent, index(column)
+    if not isinstance(extent, int) or rows.within is not None or extent < ROWS or (extent % ROWS and outer):
+        return [sweep]
+    totals = [a for a in sweep.actions if isinstance(a, Update) and a.combine != "set" and a.buffer in scratch]
+    terms = [x for a in totals for x in a.value.walk()]
+    read = {x.attribute[0] for x in terms if x.kind == "load"}
+    if (
+        len(totals) < len(sweep.actions)
+        or len(terms) > SHORT
+        or any(a.offset != here or a.buffer in read for a in totals)
+    ):
+        return [sweep]
+
+    def part(of: Variable, first: int, several: int) -> Sweep:
+        actions = []
+        for a in totals:
+            total = load(a.buffer, (here,))
+            for n in range(several):
+                row: dict[Atom, Index] = {rows: index(of) * several + (first + n)}
+                total = binary(a.combine, total, a.value.substitute(row))
+            actions.append(Store(a.buffer, here, total))
+        return Sweep((*outer, of, column), (), tuple(actions))
+
+    whole, rest = divmod(extent, ROWS)
+    found = [part(Variable(whole), 0, ROWS)]
+    return [*found, part(Variable(rest), whole * ROWS, 1)] if rest else found
+
+
 def in_blocks(loop: Variable, widest: int) -> tuple[Variable, Variable, int]:
     """A loop as blocks of columns: the loop over blocks, the loop over one block, and its width. The width divides
-    the extent if there is such a width; the last block of a size that is not known yet is cut short.
+    the extent if there is such a width; else the last block is cut short, as it is where sizes are not known yet.
     """
     if isinstance(loop.extent, int):
         width = _block(loop.extent, widest)
-        return Variable(loop.extent // width), Variable(width), width
+        if width < loop.extent or loop.extent <= widest:
+            return Variable(loop.extent // width), Variable(width), width
+        widest = VECTOR * -(-loop.extent // (-(-loop.extent // widest) * VECTOR))  # as many for each block
     block = Variable((loop.extent + (widest - 1)) // widest)
     return block, Variable(widest, within=(block, loop.extent)), widest
 
 
 def _block(columns: int, widest: int) -> int:
     """The widest block of whole vectors that divides the columns, or all of them."""
-    for width in (widest, widest // 2, widest // 4, widest // 8, 16):
+    for width in (widest, widest // 2, widest // 4, widest // 8):
+        if width < NARROW:
+            break
         if columns % width == 0 and columns > width:
             return width
-    return columns if columns <= 4096 else next((w for w in range(4096, 7, -1) if columns % w == 0), columns)
+    return columns

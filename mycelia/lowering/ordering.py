@@ -32,11 +32,11 @@ def _order(op: InOrder, v: Value, results: tuple[Value | None, Value | None], bo
     if not wanted:
         return
     (x,) = v.inputs
-    read, axis = body.dense(x), op.axis
+    read, axis = body.lying(x), op.axis
     outer, inner = prod(x.shape[:axis]), prod(x.shape[axis + 1 :])
     flags = [u in wanted for u in results]
     call = OrderCall(x.dtype, outer, x.shape[axis], inner, wanted[0].shape[axis], op.descending, *flags)
-    body.steps.append(Invoke(call, (Operand(read),), tuple(Operand(body.memory[u]) for u in wanted)))
+    body.steps.append(Invoke(call, (read,), tuple(Operand(body.memory[u]) for u in wanted)))
 
 
 @lower_step.register
@@ -44,7 +44,7 @@ def _(op: Search, v: Value, body: Body) -> None:
     sequence, values = v.inputs
     if known_equal(v.tensor.size, 0):
         return
-    operands = tuple(Operand(body.dense(x)) for x in v.inputs)
+    operands = tuple(body.lying(x) for x in v.inputs)
     one = len(sequence.shape) == 1
     sequences, count = (1, values.tensor.size) if one else (prod(values.shape[:-1]), values.shape[-1])
     call = SearchCall(sequence.dtype, sequences, sequence.shape[-1], count, op.right)

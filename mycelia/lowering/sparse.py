@@ -19,5 +19,5 @@ def _(op: SparseProduct, v: Value, body: Body) -> None:
     starts, _, values, dense = v.inputs
     lanes = min(LANES, body.shared.options.target.vector_bytes // accumulator(v.dtype).itemsize)
     call = SparseCall(v.dtype, starts.dtype, lanes, v.shape[0], values.shape[0], *dense.shape)
-    operands = tuple(Operand(body.dense(x)) for x in v.inputs)
+    operands = tuple(body.lying(x) for x in v.inputs)
     body.steps.append(Invoke(call, operands, (Operand(body.memory[v]),)))

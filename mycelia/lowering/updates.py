@@ -25,6 +25,7 @@ from mycelia.loops import (
     index,
     load,
     mention,
+    neutral,
 )
 from mycelia.loops.index import Atom
 from mycelia.loops.prefix import LANES
@@ -34,7 +35,7 @@ from mycelia.lowering.plain import offset_of, shaped, wide_enough
 from mycelia.lowering.steps import follows, lower_step, overwrites, reads_elements
 from mycelia.lowering.values import full_index
 from mycelia.primitives import (
-    Cumsum,
+    Cumulative,
     DynamicUpdate,
     Scatter,
     ScatterAdd,
@@ -145,7 +146,7 @@ def _scatter(op: Scatter, x: Value, indices: Value, updates: Value, out: Buffer,
 
 
 @lower_step.register
-def _(op: Cumsum, v: Value, body: Body) -> None:
+def _(op: Cumulative, v: Value, body: Body) -> None:
     (x,) = v.inputs
     out = body.memory[v]
     if known_equal(v.tensor.size, 0):
@@ -153,21 +154,22 @@ def _(op: Cumsum, v: Value, body: Body) -> None:
     if _worth_a_routine(out, x):
         dtype, axis = v.dtype, op.axis
         lanes = min(LANES, body.shared.options.target.vector_bytes // accumulator(dtype).itemsize)
-        call = PrefixCall(dtype, lanes, prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :]))
-        body.steps.append(Invoke(call, (Operand(body.dense(x)),), (Operand(out),)))
+        call = PrefixCall(op.combine, dtype, lanes, prod(x.shape[:axis]), x.shape[axis], prod(x.shape[axis + 1 :]))
+        body.steps.append(Invoke(call, (body.lying(x),), (Operand(out),)))
         return
     variables, at = full_index(x.shape)
     along = variables[op.axis]
     wide = accumulator(v.dtype)
     total = Buffer.dense("scratch0", TensorType(wide, (1,)))
     value = cast(body.element(x, at), wide)
-    so_far = cast(binary("add", load(total, (Index(0),)), value), v.dtype)
+    start = -0.0 if op.combine == "add" and wide.is_float else neutral(op.combine, wide)  # 0.0 + -0.0 is 0.0
+    so_far = cast(binary(op.combine, load(total, (Index(0),)), value), v.dtype)
     sweeps = (
-        Sweep((), (), (Store(total, Index(0), const(-0.0 if wide.is_float else 0, wide)),)),
+        Sweep((), (), (Store(total, Index(0), const(start, wide)),)),
         Sweep(
             (along,) if not known_equal(along.extent, 1) else (),
             (),
-            (Store(out, offset_of(at, out.strides), so_far), Update(total, Index(0), "add", value)),
+            (Store(out, offset_of(at, out.strides), so_far), Update(total, Index(0), op.combine, value)),
         ),
     )
     rows = tuple(r for i, r in enumerate(variables) if i != op.axis and not known_equal(r.extent, 1))

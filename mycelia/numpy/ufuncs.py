@@ -14,6 +14,7 @@ from functools import partial, reduce
 from typing import Any
 
 from mycelia import ops
+from mycelia import primitives as p
 from mycelia.eager import Tensor, cast
 from mycelia.eager.indexing import BoundsError
 from mycelia.errors import ArgumentError, CallError, ShapeError
@@ -41,6 +42,7 @@ KEPT: dict[str, Callable[..., Tensor]] = {
     "add": reductions.cumsum,
     "multiply": reductions.cumprod,
 }
+EXTREMES: dict[str, Callable[..., Tensor]] = {"maximum": p.cummax, "minimum": p.cummin}
 GROUPED = {"maximum", "minimum", "logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor",
            "gcd"}  # fmt: skip  # exact, in whatever groups they are folded
 WRITTEN: dict[str, Callable[..., Tensor]] = {
@@ -92,6 +94,8 @@ def accumulated(two: Two, array: Any, axis: int = 0) -> Tensor:
         return x.copy()
     if name in KEPT:
         return KEPT[name](x, axis=at)
+    if name in EXTREMES and x.dtype.kind in "iuf":
+        return EXTREMES[name](x, at)
     if name in GROUPED:
         return _doubled(two, x, at)
     steps: list[Tensor] = []

@@ -70,23 +70,16 @@ def aminmax(input: Any, *, axis: int | None = 0, keepdims: bool = False) -> tupl
 # ------------------------------------------------------------------------------------------------------------- running
 
 
-def _running(better: Callable[..., Any], input: Any, axis: int) -> tuple[Tensor, Tensor]:
-    """The extremes so far and where they are, of equal ones the last; by doubling."""
+def _running(extreme: Callable[..., Any], input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The extremes so far and where they are, of equal ones the last."""
     x = tensor(input)
     place = axis_of(x, axis)
-    extent = x.shape[place]
+    values = extreme(x, place)
+    same = p.equal(x, values)
+    if x.dtype.is_float:
+        same = p.logical_or(same, p.is_nan(x))
     places = created(p.Iota(int64, x.shape, place))
-    values, step = x, 1
-    while step < extent:
-        low = [step if a == place else 0 for a in range(x.ndim)]
-        before, where = (p.pad(p.take(t, place, 0, extent - step), low, [0] * x.ndim, 0) for t in (values, places))
-        there = p.greater_equal(created(p.Iota(int64, x.shape, place)), number(step, places))
-        older = p.logical_and(there, better(before, values))
-        if x.dtype.is_float:
-            older = p.logical_or(
-                older, p.logical_and(there, p.logical_and(p.is_nan(before), p.logical_not(p.is_nan(values))))
-            )
-        values, places, step = p.select(older, before, values), p.select(older, where, places), step * 2
+    places = p.cummax(p.select(same, places, number(0, places)), place)
     return gather_elements(x, place, places), places
 
 
@@ -97,7 +90,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     >>> [t.tolist() for t in cummax(Tensor([1, 3, 2]), 0)]
     [[1, 3, 3], [0, 1, 1]]
     """
-    return _running(p.greater, input, axis)
+    return _running(p.cummax, input, axis)
 
 
 @method("cummin")
@@ -107,7 +100,7 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     >>> [t.tolist() for t in cummin(Tensor([3, 1, 2]), 0)]
     [[3, 1, 1], [0, 1, 1]]
     """
-    return _running(p.less, input, axis)
+    return _running(p.cummin, input, axis)
 
 
 @method("logcumsumexp")

@@ -2,23 +2,30 @@
 
 from collections.abc import Iterable, Iterator
 
-from mycelia.cost import called_from
+from mycelia.cost import called_from, chosen_up_to
 from mycelia.errors import ArgumentError
 from mycelia.ir import Function, verify
 from mycelia.options import Options
 from mycelia.passes.accumulate import accumulate
+from mycelia.passes.branches import join_branches
 from mycelia.passes.epilogue import epilogues_from, fuse_epilogues
 from mycelia.passes.expand import expand
 from mycelia.passes.inline import inline
 from mycelia.passes.inner import Pass, everywhere
 from mycelia.passes.later_sums import sum_later
+from mycelia.passes.masks import choose_by_masks, masks_for
 from mycelia.passes.products import products_for, shape_products
 from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
 
 NEEDED = (inline, expand)  # without them a back end would meet ops that it has no rule for
-CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify)
-NATIVE: tuple[Pass, ...] = (accumulate, split_reductions, fuse_epilogues)  # what machine code of our own is better for
+CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify, join_branches)
+NATIVE: tuple[Pass, ...] = (
+    choose_by_masks,
+    accumulate,
+    split_reductions,
+    fuse_epilogues,
+)  # what machine code of our own is better for
 PIPELINE = (*CANONICAL, *NATIVE)
 
 
@@ -37,6 +44,7 @@ def native_passes(options: Options) -> tuple[Pass, ...]:
     """The passes of the native back end, for a processor, in order."""
     own: dict[Pass, Pass] = {
         shape_products: products_for(options.target.short_units),
+        choose_by_masks: masks_for(chosen_up_to(options.target.vector_bytes)),
         fuse_epilogues: epilogues_from(called_from(options.target)),
     }
     return tuple(own.get(run, run) for run in (*CANONICAL, *NATIVE))
@@ -117,11 +125,13 @@ __all__ = [
     "accumulate",
     "canonical",
     "check_names",
+    "choose_by_masks",
     "everywhere",
     "expand",
     "fold",
     "fuse_epilogues",
     "inline",
+    "join_branches",
     "native_passes",
     "optimise",
     "pass_by_pass",

@@ -31,6 +31,9 @@ def everywhere(run: Pass) -> Pass:
 
 
 def _inside(fn: Function, run: Pass) -> Function:
+    if not any(isinstance(v.op, Op) and inner_functions(v.op) for v in fn.values()):
+        return fn
+
     def visit(v: Value, inputs: tuple[Value, ...]) -> Value:
         op = _changed(v.op, run) if isinstance(v.op, Op) and inner_functions(v.op) else v.op
         return v.again(inputs) if op is v.op else Value(op, inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import prod
@@ -17,6 +18,7 @@ from mycelia.frozen import frozen
 from mycelia.ir import Cotangents, Lowered, Mistake, Op, Operand, Pair, Purity, Sample, Value, each_part, zero_gradient
 from mycelia.primitives import complex_formulas as formulas
 from mycelia.primitives.family import BOOLS, NUMBERS, check_dims, check_dtype, draw, mapping, names, wide
+from mycelia.sizes import known_equal
 from mycelia.types import Array, DType, TensorType, bool_, float32, int32, int64
 
 __all__ = [
@@ -24,7 +26,10 @@ __all__ = [
     "Any",
     "ArgMax",
     "ArgMin",
+    "Cummax",
+    "Cummin",
     "Cumsum",
+    "Cumulative",
     "Max",
     "Min",
     "Prod",
@@ -33,6 +38,8 @@ __all__ = [
     "arg_max",
     "arg_min",
     "axes_of",
+    "cummax",
+    "cummin",
     "cumsum",
     "mean",
     "reduce_all",
@@ -220,33 +227,22 @@ class Any(Reduction):
 
 
 @frozen
-class Cumsum(Op):
-    """The running sum along `axis`.
-
-    >>> Cumsum(0).reference(np.arange(4))
-    array([0, 1, 3, 6])
-    """
+class Cumulative(Op, abstract=True):
+    """The family: what a fold along `axis` has come to at each element."""
 
     axis: int
+    combine: ClassVar[str]
     dtypes: ClassVar[tuple[DType, ...]] = NUMBERS
     native: ClassVar[Lowered] = Lowered.STEP
     purity: ClassVar[Purity] = Purity.TOTAL
-
-    in_parts = each_part
 
     def infer(self, x: TensorType) -> TensorType:
         check_dims(self, x, (self.axis,), "axis")
         check_dtype(self, x)
         return x
 
-    def reference(self, x: Array) -> Array:
-        return np.cumsum(x, self.axis, wide(x).dtype).astype(x.dtype, copy=False)
-
-    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
-        return (p.flip(p.cumsum(p.flip(ct, (self.axis,)), self.axis), (self.axis,)),)
-
     def vmap(self, size: int, mapped: tuple[bool, ...], x: Value) -> Anything:
-        return cumsum(x, self.axis + 1)
+        return type(self)(self.axis + 1)(x)
 
     def axes(self, x: TensorType) -> str:
         a = ["1" if i == self.axis else n for i, n in enumerate(names(x.rank))]
@@ -260,8 +256,86 @@ class Cumsum(Op):
     @classmethod
     def mistakes(cls) -> Iterable[Mistake]:
         x = TensorType(float32, (2, 3))
-        yield Mistake(lambda: cls(2).infer(x), ShapeError, "cumsum along an axis that f32[2, 3] does not have")
-        yield Mistake(lambda: cls(0).infer(x.with_dtype(bool_)), DTypeError, "cumsum needs a numeric")
+        yield Mistake(lambda: cls(2).infer(x), ShapeError, f"{cls.name} along an axis that f32[2, 3] does not have")
+        yield Mistake(lambda: cls(0).infer(x.with_dtype(bool_)), DTypeError, f"{cls.name} needs a numeric")
+
+
+class Cumsum(Cumulative):
+    """The running sum along `axis`.
+
+    >>> Cumsum(0).reference(np.arange(4))
+    array([0, 1, 3, 6])
+    """
+
+    combine = "add"
+    in_parts = each_part
+
+    def reference(self, x: Array) -> Array:
+        return np.cumsum(x, self.axis, wide(x).dtype).astype(x.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        return (p.flip(p.cumsum(p.flip(ct, (self.axis,)), self.axis), (self.axis,)),)
+
+
+class CumulativeExtreme(Cumulative, abstract=True):
+    """The extreme elements so far; nan is extreme. Of equal ones the first has the cotangent."""
+
+    oracle: ClassVar[np.ufunc]
+
+    @staticmethod
+    @abstractmethod
+    def better(x: Value, y: Value) -> Value: ...
+
+    def reference(self, x: Array) -> Array:
+        found: Array = type(self).oracle.accumulate(wide(x), self.axis)
+        return found.astype(x.dtype, copy=False)
+
+    def vjp(self, ct: Value, out: Value, x: Value) -> Cotangents:
+        axis, rank = self.axis, x.tensor.rank
+        extent = x.shape[axis]
+        if known_equal(x.tensor.size, 0):
+            return (p.zeros_like(x),)
+        low = tuple(int(a == axis) for a in range(rank))
+        before = p.pad(p.take(out, axis, 0, extent - 1), low, (0,) * rank, 0)
+        place: Value = p.Iota(int64, x.shape, axis)()
+        newer = p.logical_or(type(self).better(x, before), p.equal(place, 0))
+        if x.dtype.is_float:
+            newer = p.logical_or(newer, p.logical_and(p.is_nan(x), p.logical_not(p.is_nan(before))))
+        where = Cummax(axis)(p.select(newer, place, p.zeros_like(place)))
+        order = [*(a for a in range(rank) if a != axis), axis]
+        rows = p.transpose(where, order)
+        flat = p.reshape(rows, (-1, extent))
+        flat = p.reshape(flat + p.Iota(int64, flat.shape, 0)() * p.full(extent, int64, ()), (-1,))
+        total = p.scatter_add(p.zeros_like(p.reshape(x, (-1,))), flat, p.reshape(p.transpose(ct, order), (-1,)), 0)
+        return (p.transpose(p.reshape(total, rows.shape), np.argsort(order).tolist()),)
+
+
+class Cummax(CumulativeExtreme):
+    """The largest element so far along `axis`.
+
+    >>> Cummax(0).reference(np.array([1, 3, 2]))
+    array([1, 3, 3])
+    """
+
+    combine, oracle = "max", np.maximum
+
+    @staticmethod
+    def better(x: Value, y: Value) -> Value:
+        return p.greater(x, y)  # type: ignore[no-any-return]
+
+
+class Cummin(CumulativeExtreme):
+    """The smallest element so far along `axis`.
+
+    >>> Cummin(0).reference(np.array([3, 1, 2]))
+    array([3, 1, 1])
+    """
+
+    combine, oracle = "min", np.minimum
+
+    @staticmethod
+    def better(x: Value, y: Value) -> Value:
+        return p.less(x, y)  # type: ignore[no-any-return]
 
 
 def places_of(extent: int) -> DType:
@@ -446,6 +520,24 @@ def cumsum(x: Operand, axis: int) -> Operand:
     Cumsum(axis=1)
     """
     return Cumsum(*axes_of(x, axis))(x)
+
+
+def cummax(x: Operand, axis: int) -> Operand:
+    """The largest element so far along `axis`.
+
+    >>> cummax(p.zeros(float32, (2, 3)), -1).op
+    Cummax(axis=1)
+    """
+    return Cummax(*axes_of(x, axis))(x)
+
+
+def cummin(x: Operand, axis: int) -> Operand:
+    """The smallest element so far along `axis`.
+
+    >>> cummin(p.zeros(float32, (2, 3)), -1).op
+    Cummin(axis=1)
+    """
+    return Cummin(*axes_of(x, axis))(x)
 
 
 def arg_max(x: Operand, axis: int) -> Operand:

@@ -22,6 +22,7 @@ from mycelia.runtime.reference import Handle
 from mycelia.runtime.results import address, maker
 from mycelia.runtime.seen import Seen
 from mycelia.sizes import solver
+from mycelia.threads.apart import apart
 from mycelia.threads.openmp import restricted, with_team
 from mycelia.types import Array
 
@@ -83,6 +84,8 @@ class Executable:
         self._inner: Executable | None = None
         binding = self.binding
         run = restricted(code.function("run", ctypes.c_int32, ctypes.c_void_p), binding.threads)
+        if binding.threads > 1 and binding.together is not False:
+            run = apart(run)
         self._run = on_deep_stack(run) if binding.procedures else with_team(run)
         self._polls = binding.loops
         self.heap = np.zeros(WORDS, np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mycelia.ir import Value
 from mycelia.loops import neutral
-from mycelia.primitives import Contract, Cumsum, Reduction
+from mycelia.primitives import Contract, Cumulative, Reduction
 from mycelia.primitives.contraction import matrices
 from mycelia.primitives.product_types import summed_in
 from mycelia.stablehlo.rules import emit
@@ -33,15 +33,15 @@ def _(op: Reduction, v: Value, w: Writer, x: Term) -> Term:
 
 
 @emit.register
-def _(op: Cumsum, v: Value, w: Writer, x: Term) -> Term:
-    """Sums of 1, 2, 4, 8, ... elements: as many rounds as the number of elements has digits."""
+def _(op: Cumulative, v: Value, w: Writer, x: Term) -> Term:
+    """Folds of 1, 2, 4, 8, ... elements: as many rounds as the number of elements has digits."""
     total = w.convert(x, accumulator(x.dtype))
     extent, step = x.shape[op.axis], 1
     none = (0,) * len(x.shape)
     while step < extent and x.type.size:
         low = [step if i == op.axis else 0 for i in range(len(x.shape))]
         high = [-step if i == op.axis else 0 for i in range(len(x.shape))]
-        total = w.binary("add", total, w.pad(total, low, high, none, 0))
+        total = w.binary(COMBINE[op.combine], total, w.pad(total, low, high, none, neutral(op.combine, total.dtype)))
         step *= 2
     return w.convert(total, x.dtype)
 

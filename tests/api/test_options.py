@@ -45,9 +45,9 @@ def test_nothing_below_the_api_looks_at_the_environment_or_the_machine():
     # `host` describes the machine, and only the api calls it; `threads` tells OpenMP something before it is loaded;
     # `platform_check` asks whether there is a back end at all, `tracebacks` how much of an error to show, and oneDNN
     # whether its user has told it already which instructions it may use; `streams` ties the process to processors when
-    # the user asks for it
+    # the user asks for it; `threads/apart` says where threads of a team run, of which nothing that is computed depends
     theirs = {"codegen/processor.py", "onednn/library.py", "platform_check.py", "threads/openmp.py", "tracebacks.py"}
-    theirs |= {"streams.py"}
+    theirs |= {"streams.py", "threads/apart.py"}
     assert set(found) == theirs
     calls = [path for path in ROOT.rglob("*.py") if "processor.host" in path.read_text()]
     assert [str(path.relative_to(ROOT)) for path in calls] == ["api/options.py"]

@@ -208,3 +208,17 @@ def test_constants_are_numbers_like_any_others(number):
             if want.dtype.kind == "f":
                 there = ~np.isnan(want)
                 np.testing.assert_array_equal(np.signbit(got)[there], np.signbit(want)[there], err_msg=str(op))
+
+
+def test_extremes_keep_nan_whichever_side_it_stands_on():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-2, 3, (2, 13, 37)).astype("f")
+    for a in (x, y):
+        a[rng.random(a.shape) < 0.05], a[rng.random(a.shape) < 0.05] = np.nan, np.inf
+
+    def python(x, y):
+        return p.maximum(x, y), p.minimum(x, y), p.reduce_max(x, (1,)), p.reduce_min(x, (0,)), p.reduce_max(x)
+
+    want = np.maximum(x, y), np.minimum(x, y), x.max(1), x.min(0), x.max()
+    for got, wanted in zip(compile(Function.build(python, f32(13, 37), f32(13, 37)))(x, y), want, strict=True):
+        np.testing.assert_array_equal(got, wanted)

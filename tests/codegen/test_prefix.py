@@ -1,4 +1,4 @@
-"""Running sums in machine code: NumPy's, along any axis, to the same bit on any number of threads."""
+"""Running sums and extremes in machine code: NumPy's, along any axis, to the same bit on any number of threads."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from mycelia.api.options import options
 from mycelia.ir import Function
 from mycelia.loops.prefix import CHUNK
 from mycelia.primitives.family import NUMBERS
-from mycelia.primitives.reduction import Cumsum
+from mycelia.primitives.reduction import Cummax, Cummin, Cumsum
 from mycelia.runtime.own_routines import sized
 from mycelia.runtime.warm import compile
 from mycelia.sizes import Scope
+from mycelia.transforms import vjp
 from mycelia.types import TensorType, bfloat16, float16, float32, float64, int16
 
 DIGITS = {float64: 1e-13, float32: 2e-6, float16: 2e-3, bfloat16: 1e-2}
@@ -76,3 +77,35 @@ def test_infinity_and_nan_stay():
     with np.errstate(invalid="ignore"):
         want = np.cumsum(x)
     np.testing.assert_allclose(compiled(Cumsum(0), TensorType(float32, (1000,)))(x)[0], want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [Cummax, Cummin])
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_extremes_so_far_are_numpy_s_for_every_type_along_any_axis_of_any_size(kind, dtype):
+    scope = Scope()
+    sizes = tuple(scope.name(n, low=0, hint=9) for n in "abc")
+    for axis in (1, 2):
+        run = compiled(kind(axis), TensorType(dtype, sizes))
+        for shape in ((2, 70, 3), (3, 5, 43), (1, 0, 2), (2, 3, 64), (1, 2, 2 * CHUNK + 77), (2, 129, 1)):
+            x = drawn(dtype, shape)
+            if dtype.is_float and x.size:
+                x.reshape(-1)[x.size // 2] = np.nan
+            (got,) = run(x)
+            np.testing.assert_array_equal(got.astype("d"), kind(axis).reference(x).astype("d"))
+
+
+@pytest.mark.parametrize("kind", [Cummax, Cummin])
+def test_extremes_of_a_long_row_are_the_same_whoever_shares_it(kind, monkeypatch):
+    x = drawn(float32, (2, 300_000))
+    for long in (1 << 60, 1):
+        monkeypatch.setattr("mycelia.runtime.own_routines.LONG", long)
+        sized.cache_clear()
+        np.testing.assert_array_equal(compiled(kind(1), TensorType(float32, (2, 300_000)))(x)[0], kind(1).reference(x))
+    sized.cache_clear()
+
+
+def test_of_equal_extremes_the_first_has_the_gradient():
+    x = TensorType(float32, (6,))
+    fn = vjp(Function.build(Cummax(0), x))
+    numbers = np.array([1, 3, 2, 3, 5, 4], "f")
+    np.testing.assert_array_equal(compile(fn, {}, options())(numbers, np.arange(6, dtype="f"))[-1], [0, 6, 0, 0, 9, 0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from mycelia.codegen import emitted_function
 from mycelia.ir import Function, interpret
 from mycelia.runtime import tiles
 from mycelia.testing import compile
+from mycelia.threads.apart import others
 from mycelia.threads.openmp import load_openmp
 from mycelia.types import Array, bfloat16, float32, float64, int32
 from tests.fuzz.judge import difference
@@ -104,3 +106,31 @@ def test_random_programs_and_their_gradients_run_on_three_threads():
                 assert not found, f"program {seed}: {found}\n{case.fn}"
 
     with_team(3, work)
+
+
+def places_of_others(team: int) -> list[set[int]]:
+    """Processors on which the others of a team may not run, though this thread may, after a program."""
+    program = compile(Function.build(lambda x: p.tanh(x), f32(1 << 21)), threads=team)
+    found: list[set[int]] = []
+
+    def work() -> None:
+        program(np.zeros(1 << 21, "f"))
+        found.extend(os.sched_getaffinity(0) - os.sched_getaffinity(thread) for thread in others())
+
+    with_team(team, work)
+    assert len(found) == team - 1
+    return found
+
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+@pytest.mark.skipif(PROCESSORS < 2, reason="threads have no choice")
+def test_the_others_of_a_team_stay_off_the_processor_of_the_one_that_leads():
+    (forbidden,) = places_of_others(2)
+    assert len(forbidden) == 1
+
+
+def test_more_threads_than_processors_run_anywhere():
+    if hasattr(os, "sched_getaffinity"):
+        assert not any(places_of_others(PROCESSORS + 1))

@@ -45,6 +45,31 @@ def test_a_view_read_by_a_kernel_is_read_in_place(view, t):
     check(lambda x: p.exp(view(x)), t, tolerance=1e-5)
 
 
+LYING = {
+    "a reshape": (lambda x: p.reshape(x, (48, 64)), f32(6, 8, 64)),
+    "rows of one number": (lambda x: p.reshape(x, (3072, 1)), f32(3072)),
+    "some rows": (lambda x: p.slice_(x, (8, 0), (56, 64)), f32(60, 64)),
+    "one of a stack": (lambda x: p.reshape(p.slice_(x, (1, 0, 0), (2, 48, 64)), (48, 64)), f32(3, 48, 64)),
+}
+
+
+@pytest.mark.parametrize(("view", "t"), LYING.values(), ids=LYING)
+def test_a_view_that_lies_row_by_row_is_sorted_where_it_is(view, t):
+    def python(x):
+        return p.Sort(0, False)(view(x))[0]
+
+    assert not launches(lowered(python, t))
+    check(python, t)
+
+
+def test_a_view_that_lies_otherwise_is_copied_once_to_be_sorted():
+    def python(x):
+        return p.Sort(0, False)(p.transpose(x, (1, 0)))[0]
+
+    assert len(launches(lowered(python, f32(60, 64)))) == 1
+    check(python, f32(60, 64))
+
+
 BATCH, TIME, HEADS, WIDTH = 2, 32, 4, 16
 
 
