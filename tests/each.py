@@ -1,5 +1,6 @@
 """Many small cases in one test: pytest takes longer to prepare a case than most of them take to be checked."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -40,6 +41,9 @@ def each(check: Callable[..., Any], cases: Iterable[tuple[object, tuple[Any, ...
         raise BaseExceptionGroup(f"{len(failures)} of {met} cases fail", failures)
 
 
+ADDRESS = re.compile(r" at 0x\w+")  # another one in every process, which must agree about the names
+
+
 def named(names: str | tuple[str, ...]) -> tuple[str, ...]:
     """The names of the arguments that a case gives."""
     return (names,) if isinstance(names, str) else names
@@ -65,7 +69,8 @@ def packed(
         if isinstance(case, ParameterSet):
             found.append((str(case.id), tuple(case.values)))
         else:
-            found.append((str(ids(case)), (case,) if isinstance(names, str) else tuple(case)))
+            name = ADDRESS.sub("", str(ids(case)))
+            found.append((name, (case,) if isinstance(names, str) else tuple(case)))
     size = 1 if apart else pack
     return [found[start : start + size] for start in range(0, len(found), size)]
 

@@ -143,7 +143,9 @@ class Holder:
         return ops.sin(x) * x * k
 
 
-@pytest.mark.parametrize("block", [Slotted(), Holder().block, ops.sin, functools.partial(ops.mul, X)], ids=str)
+@pytest.mark.parametrize(
+    "block", [Slotted(), Holder().block, ops.sin, functools.partial(ops.mul, X)], ids=lambda b: type(b).__name__
+)
 def test_whatever_can_be_called_can_be_computed_again(block):
     def loss(x):
         return ms.recompute(block, x).sum()
@@ -166,7 +168,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize("said", SAID, ids=str)
+@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
 def test_what_a_function_prints_while_a_graph_is_written_is_printed_when_it_runs(said, capfd):
     def fn(x):
         ops.print_(*said)
