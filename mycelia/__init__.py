@@ -15,7 +15,7 @@ from mycelia import platform_check as _platform_check  # noqa: F401  # first: th
 
 # isort: split
 from mycelia import api as _api
-from mycelia import common, errors, hal, nn, ops, runtime, train, types
+from mycelia import common, errors, nn, ops, runtime, train, types
 from mycelia import names as _names
 from mycelia import tracebacks as _tracebacks
 from mycelia import types as dtype
@@ -85,7 +85,6 @@ _names.explain_missing(
     context,
     common,
     common.initializer,
-    hal,
     nn,
     nn.wrap,
     ops,
@@ -130,7 +129,6 @@ __all__ = [
     "get_rng_state",
     "get_seed",
     "grad",
-    "hal",
     "hessian",
     "hvp",
     "initial_seed",
@@ -172,7 +170,7 @@ __all__ = [
 
 
 _LATER = (
-    "amp", "communication", "dataset", "device_context", "experimental", "log", "mindrecord", "mint", "models",
+    "amp", "communication", "dataset", "device_context", "experimental", "hal", "log", "mindrecord", "mint", "models",
     "numpy", "parallel", "profiler", "rewrite", "scipy",
 )  # fmt: skip
 _OTHERS = ("Profiler", "backends", "runtime", "set_recursion_limit")

@@ -8,6 +8,7 @@ from mycelia import checks
 from mycelia.api.devices import get_current_device
 from mycelia.api.memory import forget_peak, resident, statistics
 from mycelia.backends import backend, backends, known, usable
+from mycelia.names import missing_in
 from mycelia.streams import (
     Event,
     Stream,
@@ -191,3 +192,6 @@ def _only_processor(owner: str, device_target: str | None) -> None:
     """Complain about a device that is not there."""
     if device_target is not None:
         checks.only(owner, "device_target", device_target, "CPU", "there is the processor")
+
+
+__getattr__ = missing_in("mycelia.hal")

@@ -9,14 +9,13 @@ from mycelia.options import Options
 from mycelia.passes.accumulate import accumulate
 from mycelia.passes.branches import join_branches
 from mycelia.passes.epilogue import epilogues_from, fuse_epilogues
-from mycelia.passes.expand import expand
-from mycelia.passes.inline import inline
 from mycelia.passes.inner import Pass, everywhere
 from mycelia.passes.later_sums import sum_later
 from mycelia.passes.masks import choose_by_masks, masks_for
 from mycelia.passes.products import products_for, shape_products
 from mycelia.passes.reduction import split_reductions
 from mycelia.passes.simplify import fold, simplify
+from mycelia.passes.written_out import expand, inline
 
 NEEDED = (inline, expand)  # without them a back end would meet ops that it has no rule for
 CANONICAL: tuple[Pass, ...] = (*NEEDED, fold, sum_later, shape_products, simplify, join_branches)

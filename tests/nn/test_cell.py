@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -276,6 +277,7 @@ def test_weights_in_a_plain_list_are_told_of_unless_they_are_owned_or_meant_to_s
 
 
 def test_a_column_compared_with_a_row_is_told(recwarn):
+    warnings.simplefilter("always")  # once for each line, otherwise
     column, row = ms.Tensor([[1.0], [2.0]]), ms.Tensor([1.0, 2.0])
     for loss in (nn.MSELoss(), nn.L1Loss(), nn.SmoothL1Loss(), nn.HuberLoss()):
         for run in (loss, ms.jit(loss)):

@@ -68,7 +68,7 @@ def check_counts(images: Array, labels: Array, path: Path) -> None:
 def there(folder: str | Path, parts: dict[str, str]) -> list[str]:
     """The parts of a dataset whose files are there, by a pattern for each; all of them if there is none.
 
-    >>> there("/nowhere", {"train": "a*", "test": "b*"})
+    >>> there("no such folder", {"train": "a*", "test": "b*"})
     ['train', 'test']
     """
     found = [part for part, pattern in parts.items() if any(Path(folder).glob(pattern))]
