@@ -183,6 +183,29 @@ def test_the_footer_of_a_parquet_file_is_read_as_the_library_reads_it(tmp_path):
             assert groups_of(place, told.num_row_groups) is None
 
 
+def test_fields_that_nobody_knows_stand_before_the_groups_of_a_parquet_file(tmp_path):
+    """As a later version of the format may write them: Arrow passes over them, too."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    place = str(tmp_path / "a.parquet")
+    parquet.write_table(arrow.table({"x": np.arange(9)}), place, row_group_size=4)
+    raw = Path(place).read_bytes()
+    begin = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
+    footer, starts = raw[begin:-8], groups_of(place, 3)
+    assert footer[0] == 0x15  # field 1, a number
+    for field in (
+        b"\xf1", b"\xf2", b"\xf3\x07", b"\xf5\x90\x01", b"\xf7" + b"\0\xff" * 4, b"\xf8\x02ab",  # plain values
+        b"\xfc\0", b"\xfc\x15\x02\0", b"\xfc\x1c\x18\x01x\0\x11\0",  # structures
+        b"\xf9\x05", b"\xf9\x25\x02\x04", b"\xf9\x22\1\2", b"\xf9\x2c\x15\x02\0\0",  # lists
+    ):  # fmt: skip
+        more = field + b"\x05\x02"  # field 15 more than none; then number 1, told as it is
+        changed = more + footer[1:]
+        Path(place).write_bytes(raw[:begin] + changed + len(changed).to_bytes(4, "little") + b"PAR1")
+        assert parquet.ParquetFile(place).metadata.num_row_groups == 3
+        now = groups_of(place, 3)
+        assert now is not None, field
+        np.testing.assert_array_equal(now, starts + len(more) - 1)
+
+
 # texts and records
 
 

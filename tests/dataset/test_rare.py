@@ -383,6 +383,13 @@ def test_values_are_handed_over_as_they_were_asked_for():
         assert batch["x"].flags.owndata
         batch["x"][...] = -1
     assert kept.min() == 0
+    source = ds.NumpySlicesDataset({"x": kept}, shuffle=False).map(lambda x: x[::-1], "x")
+    for rows in (source.create_dict_iterator, source.create_tuple_iterator):
+        for copied in (True, False):
+            found = [*rows(num_epochs=1, output_numpy=True, do_copy=copied)]
+            found = [row["x"] if isinstance(row, dict) else row[0] for row in found]
+            np.testing.assert_array_equal(found, kept[:, ::-1])
+            assert [x.flags.owndata for x in found] == [copied] * 4  # else a view of what the function was given
 
 
 def test_a_function_takes_as_many_columns_as_it_has_plain_parameters():

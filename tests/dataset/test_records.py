@@ -316,3 +316,15 @@ def test_matlab_files_hold_what_scipy_finds_in_them(compressed, tmp_path):
         np.testing.assert_array_equal(found[0], [[0, 1, 2]])
         np.testing.assert_array_equal(found[1], dots)
     np.testing.assert_array_equal(t["x"][0], [[0, 1]])
+
+
+def test_sparse_matrices_of_zeros_and_of_any_sizes_are_those_of_scipy(tmp_path):
+    io = pytest.importorskip("scipy.io")
+    sparse = pytest.importorskip("scipy.sparse")
+    for dtype in (np.float64, np.complex128, bool):
+        for dense in (np.zeros((3, 4)), np.zeros((1, 1)), np.eye(3, 5, 2), np.eye(5, 2, -3), np.ones((2, 1))):
+            want = dense.astype(dtype)
+            io.savemat(tmp_path / "a.mat", {"x": sparse.csc_matrix(want)})
+            (found,) = matlab(tmp_path / "a.mat", "x")
+            np.testing.assert_array_equal(found, want)
+            np.testing.assert_array_equal(found, io.loadmat(tmp_path / "a.mat")["x"].toarray())

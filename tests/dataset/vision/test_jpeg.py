@@ -114,6 +114,19 @@ def test_a_file_that_is_cut_off_is_an_error():
             vision.Decode()(data[:end])
 
 
+def test_pixels_whose_last_bits_are_missing_are_left_to_the_library():
+    """An end marker comes too early: what libraries then invent is theirs."""
+    rng = np.random.default_rng(7)
+    for size in range(8, 40):
+        data = encoded(picture(rng, size, 47 - size), quality=2 * size)
+        np.testing.assert_array_equal(pixels(data), library(data))
+        for cut in (1, 2, 3, 9):
+            short = np.concatenate([data[: -2 - cut], data[-2:]])
+            assert pixels(short) is None, (size, cut)
+            if cut < 9:
+                np.testing.assert_array_equal(vision.Decode()(short), library(short))
+
+
 def test_flipped_bits_never_reach_outside_the_arrays():
     """The routines run as Python over arrays that refuse an index outside; and both answers are the same."""
     rng = np.random.default_rng(5)
