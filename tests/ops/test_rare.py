@@ -449,3 +449,36 @@ def test_runs_and_different_elements_of_what_was_assigned_a_constant():
 def test_a_border_of_negative_zeros_is_negative():
     for pad in (ops.pad, ms.jit(lambda x, padding, value: ops.pad(x, padding, value=value))):
         assert np.signbit(pad(Tensor([1.0]), (1, 1), value=-0.0).asnumpy()).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(("dtype", "large"), [(ms.float16, 2048), (ms.bfloat16, 256)], ids=str)
+def test_small_numbers_that_are_added_one_by_one_to_a_large_one_of_half_precision_count(dtype, large):
+    """Each alone is rounded off: sums are rounded once, at the end."""
+    x, ones = Tensor(np.full((3, 2), large), dtype), Tensor(np.ones((8, 2)), dtype)
+    at = Tensor(np.array([0, 0, 2, 0, 0, 0, 0, 0]), ms.int32)
+    for add in (
+        lambda x, at, ones: ops.tensor_scatter_add(x, at[:, None], ones),
+        lambda x, at, ones: ops.index_add(x, at, ones, 0),
+        lambda x, at, ones: ops.tensor_scatter_sub(x, at[:, None], -ones),
+    ):
+        for run in (add, ms.jit(add)):
+            found = run(x, at, ones)
+            assert found.dtype == dtype
+            assert found.astype(ms.float32).tolist() == [[large + 8] * 2, [large] * 2, [large] * 2]
+
+
+def test_a_bias_is_added_to_products_of_every_size_and_layout():
+    rng = np.random.default_rng(5)
+    with_bias = {
+        "plain": lambda a, b, c: ops.matmul(a, b) + c,
+        "turned": lambda a, b, c: ops.matmul(a.T, b) + c,  # columns a power of two apart, too
+        "each row": lambda a, b, c: ops.relu(ops.matmul(b.T, a.T) + c[:, None]),
+        "added to": lambda a, b, c: ops.addmm(c, a, b),
+    }
+    for rows, terms, columns in ((512, 65, 33), (256, 64, 48), (128, 256, 512), (64, 64, 1024), (33, 300, 1200)):
+        a, b, c = (rng.integers(-3, 4, shape).astype("f") for shape in ((rows, terms), (terms, columns), columns))
+        for name, fn in with_bias.items():
+            left = a.T.copy() if name == "turned" else a
+            want = np.maximum((a @ b + c).T, 0) if name == "each row" else a @ b + c
+            found = ms.jit(fn)(Tensor(left), Tensor(b), Tensor(c)).asnumpy()
+            np.testing.assert_array_equal(found, want, f"{name} of {rows, terms, columns}")

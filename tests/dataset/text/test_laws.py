@@ -238,3 +238,12 @@ def test_vocabularies_are_made_by_their_old_names_too_with_a_warning():
     tokens = T.SentencePieceTokenizer(model, T.SPieceTokenizerOutType.STRING)("ba").tolist()
     again = T.SentencePieceVocab.from_dataset(words, ["word"], *given)
     assert tokens == T.SentencePieceTokenizer(again, T.SPieceTokenizerOutType.STRING)("ba").tolist()
+
+
+@pytest.mark.parametrize("kind", [T.Vectors, T.GloVe, T.FastText, T.CharNGram])
+def test_what_is_no_name_of_a_vector_file_is_refused_in_the_words_of_the_call(kind):
+    for wrong in (5, None, b"x"):
+        with pytest.raises(MyceliaError, match=f"^file_path of {kind.__name__} is a text, not {type(wrong).__name__}"):
+            kind.from_file(wrong)
+    with pytest.raises(MyceliaError, match=f"^max_vectors of {kind.__name__} "):
+        kind.from_file("no file", -1)

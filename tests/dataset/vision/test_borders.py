@@ -12,6 +12,7 @@ import mycelia.dataset.vision as V
 from mycelia.dataset import transforms
 from mycelia.dataset.random import seeded
 from mycelia.dataset.vision.resample import by_taps
+from mycelia.errors import MyceliaError
 from tests.dataset.vision.every import TRANSFORMS, columns
 
 RNG = np.random.default_rng(3)
@@ -151,3 +152,16 @@ def test_shears_of_a_random_map_are_drawn_where_they_belong():
     assert {s[1] for s in drawn} == {0}
     assert min(s[0] for s in drawn) < -28
     assert max(s[0] for s in drawn) > 28
+
+
+def test_what_is_erased_may_touch_each_border_and_cross_none():
+    image = RNG.integers(1, 255, (4, 6, 3), np.uint8)
+    for top, left, height, width in itertools.product((0, 1, 3, 4), (0, 2, 5, 6), (1, 3, 4, 5), (1, 4, 6, 7)):
+        erase = V.Erase(top, left, height, width)
+        if top + height > 4 or left + width > 6:
+            with pytest.raises(MyceliaError, match="outside the image"):
+                erase(image)
+            continue
+        rows, columns = np.mgrid[:4, :6]
+        inside = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
+        np.testing.assert_array_equal(erase(image), np.where(inside[..., None], 0, image))
