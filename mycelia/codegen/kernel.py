@@ -409,8 +409,7 @@ class _Emitter:
             return self._position(e.attribute, e.dtype)
         if e.kind == "folded":
             return scalar.splat(self.b, self.folds[e.attribute], lanes)
-        operand = e.args[1].dtype if e.kind == "select" else e.args[0].dtype
-        return scalar.emit(self.b, e.kind, e.dtype, operand, args)
+        return scalar.emit(self.b, e.kind, e.dtype, e.args[0].dtype, args)
 
     def _position(self, at: Index, dtype: DType) -> ir.Value:
         kind, step = scalar.register_type(dtype, self.lanes), self._step(at)

@@ -142,7 +142,7 @@ def intrinsic(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
 
 
 def emit(b: ir.IRBuilder, kind: str, dtype: DType, operand: DType, args: Sequence[ir.Value]) -> ir.Value:
-    """The instruction `kind` on registers; `operand` is the element type of the arguments, `dtype` of the result."""
+    """The instruction `kind` on registers; `operand` is the type of the first argument, `dtype` of the result."""
     if kind in EITHER:
         return EITHER[kind](b, operand, dtype, *args)
     if operand.kind == "f":

@@ -97,7 +97,9 @@ def _inner(atom: Atom, found: dict[Index, None]) -> None:
 
 
 def shape_loops(kernel: Kernel) -> Kernel:
-    """Split loops where indices divide them, order rows and columns by memory, and merge what runs on."""
+    """Split loops where indices divide them, order rows and columns by memory, and merge what runs on. No loop is
+    within another one yet.
+    """
     nest = _split(Nest(kernel))
     nest = _order(nest)
     return _merge(nest).kernel
@@ -122,7 +124,7 @@ def _divisions(at: Index) -> list[tuple[Variable, Dim]]:
             inner = atom.index
             if len(inner.terms) == 1 and known_equal(inner.constant, 0) and known_equal(inner.terms[0][1], 1):
                 v = inner.terms[0][0]
-                if isinstance(v, Variable) and v.within is None and _parts(v.extent, atom.divisor):
+                if isinstance(v, Variable) and _parts(v.extent, atom.divisor):
                     found.append((v, atom.divisor))
             found += _divisions(inner)
     return found
@@ -185,7 +187,7 @@ def _adjacent(run: tuple[Variable, ...], outer: Variable, inner: Variable) -> bo
 
 
 def _runs_on(outer: Variable, inner: Variable, indices: list[Index], mixed: set[Variable]) -> bool:
-    if outer in mixed or inner in mixed or inner.within is not None or outer.within is not None:
+    if outer in mixed or inner in mixed:
         return False
     return all(known_equal(at.coefficient(outer), at.coefficient(inner) * inner.extent) for at in indices)
 

@@ -108,7 +108,7 @@ class Cache:
 
     def _trusted(self, make: bool = False) -> bool:
         """Whether only this user, or the system, can have put there what lies in the folder."""
-        if self._usable is None or (make and not self._usable and not self._silent):
+        if self._usable is None:
             try:
                 if make:
                     self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
