@@ -191,7 +191,7 @@ SIZES = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xDE: ">H", 0xDF: ">I"}  # of texts
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 
 
-def unpacked(raw: memoryview | bytes, at: int = 0, inner: bool = False) -> tuple[Any, int]:
+def unpacked(raw: bytes, at: int = 0, inner: bool = False) -> tuple[Any, int]:
     """A value in MessagePack, as far as record files use it, and where it ends. There is no map within a map.
 
     >>> unpacked(b"\\x82\\xa1a\\x05\\xa1b\\xff")
@@ -216,7 +216,7 @@ def unpacked(raw: memoryview | bytes, at: int = 0, inner: bool = False) -> tuple
     if kind >= 0xA0 and kind not in (0xDE, 0xDF):
         if at + size > len(raw):
             raise ValueError(f"a text of {size} bytes begins at {at} of {len(raw)}")
-        return bytes(raw[at : at + size]).decode(), at + size
+        return raw[at : at + size].decode(), at + size
     if inner:
         raise ValueError("a map within a map")
     told = {}

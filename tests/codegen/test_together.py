@@ -12,13 +12,13 @@ from mycelia.ir import Function
 from mycelia.loops.unit_text import parse_unit, show_unit
 from mycelia.lowering import lower
 from mycelia.passes import optimise
-from mycelia.primitives import exp, matmul
+from mycelia.primitives import exp, matmul, sort
 from mycelia.runtime.bind import Bound, arrange
 from mycelia.runtime.layout import layout
 from mycelia.runtime.warm import compile
 from mycelia.sizes import Scope
 from mycelia.sizes.sym import text
-from mycelia.types import TensorType, float32
+from mycelia.types import TensorType, float32, int32
 
 
 def unit_of(python, *types):
@@ -57,3 +57,12 @@ def test_both_ways_compute_the_same(rows):
     x, w = (np.random.default_rng(i).normal(size=(k, 64)).astype("f") for i, k in enumerate((rows, 64)))
     (out,) = compile(fn, {}, replace(options(), threads=2))(x, w)
     np.testing.assert_allclose(out, x @ w * 2, rtol=1e-4, atol=1e-4)
+
+
+def test_a_long_row_is_sorted_in_phases_that_follow_one_another(dtype):
+    x = np.random.default_rng(3).integers(-(10**6), 10**6, 1 << 19, np.int32)
+    t = TensorType(int32, x.shape)
+    assert shares(*unit_of(lambda x: sort(x, 0), t))
+    values, places = compile(Function.build(lambda x: sort(x, 0), t), {}, replace(options(), threads=2))(x)
+    np.testing.assert_array_equal(values, np.sort(x))
+    np.testing.assert_array_equal(places, np.argsort(x, kind="stable"))

@@ -43,7 +43,7 @@ class DetectPitchFrequency(AudioOperation):
         """Normalised correlation (rows, frame, lag - 1) of each frame with what follows it after a lag."""
         lags = math.ceil(self.sample_rate / self.freq_low)
         size = math.ceil(self.sample_rate * self.frame_time)
-        time = waveform.shape[-1]
+        time = waveform.shape[1]
         frames = math.ceil(time / size)
         needed = lags + frames * size
         padded = np.pad(waveform, [(0, 0), (0, max(needed - time, 0))])
