@@ -59,7 +59,7 @@ def test_both_ways_compute_the_same(rows):
     np.testing.assert_allclose(out, x @ w * 2, rtol=1e-4, atol=1e-4)
 
 
-def test_a_long_row_is_sorted_in_phases_that_follow_one_another(dtype):
+def test_a_long_row_is_sorted_in_phases_that_follow_one_another():
     x = np.random.default_rng(3).integers(-(10**6), 10**6, 1 << 19, np.int32)
     t = TensorType(int32, x.shape)
     assert shares(*unit_of(lambda x: sort(x, 0), t))
