@@ -10,6 +10,7 @@ from mycelia import Parameter, Tensor, nn, ops
 from mycelia.api.fused import fused
 from mycelia.api.parallel_context import SETTINGS, auto_parallel_context, reset_auto_parallel_context
 from mycelia.errors import ArgumentError, MyceliaError
+from mycelia.ops import pyfunc
 
 X = Tensor(np.array([1.0, -2.0, 3.0], np.float32))
 ways = pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "jit"])
@@ -247,3 +248,33 @@ def test_a_fused_function_gives_what_it_gives_op_by_op_for_arguments_of_all_kind
         assert got.dtype is want.dtype
         np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), rtol=1e-5, atol=1e-6)
         assert (np.signbit(got.asnumpy()) == np.signbit(want.asnumpy())).all()
+
+
+def test_a_program_that_python_calls_from_within_it_leaves_what_the_outer_call_has_put_aside():
+    """The gradient of a loop keeps its turns in memory of its own, and calls itself for other numbers of turns."""
+
+    def loss(x, turns):
+        y, i = x, Tensor(0)
+        while i < turns:
+            y = ops.sin(y) * 1.1
+            i = i + 1
+
+        def inner(y, turns):
+            return slope(Tensor(y), Tensor(turns - 19)).numpy() if turns > 10 else np.ones_like(y)
+
+        weight = pyfunc(inner, x, ops.stop_gradient(y), turns)
+        return (y * ops.stop_gradient(weight)).sum()
+
+    def plain(x, turns):
+        turned = [np.array(x, "d")]
+        for _ in range(turns):
+            turned.append(np.sin(turned[-1]) * 1.1)
+        weight = plain(turned[-1], turns - 19) if turns > 10 else np.ones(x.shape)
+        for y in reversed(turned[:-1]):
+            weight = weight * np.cos(y) * 1.1
+        return weight
+
+    slope = ms.jit(ms.grad(loss))
+    x = np.linspace(-1, 2, 33, dtype="f")
+    for turns in (3, 25, 40, 120, 25):
+        np.testing.assert_allclose(slope(Tensor(x), Tensor(turns)).numpy(), plain(x, turns), rtol=2e-4, atol=1e-5)

@@ -17,7 +17,7 @@ from mycelia.api.options import options
 from mycelia.errors import CompileError
 from mycelia.ir import Function
 from mycelia.primitives import Cumsum
-from mycelia.runtime import ahead, resizable, worker
+from mycelia.runtime import ahead, resizable, warm, worker
 from mycelia.runtime import cache as cache_module
 from mycelia.runtime.cache import Cache
 from mycelia.runtime.clocked import Clocked
@@ -64,6 +64,19 @@ def test_the_last_few_sizes_are_kept_and_all_are_right(monkeypatch, whole):
             assert run.programs == min(3, len(kept))
     assert made == wanted
     assert run.programs <= 3 + whole
+
+
+@pytest.mark.parametrize("axes", [(0, 2), (0, 1), (1,)])
+def test_one_program_is_for_all_sizes_of_loops_in_loops_and_for_none(axes):
+    scope = Scope()
+    n, m = (scope.name(c, low=0, hint=9) for c in "nm")
+    for shape in ((n, m, 4), (n, 5, m)):
+        fn = Function.build(lambda x: p.reduce_sum(x * x + 1.0, axes), TensorType(float32, shape))
+        run = warm.compile(fn, {}, options())
+        for sizes in ((0, 5, 4), (1, 5, 4), (3, 5, 4), (8, 5, 4), (70, 5, 4)):
+            x = np.arange(np.prod(sizes), dtype="f").reshape(sizes) % 7
+            np.testing.assert_array_equal(run(x)[0], (x * x + 1).sum(axes))
+        assert run.programs == 1
 
 
 def test_a_function_that_is_not_compiled_is_clocked_as_a_whole():
