@@ -99,6 +99,26 @@ def test_sequences_of_sequences_are_taken_apart_and_put_together():
         agree(Function.build(fn, N, rows), count(n), np.array([0.1, 0.7, -0.4]))
 
 
+def test_room_for_more_elements_is_not_taken_for_elements_when_sequences_of_sequences_are_put_together():
+    """What grew turn by turn has room to grow further, where earlier calls have left their numbers."""
+    one, rows = TensorType(float64, ()), TensorType(float64, (SIZE,))
+    run, total = turns(one, lambda x: p.sin(x) + 0.1), folded(rows)
+    condition = Function.build(lambda n, x, i: p.less(i, n), N, one, N)
+    body = Function.build(lambda n, x, i: (p.cos(x), i + whole(1), run(n, x)[1]), N, one, N)
+    grown = Function.build(lambda n, x: p.While(condition, body, 1)(n, x, whole(0))[3], N, one)
+    add = Function.build(lambda n, acc, xs: (acc * 0.9 + total(n, xs)[0],), N, rows, SequenceType(rows))
+
+    def fn(n, x):
+        together = JoinBatch(SequenceType(SequenceType(S)), SIZE)(p.Map(grown, 1, SIZE)(n, x)[0])
+        return p.Scan(add, 1, 1)(n, n, p.zeros(float64, (SIZE,)), together)
+
+    program, x = Function.build(fn, N, rows), np.array([0.1, 0.7, -0.4])
+    native = compile(program)
+    for n in (60, 1, 4, 63, 2, 64, 0, 3):
+        for got, want in zip(native(count(n), x), interpret(program, count(n), x), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
+
+
 def test_nothing_is_zero_for_every_example():
     rows = TensorType(float64, (SIZE,))
     total = folded(rows)
