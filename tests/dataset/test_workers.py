@@ -3,6 +3,7 @@
 import os
 import threading
 from itertools import product
+from multiprocessing import active_children
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic, sleep
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import mycelia.dataset as ds
+from mycelia.dataset.config import PipelineOptions
+from mycelia.dataset.flow.processes import ProcessWorkers
 from mycelia.dataset.flow.request import Literal
 from mycelia.dataset.flow.workers import Blueprint, ThreadWorkers
 from mycelia.errors import MyceliaError
@@ -181,6 +184,24 @@ def test_processes_that_wait_for_work_end_when_they_are_told(monkeypatch):
     next(iterator)
     iterator.stop()
     assert forced == []
+
+
+def test_a_pool_of_processes_has_as_many_as_it_was_last_told_to_have():
+    workers = ProcessWorkers(Blueprint([], [], 0, False), 2, PipelineOptions())
+    try:
+        for count in (1, 3, 2, 1, 2):
+            before = [worker.process.pid for worker in workers.workers]
+            workers.resize(count)
+            for i in range(3):  # each is dealt after the pool was looked at, which lets one process go at a time
+                assert workers.submit(Literal(((i,),))).wait().outcomes == [(i,)]
+            now = [worker.process.pid for worker in workers.workers]
+            alive = {process.pid for process in active_children()}
+            assert len(now) == count
+            assert alive.issuperset(now)
+            assert alive.isdisjoint(before[count:])
+            assert now[: len(before)] == before[:count]
+    finally:
+        workers.close()
 
 
 def test_a_pool_that_shrinks_ends_its_last_threads_and_grows_again():
