@@ -275,8 +275,9 @@ def _matched(axes: Axes, structure: Structure, what: str) -> list[int | None]:
     """An axis for every leaf: one number speaks for all leaves below it."""
     if axes is None or isinstance(axes, int):
         return [axes] * structure.leaves
-    parts = list(axes.values()) if isinstance(axes, dict) else list(axes)
-    if structure.kind is None or len(parts) != len(structure.children):
+    others = isinstance(axes, dict) and axes.keys() != set(structure.keys)
+    parts = [axes[key] for key in structure.keys] if isinstance(axes, dict) and not others else list(axes)
+    if structure.kind is None or others or len(parts) != len(structure.children):
         raise ArgumentError(
             f"{what} does not look like the {'arguments' if what == 'in_axes' else 'results'}",
             given={what: axes, "their number": len(structure.children)},

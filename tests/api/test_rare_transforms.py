@@ -278,3 +278,21 @@ def test_a_program_that_python_calls_from_within_it_leaves_what_the_outer_call_h
     x = np.linspace(-1, 2, 33, dtype="f")
     for turns in (3, 25, 40, 120, 25):
         np.testing.assert_allclose(slope(Tensor(x), Tensor(turns)).numpy(), plain(x, turns), rtol=2e-4, atol=1e-5)
+
+
+@ways
+def test_axes_of_a_dictionary_are_those_of_its_keys(way):
+    nest = {k: np.arange(6, dtype=np.float32).reshape(2, 3) + i for i, k in enumerate("abc")}
+    want = nest["a"] + nest["b"] * nest["c"] + [10, 20, 30]
+    nest = {
+        k: Tensor(v) for k, v in ({**nest, "b": nest["b"].T.copy(), "d": np.array([10, 20, 30], np.float32)}).items()
+    }
+    axes = {"a": 0, "b": 1, "c": 0, "d": None}
+    for order in ("abcd", "dcba", "bdac"):
+        some = {k: axes[k] for k in order}
+        fn = way(lambda t, some=some: ms.vmap(lambda t: t["a"] + t["b"] * t["c"] + t["d"], in_axes=(some,))(t))
+        assert np.array_equal(fn(nest).asnumpy(), want), order
+    both = way(lambda t: ms.vmap(lambda x: {"a": x, "b": x + 1}, out_axes={"b": 1, "a": 0})(t))(nest["a"])
+    assert told(both) == {"a": nest["a"].tolist(), "b": (nest["a"] + 1).T.tolist()}
+    with pytest.raises(MyceliaError, match="in_axes does not look like"):
+        way(lambda t: ms.vmap(lambda t: t["a"], in_axes=({"a": 0, "x": 0, "c": 0, "d": None},))(t))(nest)
