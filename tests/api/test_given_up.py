@@ -12,6 +12,7 @@ import mycelia as ms
 from mycelia import Tensor
 from mycelia.api import ways
 from mycelia.api.ways import MANY, REST, Pause
+from mycelia.errors import CaptureError
 
 
 def words(x: Tensor, text: str) -> Tensor:
@@ -71,3 +72,17 @@ def test_a_pause_grows_to_its_longest() -> None:
             waited += 1
         runs.append(waited)
     assert runs == [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, REST, REST, REST]
+
+
+def test_what_may_not_be_left_to_python_says_why_it_is_not_compiled() -> None:
+    fast, x = ms.jit(words, fallback=False), Tensor([1.0, 2.0])
+    told = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for i in range(4 * MANY):
+            try:
+                assert fast(x, str(i)).tolist() == words(x, str(i)).tolist()
+            except CaptureError as error:
+                told.append(str(error))
+    assert len(told) >= MANY
+    assert all("it reads things that change with each call" in text for text in told)

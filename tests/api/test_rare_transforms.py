@@ -1,6 +1,10 @@
 """Transforms with the arguments that few give: results beside, odd axes, single gradients, settings."""
 
+import datetime
+import decimal
 import functools
+from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +13,9 @@ import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
 from mycelia.api.fused import fused
 from mycelia.api.parallel_context import SETTINGS, auto_parallel_context, reset_auto_parallel_context
+from mycelia.api.profile_page import timeline
+from mycelia.api.seeming import must_run_once
+from mycelia.eager.views import shares
 from mycelia.errors import ArgumentError, MyceliaError
 from mycelia.ops import pyfunc
 
@@ -281,6 +288,73 @@ def test_a_program_that_python_calls_from_within_it_leaves_what_the_outer_call_h
 
 
 @ways
+def test_what_flows_has_the_type_of_what_it_flows_to(way):
+    fn = way(lambda x: x * x)
+    _, pull = ms.vjp(fn, X)
+    for kind in (np.float64, np.float16, np.int32, np.int8, np.float32):
+        given = Tensor(np.array([1, 3, 2], kind))
+        for found in (pull(given)[0], ms.jvp(fn, X, given)[1]):
+            assert (found.dtype, found.tolist()) == (ms.float32, [2.0, -12.0, 12.0])
+
+
+@ways
+def test_written_data_loses_axes_of_one_element_in_front_and_no_others(way):
+    def written(x, at, new):
+        x = x.copy()
+        x[at] = new
+        return x
+
+    rows, fn = np.zeros((4, 3), np.float32), written if way is not ms.jit else ms.jit(written, fallback=False)
+    for at in (np.array([0, 2]), np.array(1)):
+        for shape in (
+            (3,),
+            (1, 3),
+            (1, 1, 3),
+            (1, 2, 3),
+            (2, 3),
+            (2, 1),
+            (1, 1, 1),
+            (2, 2, 3),
+            (1, 2, 2, 3),
+            (2, 1, 3),
+        ):
+            new, want = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) + 1, rows.copy()
+            try:
+                want[at] = new
+            except ValueError:
+                with pytest.raises(MyceliaError, match=r"cannot be written|cannot broadcast"):
+                    fn(Tensor(rows), Tensor(at), Tensor(new))
+            else:
+                assert np.array_equal(fn(Tensor(rows), Tensor(at), Tensor(new)).asnumpy(), want), (at, shape)
+
+
+@pytest.mark.parametrize("step", [-1, -2, -3])
+def test_a_slice_goes_back_at_sizes_that_change(step):
+    for part in (slice(None, None, step), slice(5, None, step), slice(None, 1, step), slice(-2, -6, step)):
+        fn = ms.jit(lambda x, part=part: x[part] * 1)
+        for size in (3, 4, 7, 9, 10, 6, 8):
+            numbers = np.arange(size, dtype=np.float32)
+            assert fn(Tensor(numbers)).tolist() == numbers[part].tolist(), (part, size)
+
+
+@pytest.mark.parametrize("nest", [lambda t: (t,), lambda t: [t], lambda t: {"a": t}, lambda t: t, lambda t: (t, t)])
+def test_a_fused_function_gives_the_nest_that_it_made(nest):
+    def fn(x):
+        return nest(x * 2 + 1)
+
+    compiled = fused(fn)
+    for x in (X, Tensor(np.arange(1 << 17, dtype=np.float32)), X):
+        found, want = compiled(x), fn(x)
+        assert (type(found), told(found)) == (type(want), told(want))
+
+
+def test_what_is_not_known_may_change_and_decide():
+    for fn in (lambda x: decimal.Decimal(x), lambda x: datetime.date, open, datetime.datetime, iter([])):
+        assert must_run_once(fn)
+    assert not must_run_once(lambda x: np.float32(x) + len([x]))
+
+
+@ways
 def test_axes_of_a_dictionary_are_those_of_its_keys(way):
     nest = {k: np.arange(6, dtype=np.float32).reshape(2, 3) + i for i, k in enumerate("abc")}
     want = nest["a"] + nest["b"] * nest["c"] + [10, 20, 30]
@@ -294,5 +368,89 @@ def test_axes_of_a_dictionary_are_those_of_its_keys(way):
         assert np.array_equal(fn(nest).asnumpy(), want), order
     both = way(lambda t: ms.vmap(lambda x: {"a": x, "b": x + 1}, out_axes={"b": 1, "a": 0})(t))(nest["a"])
     assert told(both) == {"a": nest["a"].tolist(), "b": (nest["a"] + 1).T.tolist()}
+    if way is ms.jit:  # the whole is one program
+
+        def given(x, y, z):
+            return ms.vmap(lambda t: t["x"] * t["y"] + t["z"], in_axes=[{"x": 0, "z": None, "y": 1}])(
+                {"x": x, "y": y, "z": z}
+            )
+
+        found = ms.jit(given, fallback=False)(nest["a"], nest["b"], nest["d"])
+        assert np.array_equal(found.asnumpy(), (nest["a"] * nest["b"].T + nest["d"]).asnumpy())
     with pytest.raises(MyceliaError, match="in_axes does not look like"):
         way(lambda t: ms.vmap(lambda t: t["a"], in_axes=({"a": 0, "x": 0, "c": 0, "d": None},))(t))(nest)
+
+
+def test_what_flows_to_a_part_is_added_to_the_whole_and_to_nothing_else():
+    size = 1 << 18
+    a, b, w = np.random.default_rng(0).standard_normal((3, size)).astype(np.float32)
+
+    def loss(x, y):
+        part = x[5 : size - 3]
+        return ((x + y) * Tensor(w)).sum() + (part * 3).sum()
+
+    of_x, of_y = ms.grad(loss, (0, 1))(Tensor(a), Tensor(b))
+    assert np.array_equal(of_y.asnumpy(), w)
+    w[5 : size - 3] += 3
+    assert np.array_equal(of_x.asnumpy(), w)
+
+
+def test_a_tensor_is_no_part_of_itself():
+    x = Tensor([1.0, 2.0])
+    assert x.T is x
+    assert not shares(x)
+    y = x.reshape(2)
+    assert y._kin.base is x
+
+
+@ways
+def test_a_wrapper_has_what_the_wrapped_function_knows(way):
+    def tagged(x):
+        return x * 2
+
+    tagged.factor = 3.0
+
+    def fn(x):
+        @functools.wraps(tagged)
+        def around(x):
+            return tagged(x) + 1
+
+        return around(x) * getattr(around, "factor", 100.0), around.__name__
+
+    found, name = way(fn)(X)
+    assert (found.tolist(), name) == (((X * 2 + 1) * 3).tolist(), "tagged")
+
+
+def test_a_picture_says_names_as_they_are():
+    class Reading(HTMLParser):
+        told = None
+
+        def handle_starttag(self, tag, attrs):
+            self.told = dict(attrs)["data-told"] if tag == "rect" else self.told
+
+    name = 'it\'s <x> & "y"'
+    page = Reading()
+    page.feed(timeline([{"name": name, "cat": "call", "ts": 0.0, "dur": 2e3, "tid": 0, "args": {"lines": ["a'b"]}}]))
+    assert page.told == f"{name}\n2.000 ms\na'b"
+
+
+def test_what_a_dictionary_holds_is_found_by_numbers_that_are_computed():
+    held, state = {1: 10.0, 2: 20.0, 3: 30.0}, SimpleNamespace(n=0)
+
+    def given(x, k):
+        own = dict(held)
+        return x * held.get(k, 5.0) + own.pop(k + 1, 3.0) + own.setdefault(k, 1.0) + held.get(k * 2, 0.5)
+
+    def counted(x):
+        state.n += 1
+        return x * held.get(state.n % 4, 5.0) + held.get(state.n % 4 + 1, 2.0)
+
+    compiled = ms.jit(given, fallback=False)
+    for k in (1, 2, 3, 4, 5, 1, 2):
+        assert compiled(Tensor(2.0), k).item() == given(Tensor(2.0), k).item(), k
+    compiled = ms.jit(counted, fallback=False)
+    for n in range(8):
+        state.n = n
+        want = counted(Tensor(2.0)).item()
+        state.n = n
+        assert (compiled(Tensor(2.0)).item(), state.n) == (want, n + 1)

@@ -7,7 +7,7 @@ import pytest
 
 import mycelia as ms
 from mycelia import Parameter, Tensor, nn, ops
-from mycelia.errors import ArgumentError, ShapeError
+from mycelia.errors import ArgumentError, MyceliaError, ShapeError
 from mycelia.nn.image import gaussian
 from mycelia.nn.learning_rate_schedule import check_rate, check_steps
 
@@ -119,3 +119,53 @@ def test_instance_norm_in_16_bits_remembers_in_32(dtype):
     kept = 1.0 - layer.momentum
     wanted = (1.0 - kept) * x.mean((0, 2, 3))
     np.testing.assert_allclose(layer.moving_mean.asnumpy(), wanted, rtol=2e-2)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("gamma", [0.0, 2.0, 1.5])
+def test_what_is_known_well_weighs_little(reduction, gamma):
+    rng = np.random.default_rng(1)
+    logits, classes = rng.standard_normal((5, 3)).astype("f"), np.array([[0], [2], [1], [1], [2]], np.int32)
+    weight = np.array([0.5, 1.0, 2.0], "f")
+    p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    of_classes = -((1 - p) ** gamma) * np.log(p) * weight
+    told = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}[reduction]
+    loss = nn.FocalLoss(Tensor(weight), gamma, reduction)
+    found = loss(Tensor(logits), Tensor(classes)).asnumpy()
+    np.testing.assert_allclose(found, told(np.take_along_axis(of_classes, classes, 1)[:, 0]), rtol=1e-5)
+    shares = np.eye(3, dtype="f")[classes[:, 0]]
+    found = loss(Tensor(logits), Tensor(shares)).asnumpy()
+    np.testing.assert_allclose(found, told(of_classes * shares), rtol=1e-5)
+    with pytest.raises(ArgumentError):
+        nn.FocalLoss(reduction="most")
+
+
+def test_slopes_lie_between_two_that_are_in_order():
+    with pytest.raises(ArgumentError, match="exchange them"):
+        nn.RReLU(0.5, 0.25)
+    assert nn.RReLU(0.25, 0.25)(Tensor([-4.0, 2.0])).tolist() == [-1.0, 2.0]
+    found = nn.RReLU(-1.0, 0.5)(Tensor(-np.ones(1000, "f"))).asnumpy()
+    assert -0.5 <= found.min() < -0.4
+    assert 0.9 < found.max() <= 1.0
+
+
+def test_source_and_target_have_the_features_of_the_transformer():
+    net = nn.Transformer(4, 2, 1, 1, 8)
+    right, wrong = ops.ones((3, 2, 4)), ops.ones((3, 2, 6))
+    assert net(right, right).shape == (3, 2, 4)
+    for given in ((right, wrong), (wrong, right)):
+        with pytest.raises(ShapeError, match="Transformer of d_model 4"):
+            net(*given)
+    for layers in (0, -1):
+        with pytest.raises(ArgumentError, match="num_layers of TransformerEncoder"):
+            nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), layers)
+    with pytest.raises(MyceliaError, match="num_layers of TransformerDecoder"):
+        nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 1.5)
+
+
+@pytest.mark.parametrize("given", [{}, {"dtype": None}, {"dtype": ms.float32}, {"dtype": ms.float16}])
+@pytest.mark.parametrize("init", [None, "ones", "normal", 0.5])
+def test_a_linear_layer_is_of_float32_if_nothing_else_is_said(given, init):
+    layer = nn.Linear(3, 2, weight_init=init, bias_init=init, **given)
+    assert {p.dtype for p in layer.get_parameters()} == {given.get("dtype") or ms.float32}
+    assert layer(ops.ones((1, 3)).astype(layer.weight.dtype)).shape == (1, 2)

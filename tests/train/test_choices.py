@@ -322,6 +322,8 @@ def test_training_ends_when_nothing_becomes_better(capsys):
     ]  # fmt: skip
     assert ended(falling, 1.0 + 6, mode="min", patience=2, verbose=True) == 6
     assert capsys.readouterr().out.splitlines() == ["Epoch 00006: early stopping"]
+    assert ended(falling, mode="min", patience=20, verbose=True) == len(falling)
+    assert capsys.readouterr().out == ""  # it ended by itself
 
 
 @pytest.mark.many(("epoch", "told"), [(1, True), (2, True), (3, False)])

@@ -11,6 +11,7 @@ import mycelia as ms
 import mycelia.dataset as ds
 from mycelia import nn, train
 from mycelia.errors import MyceliaError
+from mycelia.train.callback import landscape
 from mycelia.train.protobuf import fields
 from mycelia.train.summary import events
 
@@ -111,3 +112,17 @@ def test_mistakes_are_told(message, tmp_path):
         train.SummaryLandscape(tmp_path).gen_landscapes_with_multi_process(lambda: None)
     with pytest.raises(MyceliaError, match="the metric Loss"):
         train.SummaryLandscape(tmp_path).gen_landscapes_with_multi_process(lambda: (*cases.made(ms)[:3], {}))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_direction_is_as_long_as_the_weights_of_any_type(kind):
+    weights = {
+        "a.weight": np.full((4, 2), 300, kind),
+        "moment.weight": np.ones(3, kind),
+        "a.bias": np.full(2, 200, kind),
+    }
+    found = landscape._as_long(np.arange(1.0, 11.0), weights)
+    assert sorted(found) == ["a.bias", "a.weight"]
+    for name, part in found.items():
+        want = np.sqrt(weights[name].size) * float(weights[name].flat[0])
+        np.testing.assert_allclose(np.linalg.norm(part), want, rtol=1e-12)

@@ -8,8 +8,10 @@ import pytest
 
 import mycelia as ms
 import mycelia.dataset as ds
-from mycelia import nn, ops, train
+from mycelia import Tensor, nn, ops, train
 from mycelia.errors import MyceliaError
+from mycelia.train.callback import summaries
+from mycelia.train.callback.base import InternalCallbackParam
 from mycelia.train.protobuf import fields
 from mycelia.train.summary import events
 from mycelia.train.summary.pictures import png
@@ -222,3 +224,22 @@ def test_a_disk_that_is_full_when_a_file_is_closed_ends_nothing(tmp_path):
         for work in (record.flush, record.close):
             with pytest.raises(OSError, match="No space") if strict else pytest.warns(UserWarning, match="No space"):
                 work()
+
+
+@pytest.mark.many(
+    ("out", "loss"),
+    [
+        (Tensor([1.0, 2.0]), 1.5), ((Tensor(2.0), Tensor(9.0)), 2.0), ([Tensor([4.0, 6.0]), 7], 5.0), ((), None),
+        (None, None), (3.0, None), ((3.0, Tensor(1.0)), None),
+    ],
+)  # fmt: skip
+def test_the_loss_is_the_mean_of_the_first_thing_that_a_step_gave(out, loss):
+    assert summaries._loss(InternalCallbackParam({"net_outputs": out})) == loss
+
+
+def test_hyperparameters_are_strings_and_numbers(tmp_path):
+    given = {"rate": 0.5, "width": 3, "name": "small", "large": True}
+    assert train.SummaryCollector(str(tmp_path), custom_lineage_data=given) is not None
+    for wrong in ({"a": None}, {"a": [1]}, {1: 2}, {"a": Tensor(1.0)}, [("a", 1)]):
+        with pytest.raises(MyceliaError, match="a dictionary of strings and numbers"):
+            train.SummaryCollector(str(tmp_path), custom_lineage_data=wrong)

@@ -6,6 +6,7 @@ from scipy import stats
 
 import mycelia as ms
 from mycelia import Tensor, nn, ops
+from mycelia.errors import ArgumentError
 from mycelia.nn.probability import bijector, bnn_layers, distribution, dpn, infer, transforms
 
 BIJECTORS = {
@@ -136,3 +137,28 @@ def test_nuts_finds_a_normal_distribution_of_ten_dimensions():
     assert np.all(draws.shrinkage() < 1.02)
     found = np.cov(draws.samples.reshape(-1, 10).T)
     assert np.abs(found - covariance).max() < 0.1 * np.diag(covariance).max() * 2
+
+
+def test_a_parameter_given_with_a_call_is_one_of_the_program():
+    normal, sd = distribution.Normal(), np.array([0.5, 1.0, 2.0], "f")
+    want = stats.norm.logpdf(0.25, 0.0, sd)
+
+    def fn(sd):
+        return normal.log_prob(Tensor(0.25), Tensor(0.0), sd)
+
+    for way in (fn, ms.jit(fn), ms.vmap(fn), ms.jit(ms.vmap(fn))):
+        np.testing.assert_allclose(way(Tensor(sd)).asnumpy(), want, rtol=1e-5)
+    slope = ms.grad(lambda sd: fn(sd).sum())(Tensor(sd)).asnumpy()
+    np.testing.assert_allclose(slope, 0.25**2 / sd**3 - 1 / sd, rtol=1e-5)
+    assert np.isnan(fn(Tensor(-1.0)).item())  # what a tensor holds is not looked at; a number is
+    with pytest.raises(ArgumentError, match="sd lies between"):
+        fn(-1.0)
+
+
+def test_a_parameter_may_be_infinite_where_nothing_bounds_it():
+    assert distribution.Normal(0.0, [1.0, np.inf]).sd().tolist() == [1.0, np.inf]
+    assert distribution.Normal([-np.inf, np.inf], 1.0).mean().tolist() == [-np.inf, np.inf]
+    for family, given in (("Normal", (0.0, 0.0)), ("Normal", (0.0, np.nan)), ("Exponential", (-np.inf,)),
+                          ("Bernoulli", (1.5,)), ("Bernoulli", (np.inf,)), ("Gamma", (np.nan, 1.0))):  # fmt: skip
+        with pytest.raises(ArgumentError, match="lies between"):
+            getattr(distribution, family)(*given)
