@@ -26,7 +26,7 @@ class _Led(threading.local):
     others: tuple[int, ...] | None = None
 
 
-_team = _Led()
+team = _Led()
 
 
 @cache
@@ -47,9 +47,9 @@ def apart(run: Callable[[int], Any]) -> Callable[[int], Any]:
     processor = _processor()
 
     def led(address: int) -> Any:
-        if (here := processor()) != _team.processor:
-            _team.processor = here
-            _place(here)
+        if (here := processor()) != team.processor:
+            team.processor = here
+            place(here)
         return run(address)
 
     return led
@@ -66,23 +66,31 @@ def others() -> tuple[int, ...]:
     return tuple(n for n in found if n != threading.get_native_id())
 
 
-def _place(here: int) -> None:
+def place(here: int) -> None:
     """Let the others run anywhere but here, if there is a processor for each, and the user has not chosen it."""
     allowed = os.sched_getaffinity(0)
     if not 1 < load_openmp().omp_get_max_threads() <= len(allowed) or load_openmp().omp_get_proc_bind():
         return
-    if _team.others is None:
-        _team.others = others()
+    if team.others is None:
+        team.others = others()
     try:
-        for thread in _team.others:
+        for thread in team.others:
             os.sched_setaffinity(thread, allowed - {here})
     except OSError:  # the team was another one meanwhile
-        _team.others = None
+        team.others = None
 
 
 def _forget() -> None:
     """A forked process has no threads but one."""
-    _team.processor, _team.others = -1, None
+    team.processor, team.others = -1, None
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+def _anew() -> None:
+    """In a forked process: the numbers are those of the parent's threads."""
+    team.processor, team.others = -1, None
+
+
+os.register_at_fork(after_in_child=_anew)

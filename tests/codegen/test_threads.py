@@ -15,6 +15,7 @@ from mycelia.codegen import emitted_function
 from mycelia.ir import Function, interpret
 from mycelia.runtime import tiles
 from mycelia.testing import compile
+from mycelia.threads import apart
 from mycelia.threads.apart import others
 from mycelia.threads.openmp import load_openmp
 from mycelia.types import Array, bfloat16, float32, float64, int32
@@ -54,14 +55,14 @@ def same_on_all_teams(fn: Function, *inputs: Array, within: Sequence[Any] | None
     """One thread, two, three and five give the same bits, and what the interpreter gives; `within`: how far apart the
     results may be, where a library adds up terms in an order of its own.
     """
-    apart = within or [0.0] * len(fn.results)
+    bounds = within or [0.0] * len(fn.results)
     alone, shared = compile(fn)(*inputs), compile(fn, threads=max(TEAMS))
     for got, want in zip(alone, interpret(fn, *inputs), strict=True):
         np.testing.assert_allclose(got.astype("d"), np.asarray(want, "d"), rtol=1e-2, atol=1e-4)
     for count in TEAMS:
 
         def work(count: int = count) -> None:
-            for got, want, most in zip(shared(*inputs), alone, apart, strict=True):
+            for got, want, most in zip(shared(*inputs), alone, bounds, strict=True):
                 if within:
                     assert np.all(np.abs(got - want) <= most), f"on {count} threads"
                 else:
@@ -134,3 +135,16 @@ def test_the_others_of_a_team_stay_off_the_processor_of_the_one_that_leads():
 def test_more_threads_than_processors_run_anywhere():
     if hasattr(os, "sched_getaffinity"):
         assert not any(places_of_others(PROCESSORS + 1))
+
+
+@pytest.mark.skipif(PROCESSORS < 2, reason="threads have no choice")
+def test_a_forked_child_leaves_the_threads_of_its_parent_where_they_are():
+    def work() -> None:
+        apart.place(0)
+        assert apart.team.others
+        child = os.fork()
+        if not child:
+            os._exit(apart.team.others is not None or apart.team.processor != -1)
+        assert os.waitpid(child, 0) == (child, 0)
+
+    with_team(2, work)
